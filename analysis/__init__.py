@@ -7,12 +7,15 @@ from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
 from schedfarm.analysis.compare import compare, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
+from schedfarm.analysis.explanation_figure import explanation_figure
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
 from schedfarm.analysis.notes import notes
 from schedfarm.analysis.plain import plain, plain_facts, plain_text
+from schedfarm.analysis.plots.kinds import plot
 from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table, table_csv, table_facts, table_text, tables_csv
+from schedfarm.analysis.validation import distances, validation
 from schedfarm.analysis.verdicts import (
     comparison_csv,
     comparison_facts,
@@ -21,6 +24,7 @@ from schedfarm.analysis.verdicts import (
     comparison_text,
     verdicts,
 )
+from schedfarm.analysis.workloads import characteristics
 
 __all__ = [
     "NoSamplesError",
@@ -32,6 +36,7 @@ __all__ = [
     "changes_csv",
     "changes_facts",
     "changes_text",
+    "characteristics",
     "compare",
     "comparison_csv",
     "comparison_facts",
@@ -40,6 +45,8 @@ __all__ = [
     "comparison_latex",
     "comparison_text",
     "comparison_warnings",
+    "distances",
+    "explanation_figure",
     "figure_notes",
     "losers",
     "notes",
@@ -49,11 +56,13 @@ __all__ = [
     "plain",
     "plain_facts",
     "plain_text",
+    "plot",
     "table",
     "table_csv",
     "table_facts",
     "table_text",
     "tables_csv",
+    "validation",
     "verdicts",
     "weekly_bands",
     "weekly_bands_figure",

@@ -34,6 +34,7 @@ from schedfarm.analysis.store import (
     open_metric,
     open_summary,
 )
+from schedfarm.analysis.validation import far_from_log, logged_means
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
@@ -106,8 +107,9 @@ def compare(
         estimate, high) as last dimension: a studentised bootstrap interval, Student's below five
         pairs; ``p``, two-sided, of no ratio other than 1, and ``p_holm``, corrected for the number
         of policies; ``better``, the share of pairs in which the policy is better, on ``bound``
-        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself; and with
-        ``resample`` as last dimension ``sample_ratio``, that of each pair. On
+        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself; ``logged``,
+        the mean over the same samples with the waits that their jobs had in the log, at its own
+        load; and with ``resample`` as last dimension ``sample_ratio``, that of each pair. On
         (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the ratios,
         on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
         baseline: ``rank``, the mean over the traces of the mean rank over the loads, 1 the best;
@@ -224,6 +226,7 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
         cells[place] = _of_cell(pairs, larger, asked.level, (metric, *place), widened)
     data = _on_cells(cells, asked)
     data["ratio_of_log"] = _ratio_of_log(store, values, asked)
+    data["logged"] = data["mean"].copy(data=_logged(store, metric, data["mean"], asked))
     data["p_holm"] = data["p"].copy(data=_corrected(data["p"]))
     overall = [_overall(samples, policy, asked, metric) for policy in asked.policies]
     data["overall"] = (("policy", "bound"), [[np.exp(x) for x in one[:3]] for one in overall])
@@ -293,6 +296,17 @@ def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.Da
     ratio = own.sel(policy=asked.policies) / base.where(base != 0)
     logs = [has_log(store, trace) for trace in asked.traces]
     return ratio.where(xr.DataArray(logs, dims="trace")).drop_attrs()
+
+
+def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> Float64:
+    """Return the mean as logged of each trace, over its samples or, without any, of the log."""
+    values = np.full(mean.shape, np.nan)
+    for i, trace in enumerate(asked.traces):
+        found = logged_means(store, trace, metric)
+        if found is not None:
+            samples = found.sel(resample=found["resample"] > LOG)
+            values[i] = float((samples if samples.size else found).mean())
+    return values
 
 
 def _corrected(p: xr.DataArray) -> Float64:
@@ -388,9 +402,11 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-        Missing pairs, too few pairs, and the notes on bands of the same samples.
+        A simulation far from the waits in the log, missing pairs, too few pairs, and the notes on
+        bands of the same samples.
     """
-    said = []
+    traces = found["trace"].values.tolist()
+    said = far_from_log(store, str(found.attrs["baseline"]), traces)
     precision, pairs = _precision(open_summary(store)), found["pairs"].values
     if not pairs.any():
         said.append("no samples: each ratio is of one schedule, and nothing tells how sure it is")

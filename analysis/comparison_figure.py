@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from schedfarm.analysis.drawing import (
+    COLUMN_WIDTHS,
     OWN_LABEL,
     OWN_MARK,
     STYLE,
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-
-COLUMN = 3.5
-"""Width of one column of a two-column paper, inches."""
 
 ROW, MARGIN = 0.24, 1.1
 """Height of a line with a dot, and of title, axis and legend of a panel, inches."""
@@ -64,7 +62,10 @@ def comparison_figure(
     metrics = found["metric"].values.tolist()
     policies = found["policy"].values.tolist()
     rows = _rows(found)
-    width, height = size or (COLUMN * len(metrics), ROW * len(rows) * len(policies) + MARGIN)
+    width, height = size or (
+        COLUMN_WIDTHS["one"] * len(metrics),
+        ROW * len(rows) * len(policies) + MARGIN,
+    )
     with style.context(STYLE):
         figure = canvas(width, height)
         styles = policy_styles([str(found.attrs["baseline"]), *policies])

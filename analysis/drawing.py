@@ -24,6 +24,18 @@ STYLE = Path(__file__).with_name("paper.mplstyle")
 Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Colour and line style of each policy, by the name that the legend shows."""
 
+COLUMN_STYLE = Path(__file__).with_name("column.mplstyle")
+"""Sizes for figures of the width of a paper's columns, in addition to `STYLE`."""
+
+COLUMN_WIDTHS = {"one": 3.5, "two": 7.16}
+"""Widths of one and of two columns of a two-column paper, inches."""
+
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2, 2, 2)))
+"""Line styles that tell curves apart without colour."""
+
+MARKERS = "osD^vPX"
+"""Markers that tell points apart without colour."""
+
 LAID_OUT: dict[str, Any] = {"figure.constrained_layout.use": False}
 """Takes the layout away from a figure that has it."""
 
@@ -100,6 +112,15 @@ def policy_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
     return {policy: cycle[i % len(cycle)] for i, policy in enumerate(policies)}
 
 
+def curve_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the style of each policy's curve: its colour, and dashes that differ in grey."""
+    styles = policy_styles(policies)
+    return {
+        policy: {"color": styles[policy]["color"], "linestyle": DASHES[i % len(DASHES)]}
+        for i, policy in enumerate(policies)
+    }
+
+
 def thin_spaced(x: float, _: object = None) -> str:
     """Write a number of an axis, thousands set apart.
 
@@ -111,20 +132,10 @@ def thin_spaced(x: float, _: object = None) -> str:
     return f"{x:,.10g}".replace(",", THIN_SPACE)
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path, *sheets: Path) -> None:
     """Write a figure, without date or program name; the file appears whole or not at all.
 
-    Parameters
-    ----------
-    figure : Figure
-        Drawn in the style sheet `STYLE`, in which it is also laid out and written.
-    path : Path
-        A name ending in .png, .pdf or .svg.
-
-    Raises
-    ------
-    StoreError
-        As `checked_path`.
+    It is laid out and written in `STYLE` and the other style sheets in which it was drawn.
 
     Examples
     --------
@@ -138,7 +149,7 @@ def save(figure: Figure, path: Path) -> None:
     from matplotlib import style
 
     kind, data = checked_path(path).suffix.lower(), BytesIO()
-    with style.context([STYLE, LAID_OUT]):
+    with style.context([STYLE, *sheets, LAID_OUT]):
         _lay_out(figure)
         figure.savefig(data, format=kind[1:], metadata=METADATA[kind])
     write_whole(path, data.getvalue())

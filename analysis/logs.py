@@ -40,7 +40,7 @@ def log_jobs(store: Store, trace: str) -> LogJobs | None:
     """
     if isinstance(store, xr.DataTree):
         return None
-    columns = _log_columns(store, trace, "submit", "run", "procs")
+    columns = log_columns(store, trace, "submit", "run", "procs")
     if not columns:
         return None
     weeks = whole_weeks(columns["submit"])
@@ -75,7 +75,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     schedfarm.analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
     """
     known = not isinstance(store, xr.DataTree)
-    columns = _log_columns(store, trace, "job", column) if known else {}
+    columns = log_columns(store, trace, "job", column) if known else {}
     if column not in columns:
         raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
     order = np.lexsort((columns[column], columns["job"]))
@@ -86,7 +86,12 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     return values
 
 
-def _log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
+def log_text(store: StoreName, trace: str, name: str) -> str:
+    """Return a text of a trace's stored log, such as ``about``; empty for a model."""
+    return str(log_columns(store, trace, name).get(name, ""))
+
+
+def log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
     """Return columns of a trace's log; None for a model, or if the log is missing."""
     try:
         data = read_file(store, f"traces/{source_of(store, trace).get('columns')}.npz")

@@ -30,6 +30,7 @@ FLAT = ("low", "estimate", "high")
 COLUMNS = (
     "mean",
     "baseline_mean",
+    "logged",
     "difference",
     "ratio",
     "p",
@@ -165,7 +166,7 @@ def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
     data = xr.Dataset(columns)
     flat = data.reset_coords(drop=True).to_dataframe(dim_order=["metric", *CELL])
     rest = [name for name in flat.columns if name not in order]
-    frame = flat[[*rest[:2], *order, *rest[2:]]]
+    frame = flat[[*rest[:3], *order, *rest[3:]]]
     units = dict(zip(found["metric"].values.tolist(), found["units"].values.tolist(), strict=True))
     frame.insert(0, "units", [units[key[0]] for key in frame.index])
     return frame
@@ -276,7 +277,11 @@ def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
     digits = decimals_for(means)
     head = ["policy", "mean", "change", "interval", "least", "most", "better in", "p", "log"]
     base = grouped(float(means[-1]), digits)
-    rows = [head, [baseline, base, *[NOTHING] * (len(head) - 2)]]
+    empty = [NOTHING] * (len(head) - 2)
+    rows = [head, [baseline, base, *empty]]
+    logged = float(cell["logged"].values[0])
+    if np.isfinite(logged):
+        rows.append(["as logged", grouped(logged, digits), *empty])
     for policy in cell["policy"].values.tolist():
         one = cell.sel(policy=policy)
         low, ratio, high = one["ratio"].values

@@ -4,6 +4,8 @@ from schedfarm.core.engine.fair_start import fair_start_times
 from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.explanation.explain import Explanation, explain
+from schedfarm.core.explanation.matrix import Delays, delays
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.clusters import write_clusters
 from schedfarm.core.logs.oar import write_oar
@@ -42,6 +44,8 @@ from schedfarm.core.workload.workload import Workload
 __all__ = [
     "MODELS",
     "Clean",
+    "Delays",
+    "Explanation",
     "Grid",
     "InputError",
     "Network",
@@ -53,7 +57,9 @@ __all__ = [
     "Workload",
     "bounded_slowdown",
     "by_origin",
+    "delays",
     "downey",
+    "explain",
     "fair_start_times",
     "jann",
     "lublin",

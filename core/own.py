@@ -1,7 +1,7 @@
 """Plug-ins: orders, rules and metrics of users, by ``module:name``.
 
-A campaign holds the text of the modules that it names, so that every worker runs what the
-campaign was planned with, wherever the file was, and a changed file is a changed campaign.
+A campaign contains the text of the modules that it names, so that every worker runs the code that
+was planned, wherever the file is, and a changed file is a changed campaign.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _installed(module: str) -> Path | None:
 def _check_owned(module: str, path: Path) -> None:
     """Refuse a module's file that other users could have written."""
     place = path.resolve()
-    # Whoever can write there can replace this program or its interpreter as well.
+    # Write access to these folders permits replacing this program or its interpreter, too.
     installed = (sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
     for folder in (*map(Path, installed), Path(__file__).parents[1]):
         if place.is_relative_to(folder.resolve()):
@@ -345,7 +345,7 @@ class _Text(SourceLoader):
         self._source = source
 
     def get_filename(self, fullname: str) -> str:
-        # Without the brackets of what has no lines: tracebacks ask the loader for them.
+        # Without the angle brackets of code without source: tracebacks read lines by the loader.
         return f"{self._source.module}.py@{self._source.sha256[:16]}"
 
     def get_data(self, path: str | bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Random numbers keyed by what they are for, never by the order in which they are asked for."""
+"""Random numbers keyed by their purpose, independent of the order of requests."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ import numpy as np
 
 
 def philox(*key: object) -> np.random.Philox:
-    """Return the counter-based generator of a key.
+    """Return the counter-based generator of a key; keys with equal `str` give equal numbers.
 
-    Parameters
-    ----------
-    *key : object
-        What the numbers are for; equal text after `str` means equal numbers.
-
-    Returns
-    -------
-    numpy.random.Philox
-        Salmon et al.'s Philox 4x64, keyed by 128 bits of the key's SHA-256.
+    It is Salmon et al.'s Philox 4x64, keyed by 128 bits of the key's SHA-256.
 
     Examples
     --------

@@ -19,13 +19,13 @@ from schedfarm.core.workload.workload import Workload
 
 
 class State(IntEnum):
-    """How a job's stay ended; the codes are those of `Schedule.state`."""
+    """End of a job; the codes are those of `Schedule.state`."""
 
     DONE = 0
     KILLED = 1
     """At its estimate."""
     REFUSED = 2
-    """It never started: nothing here could hold it."""
+    """It never started: no part of the machine could hold it."""
     LOST = 3
     """It started and was cut off before its end."""
 
@@ -54,7 +54,7 @@ class Segments:
 
 
 def starts_of(submit: Int64, wait: Int64) -> Int64:
-    """Return the starts of jobs that were submitted, and waited, so long.
+    """Return the starts of jobs from their submissions and waits.
 
     Parameters
     ----------
@@ -77,15 +77,15 @@ def starts_of(submit: Int64, wait: Int64) -> Int64:
 
 
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
-"""Those of a simulation that counted nothing."""
+"""Counters of a simulation without any."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
-    What a simulation does not give follows from the starts, when it is first asked for: on most
-    platforms that is all of `end`, `state`, `place` and `segments`.
+    Attributes that a simulation does not give follow from the starts at their first use: on most
+    platforms these are `end`, `state`, `place` and `segments`.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ class Schedule:
     end : int64[n], optional
         Completion instant, s; by default start + run.
     state : int8[n], optional
-        How the job ended, a `State`; by default killed where the workload says so, else done.
+        End of the job, a `State`; by default that of the workload: killed or done.
     place : int64[n], optional
-        Where the job ran, as an index into the platform's places; by default the first one.
+        Place of the job, as an index into the platform's places; by default the first one.
     segments : Segments, optional
-        Where jobs ran that had several places at once; by default there is none.
+        Parts of jobs that ran in several places at once; by default there are none.
     counts : mapping of str to int, optional
-        What the simulation counted beside, such as searches that it gave up; by default nothing.
+        Counters of the simulation, such as searches that it gave up; by default there are none.
     given : dict, optional
-        The last five by name, those that there are: what the attribute of this name holds.
+        Those of the last five that are given, by name, as `dataclasses.replace` passes them on.
 
     Raises
     ------
@@ -133,7 +133,7 @@ the last end>
     start: Int64
     backfilled: Bool
     given: dict[str, Any]
-    """What the simulation gave of end, state, place, segments and counts."""
+    """Those of end, state, place, segments and counts that the simulation gave."""
 
     def __init__(
         self,
@@ -151,8 +151,8 @@ the last end>
     ) -> None:
         # `dataclasses.replace` hands `given` on; were `end` a field of its own, a schedule with
         # other starts would keep the ends that followed from the old ones.
-        told = {"end": end, "state": state, "place": place, "segments": segments, "counts": counts}
-        known = {key: value for key, value in told.items() if value is not None}
+        named = {"end": end, "state": state, "place": place, "segments": segments, "counts": counts}
+        known = {key: value for key, value in named.items() if value is not None}
         values = {
             "workload": workload,
             "policy": policy,
@@ -185,7 +185,7 @@ the last end>
 
     @cached_property
     def state(self) -> Int8:
-        """How each job ended, int8[n], codes of `State`."""
+        """End of each job, int8[n], codes of `State`."""
         state: Int8 | None = self.given.get("state")
         if state is not None:
             return state
@@ -194,7 +194,7 @@ the last end>
 
     @cached_property
     def place(self) -> Int64:
-        """Where each job ran, int64[n], index into the platform's places."""
+        """Place of each job, int64[n], index into the platform's places."""
         place: Int64 | None = self.given.get("place")
         return np.zeros(len(self.workload), np.int64) if place is None else place
 
@@ -206,13 +206,13 @@ the last end>
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """What the simulation counted beside, by name."""
+        """Counters of the simulation, by name."""
         counts: Mapping[str, int] = self.given.get("counts", NO_COUNTS)
         return counts
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether every job held what it asked for, for its run time: nothing else was given."""
+        """Whether every job occupied the requested processors for its run time."""
         return not self.given.keys() & {"end", "state", "segments"}
 
     @property
@@ -256,7 +256,7 @@ the last end>
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
     def _is(self, state: State) -> Bool:
-        # Beside an enumeration's member numpy makes int64 of all states first: 0.4 ns a job.
+        # With a member of an enumeration numpy first converts all states to int64: 0.4 ns a job.
         found: Bool = self.state == int(state)
         return found
 

@@ -30,16 +30,15 @@ from schedfarm.core.own import modules_of
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cell import Simulations
 from schedfarm.farm.store.arrays import open_results
-from schedfarm.farm.store.bucket import Unavailable
+from schedfarm.farm.store.files import Unavailable
 from schedfarm.farm.store.fingerprint import fingerprint_of, recorded
 from schedfarm.farm.store.logs import digest_in, load_log, log_bytes, stored_columns
 from schedfarm.farm.store.place import Place, Where, place_of
-from schedfarm.farm.store.product import PRODUCTS, Holding
+from schedfarm.farm.store.product import PRODUCTS, Holding, Variable
 from schedfarm.farm.store.records import record_names
-from schedfarm.farm.store.schema import Variable
-from schedfarm.farm.store.skeleton import skeleton_of, strangers
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold, folded
+from schedfarm.farm.store.template import template_of, unknown_entries
 
 STRANGE = "is none of the store's; move it elsewhere, if it is anybody's"
 
@@ -178,7 +177,7 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
             place.remove(record_name(fault.block))
             # Several cells of one may differ.
             blocks[fault.block] = None
-    place.write_each(ARRAYS, skeleton_of(store))
+    place.write_each(ARRAYS, template_of(store))
     fold(store)
     return list(blocks)
 
@@ -206,27 +205,27 @@ def _described(place: Place) -> Store:
     except Unavailable:
         raise
     except InputError:
-        data, _ = place.look(COPY)
+        data, _ = place.read_with_etag(COPY)
         if data is None:
             raise
         return Store.from_bytes(place, data)
 
 
 def _check_campaign(store: Store) -> Iterator[Fault]:
-    if store.place.look(CAMPAIGN)[0] != store.text.encode():
+    if store.place.read_with_etag(CAMPAIGN)[0] != store.text.encode():
         yield Fault(CAMPAIGN, f"is not the campaign that {MANIFEST} holds")
 
 
 def _check_skeleton(store: Store) -> Iterator[Fault]:
     """Hold the metadata and the coordinates against a store built anew."""
-    fresh = skeleton_of(store)
+    fresh = template_of(store)
     names = [f"{ARRAYS}/{name}" for name in fresh]
     for name, data, right in zip(names, store.place.read_each(names), fresh.values(), strict=True):
         if data is None:
             yield Fault(name, "is missing")
         elif data != right:
             yield Fault(name, "is not as the store's description says")
-    for name in strangers(store, fresh):
+    for name in unknown_entries(store, fresh):
         yield Fault(name, STRANGE)
 
 
@@ -256,7 +255,8 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
     except ValueError as error:
         return None, Fault(name, str(error), block)
     header = record.header
-    if header.block != block or header.store != store.identity or not store.knows(header):
+    ours = header.block == block and header.store == store.identity
+    if not ours or not store.has_cells(block, header.span):
         return None, Fault(name, "belongs to another block or campaign", block)
     if header.own != store.definition_digest(header.span.policies):
         why = "was simulated by orders or rules that have changed since"
@@ -265,7 +265,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
 
 
 def _as_recorded(store: Store, record: Record) -> Store:
-    """Return a store that holds of a block no more than its record: it may yet have to learn."""
+    """Return the store as a record knows it, without arrays and metrics still to be backfilled."""
     kind = record.header.block.kind
     if record.header.holds == store.holding_digest(record.header.block):
         return store
@@ -287,7 +287,7 @@ def _check_values(store: Store, record: Record) -> Fault | None:
         name = f"{ARRAYS}/{block.trace}/{variable.name}"
         try:
             along = (store.job_range(block),) if "job" in variable.dims else ()
-            place = *store.place_of(block, span), *along
+            place = *store.region_of(block, span), *along
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Unavailable:
             raise
@@ -410,7 +410,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_name(block), why, block)
         return
-    # The program may have learnt more since: what the record has is what can differ.
+    # The program may have gained metrics since; only recorded values can differ.
     found = fingerprint_of(store, block, jobs, rows, figures)
     for kind, name in recorded(record, place).differing(found):
         if kind == "values" and name in payload.crc:

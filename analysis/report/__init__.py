@@ -4,7 +4,7 @@ Not to be confused with the reports of papers (`analysis.papers`), whose figures
 fixed: the page is for any store.
 """
 
-from schedfarm.analysis.report.contents import Asked, Contents, contents
-from schedfarm.analysis.report.markup import check_bundle, page, write
+from schedfarm.analysis.report.contents import Asked
+from schedfarm.analysis.report.markup import write
 
-__all__ = ["Asked", "Contents", "check_bundle", "contents", "page", "write"]
+__all__ = ["Asked", "write"]

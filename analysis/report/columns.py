@@ -38,9 +38,10 @@ class Columns:
         columns: dict[str, list[Any]] = {}
         for name, column in zip(self.names, self._by_column(), strict=True):
             if any(isinstance(value, str) for value in column):
-                known = {label: i for i, label in enumerate(dict.fromkeys(map(str, column)))}
+                there = dict.fromkeys(str(value) for value in column if value is not None)
+                known = {label: i for i, label in enumerate(there)}
                 labels[name] = list(known)
-                columns[name] = [known[str(value)] for value in column]
+                columns[name] = [None if x is None else known[str(x)] for x in column]
             else:
                 columns[name] = [rounded(value) for value in column]
         return {"labels": labels, "columns": columns}
@@ -69,7 +70,7 @@ def labelled(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a plain table, as the page's script does."""
     labels, columns = table["labels"], table["columns"]
     shown = {
-        name: [labels[name][i] for i in column] if name in labels else column
+        name: [None if i is None else labels[name][i] for i in column] if name in labels else column
         for name, column in columns.items()
     }
     return [dict(zip(shown, row, strict=True)) for row in zip(*shown.values(), strict=True)]

@@ -24,6 +24,12 @@ from schedfarm.analysis.store import (
     open_summary,
     read_manifest,
 )
+from schedfarm.analysis.validation import (
+    NOTHING_LOGGED,
+    logged_means,
+    validation,
+    validation_sentences,
+)
 from schedfarm.analysis.verdicts import comparison_frame, verdicts
 
 FURTHER_METRICS = ("wait_p90", "bounded_slowdown_geomean", "utilisation")
@@ -43,8 +49,22 @@ MOST_GROUP_ROWS = 4_000
 class Asked:
     """Hold the query of a page: the arguments of `compare`, and how jobs are grouped.
 
-    baseline, policies, metrics, level : as for `compare`. by : a grouping as in `changes`, or
-    ``none``. names : of the groups, by trace and number.
+    Parameters
+    ----------
+    baseline, policies, level
+        As for `compare`.
+    metrics : sequence of str
+        By default ``wait``, ``bounded_slowdown``, ``wait_p90``, ``bounded_slowdown_geomean`` and
+        ``utilisation``.
+    by : str
+        A grouping of jobs, as in `changes`, or ``none``.
+    names : mapping of str to mapping of str to mapping of int to str
+        Names of groups by trace, column (``user``, ``queue``) and number.
+
+    Examples
+    --------
+    >>> Asked("fcfs+easy", ["spf+easy"]).by
+    'user'
     """
 
     baseline: str | None = None
@@ -52,16 +72,17 @@ class Asked:
     metrics: Sequence[str] = ()
     level: float = LEVEL
     by: str = "user"
-    names: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    names: Mapping[str, Mapping[str, Mapping[int, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Contents:
     """Hold what a page shows.
 
-    title : name of the campaign. axes : labels by dimension; metrics with units and names. tables :
-    rows by name. verdicts, problems, warnings : sentences. commands : what prints the numbers of a
-    section. campaign : text of its file. facts : name and value of each line of provenance.
+    title : name of the campaign. axes : labels by dimension; metrics with units and names. near :
+    how near the simulation is to the log. tables : rows by name. verdicts, problems, warnings :
+    sentences. commands : what prints the numbers of a section. campaign : text of its file. facts :
+    name and value of each line of provenance.
     """
 
     title: str
@@ -70,6 +91,7 @@ class Contents:
     baseline: str
     level: float
     by: str
+    near: list[str]
     verdicts: list[str]
     problems: list[str]
     warnings: list[str]
@@ -91,6 +113,8 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     found = _compared(store, asked, names, problems) if names else None
     groups, without = _groups(store, found, asked)
     policies = axes["policy"] if found is None else found["ranked"].values.tolist()
+    called = {trace: kind.get("queue", {}) for trace, kind in asked.names.items()}
+    near = validation(store, names=called)
     missing, failed = _unfinished(done, progress)
     warnings = [] if found is None else comparison_warnings(store, found)
     warnings += [f"gains by {asked.by} are not counted: {without}"] * bool(without)
@@ -106,6 +130,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         baseline=policies[0],
         level=asked.level,
         by=asked.by,
+        near=validation_sentences(near, policies[:1]) or [NOTHING_LOGGED],
         verdicts=[] if found is None else verdicts(found, groups),
         problems=problems,
         warnings=list(dict.fromkeys(warnings)),
@@ -120,6 +145,8 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
             "samples": _samples(found),
             "levels": _levels(store, names, policies),
             "groups": _group_rows(groups),
+            "weeks": _weeks(near, policies),
+            "near": _near(near, policies),
             "failed": failed,
             "missing": missing,
         },
@@ -173,8 +200,9 @@ def _groups(
     """Return the groups of jobs by change, and why they are missing."""
     if found is None or asked.by == NO_GROUPS:
         return [], ""
+    called = {trace: kind.get(asked.by, {}) for trace, kind in asked.names.items()}
     try:
-        return losers(store, found, asked.by, asked.names), ""
+        return losers(store, found, asked.by, called), ""
     except StoreError as error:
         return [], str(error)
 
@@ -223,12 +251,22 @@ def _samples(found: xr.Dataset | None) -> Columns:
 
 def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> Columns:
     """Return each metric by trace, load and policy: band over the samples, value of the log."""
-    table = Columns(("metric", "trace", "load", "policy", "middle", "low", "high", "own"))
+    table = Columns(("metric", "trace", "load", "policy", "middle", "low", "high", "own",
+                     "logged"))  # fmt: skip
     for name in names:
+        logged: dict[str, float] = {}
         for key, row in _banded(store, name, policies):
             if any(np.isfinite(x) for x in row):
-                table.add(name, *key, *row)
+                if key[0] not in logged:
+                    logged[key[0]] = _logged(store, key[0], name)
+                table.add(name, *key, *row, logged[key[0]])
     return table
+
+
+def _logged(store: StoreName, trace: str, name: str) -> float:
+    """Return the mean of a metric as logged, of the jobs of all resamples; NaN if unknown."""
+    means = logged_means(store, trace, name)
+    return np.nan if means is None else float(means.mean())
 
 
 def _banded(
@@ -263,6 +301,32 @@ def _banded(
 
 def _on_cells(values: xr.DataArray, policies: Sequence[str]) -> xr.DataArray:
     return values.sel(policy=list(policies)).transpose("trace", "load", "policy", ...)
+
+
+def _weeks(near: pd.DataFrame, policies: Sequence[str]) -> Columns:
+    """Return mean waits by week of submission, of each policy and as logged."""
+    table = Columns(("trace", "load", "policy", "series", "week", "wait"))
+    logged = {}
+    for key, row in zip(near.index, near.to_dict("records"), strict=True):
+        trace, load, policy, by, group = key
+        if by == "week" and policy in policies:
+            table.add(trace, load, policy, policy, int(group), row["simulated"])
+            logged[trace, load, int(group)] = row["logged"]
+    for (trace, load, week), wait in logged.items():
+        table.add(trace, load, None, "as logged", week, wait)
+    return table
+
+
+def _near(near: pd.DataFrame, policies: Sequence[str]) -> Columns:
+    """Return simulated and logged mean waits, over all jobs, and by queue and width."""
+    table = Columns((
+        "trace", "load", "policy", "by", "group", "jobs", "simulated", "logged", "difference",
+    ))  # fmt: skip
+    for key, row in zip(near.index, near.to_dict("records"), strict=True):
+        if key[3] != "week" and key[2] in policies:
+            table.add(*key[:4], str(key[4]), int(row["jobs"]), row["simulated"], row["logged"],
+                      row["difference"])  # fmt: skip
+    return table
 
 
 def _group_rows(groups: Sequence[pd.DataFrame]) -> Columns:
@@ -316,6 +380,7 @@ def _commands(
     return {
         "compare": shlex.join([*compared, *metrics, *level, *by]),
         "bands": shlex.join(["farm", "bands", place, "--metric", *names[:1]]),
+        "near": shlex.join(["farm", "validate", place]),
         "groups": shlex.join(["farm", "who", place, "--baseline", policies[0],
                               "--policy", policies[-1], *by]),
         "status": shlex.join(["farm", "status", place, "--failed"]),

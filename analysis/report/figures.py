@@ -12,6 +12,11 @@ from schedfarm.analysis.drawing import STYLE
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 """Marks of policies, so that they differ also in grey."""
 
+LOGGED = "as logged"
+"""Label of the waits in the log."""
+
+LOGGED_COLOUR = "#666666"
+
 METRIC = "{metric}"
 """Stands in a title for the name and unit of the metric that the reader chose."""
 
@@ -61,8 +66,56 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
         "axis": {"labelLimit": 110, "domain": False, "ticks": False, "grid": True},
     }
     against = f"change against {baseline}, %"
-    zero = {"mark": {"type": "rule", "color": "#555"}, "encoding": {"x": {"datum": 0}}}
+    zero = {
+        "mark": {"type": "rule", "color": "#555"},
+        "encoding": {"x": {"datum": 0}, "y": None, "yOffset": None},
+    }
+    tens = [sign * 10**n for sign in (-1, 1) for n in range(8)]
+    powers = {
+        "scale": {"type": "symlog"},
+        "axis": {"values": [0, *tens], "format": ",d", "labelOverlap": True},
+    }
     return [
+        Figure(
+            "weeks",
+            "weeks",
+            "Simulated and logged waits by week",
+            "Mean wait of the jobs submitted in each week of the log: a line for each policy, and "
+            "a dashed one as logged by the site's own scheduler.",
+            {
+                "height": 220,
+                "encoding": {
+                    "x": {"field": "week", "type": "quantitative", "title": "week",
+                          "axis": {"tickMinStep": 1}},
+                    "y": {"field": "wait", "type": "quantitative", "title": "mean wait, s"},
+                    "color": {
+                        **marks.legend("series"),
+                        "scale": {"domain": [*policies, LOGGED],
+                                  "range": [*marks.colours, LOGGED_COLOUR]},
+                    },
+                    "detail": [{"field": "trace"}, {"field": "load"}],
+                },
+                "layer": [
+                    {
+                        "mark": {"type": "line"},
+                        "encoding": {
+                            "strokeDash": {
+                                "condition": {"test": f"datum.series == '{LOGGED}'",
+                                              "value": [5, 3]},
+                                "value": [1, 0],
+                            },
+                        },
+                    },
+                    {
+                        "mark": {"type": "point", "filled": True, "size": 20, "opacity": 1},
+                        "encoding": {"tooltip": _tooltips("trace", "load", "series", "week",
+                                                          "wait")},
+                    },
+                ],
+            },
+            "near",
+            most=5_000,
+        ),
         Figure(
             "changes",
             "comparison",
@@ -106,7 +159,8 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
             "levels",
             "Values by load",
             "A line through the middle of the samples, a band from low to high, and a white "
-            "diamond for the log itself.",
+            "diamond for the log itself. A dashed line is the mean as logged, at the log's own "
+            "load.",
             {
                 "height": 260,
                 "encoding": {
@@ -116,6 +170,15 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                     "detail": {"field": "trace", "type": "nominal"},
                 },
                 "layer": [
+                    {
+                        "mark": {"type": "rule", "strokeDash": [5, 3]},
+                        "encoding": {
+                            "y": {"field": "logged", "type": "quantitative",
+                                  "aggregate": "mean", "title": METRIC},
+                            "x": None,
+                            "color": {"value": LOGGED_COLOUR},
+                        },
+                    },
                     {
                         "mark": {"type": "area", "opacity": 0.13},
                         "encoding": {
@@ -198,9 +261,9 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                         "mark": {"type": "point", "filled": True, "opacity": 0.75},
                         "encoding": {
                             "x": {"field": "before", "type": "quantitative",
-                                  "title": f"under {baseline}", "scale": {"type": "symlog"}},
+                                  "title": f"under {baseline}", **powers},
                             "y": {"field": "change", "type": "quantitative", "title": "change",
-                                  "scale": {"type": "symlog"}},
+                                  **powers},
                             "color": marks.colour,
                             "shape": marks.shape,
                             "size": {"field": "jobs", "type": "quantitative",
@@ -220,19 +283,20 @@ class _Marks:
     """Give each policy its colour and shape, by its place among all policies of the page."""
 
     def __init__(self, policies: Sequence[str]) -> None:
-        known, colour = list(policies), colours()
-        domain = {"domain": known}
-        legend = {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 140}
-        field = {"field": "policy", "type": "nominal", "legend": legend}
-        self.order: dict[str, Any] = dict(domain)
-        self.colour: dict[str, Any] = {
-            **field,
-            "scale": {**domain, "range": [colour[i % len(colour)] for i in range(len(known))]},
-        }
-        self.shape: dict[str, Any] = {
-            **field,
-            "scale": {**domain, "range": [SHAPES[i % len(SHAPES)] for i in range(len(known))]},
-        }
+        known, cycle = list(policies), colours()
+        self.colours = [cycle[i % len(cycle)] for i in range(len(known))]
+        shapes = [SHAPES[i % len(SHAPES)] for i in range(len(known))]
+        field = self.legend("policy")
+        self.order: dict[str, Any] = {"domain": known}
+        self.colour: dict[str, Any] = {**field, "scale": {**self.order, "range": self.colours}}
+        self.shape: dict[str, Any] = {**field, "scale": {**self.order, "range": shapes}}
+
+    @staticmethod
+    def legend(field: str) -> dict[str, Any]:
+        """Return the encoding of a policy, with its legend below the figure."""
+        look = {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 140,
+                "symbolOpacity": 1}  # fmt: skip
+        return {"field": field, "type": "nominal", "legend": look}
 
 
 def _tooltips(*names: str) -> list[dict[str, str]]:

@@ -22,6 +22,9 @@ from schedfarm.core.numerals import counted, grouped
 
 HERE = Path(__file__).parent
 
+FIRST_METRICS = 2
+"""Metrics whose verdicts are shown at once; those of the others unfold."""
+
 FILTERS = ("metric", "trace", "load", "policy")
 """Controls of the page, in their order."""
 
@@ -54,6 +57,14 @@ def write(
     ------
     StoreError
         If the store cannot be read, a name is unknown, or the scripts of Vega are not installed.
+
+    Examples
+    --------
+    >>> write("no/such/folder", "page.html")
+    Traceback (most recent call last):
+    ...
+    schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
+    run wrote
     """
     check_bundle()
     text = page(contents(store, asked or Asked(), progress), refresh=refresh)
@@ -108,9 +119,10 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
         '<a class="skip" href="#verdicts">Skip to the verdicts</a>',
         *_header(of, refresh),
         "<main>",
+        *_nearness(of),
         *_verdicts(of),
         *_controls(of),
-        *(line for one in drawn for line in _figure(one, of)),
+        *(line for one in drawn if of.tables[one.table].rows for line in _figure(one, of)),
         *_tables(of),
         *_provenance(of),
         "</main>",
@@ -143,7 +155,7 @@ def _data(of: Contents, drawn: Iterable[Figure], refresh: float | None) -> dict[
         "level": of.level,
         "refresh": refresh,
         "tables": {name: table.plain() for name, table in of.tables.items()},
-        "figures": [one.plain() for one in drawn],
+        "figures": [one.plain() for one in drawn if of.tables[one.table].rows],
     }
 
 
@@ -165,16 +177,33 @@ def _header(of: Contents, refresh: float | None) -> list[str]:
     return [*lines, "</header>"]
 
 
+def _nearness(of: Contents) -> list[str]:
+    return [
+        '<section aria-labelledby="near">',
+        '<h2 id="near">How near is the simulation to the log?</h2>',
+        *_list(of.near),
+        _command(of, "near"),
+        "</section>",
+    ]
+
+
 def _verdicts(of: Contents) -> list[str]:
     lines = ['<section aria-labelledby="verdicts">', '<h2 id="verdicts">Verdicts</h2>']
     lines += [f'<p class="problem">{escape(text)}.</p>' for text in of.problems]
     if of.verdicts:
-        lines += ["<ul>", *(f"<li>{escape(text)}</li>" for text in of.verdicts), "</ul>"]
+        first = FIRST_METRICS * max(len(of.verdicts) // max(len(of.metrics), 1), 1)
+        lines += _list(of.verdicts[:first])
+        if of.verdicts[first:]:
+            lines += ["<details><summary>Further metrics</summary>"]
+            lines += [*_list(of.verdicts[first:]), "</details>"]
         lines += [_command(of, "compare")]
     if of.warnings:
-        lines += ['<h3 id="warnings">Warnings</h3>', '<ul class="warnings">']
-        lines += [*(f"<li>{escape(text)}</li>" for text in of.warnings), "</ul>"]
+        lines += ['<h3 id="warnings">Warnings</h3>', *_list(of.warnings, "warnings")]
     return [*lines, "</section>"]
+
+
+def _list(sentences: Iterable[str], kind: str = "plain") -> list[str]:
+    return [f'<ul class="{kind}">', *(f"<li>{escape(one)}</li>" for one in sentences), "</ul>"]
 
 
 def _command(of: Contents, name: str) -> str:
@@ -210,6 +239,7 @@ def _figure(one: Figure, of: Contents) -> list[str]:
 TABLES = {
     "comparison": ("Comparison by trace and load", "compare"),
     "groups": ("Gains and losses", "groups"),
+    "near": ("Simulated and logged waits", "near"),
     "failed": ("Failed cells", "status"),
     "missing": ("Missing cells", "status"),
 }

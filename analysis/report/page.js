@@ -20,7 +20,8 @@ function rows(name) {
     cache[name] = Array.from({ length: count }, (_, i) => {
       const row = {};
       for (const key of names) {
-        row[key] = labels[key] ? labels[key][columns[key][i]] : columns[key][i];
+        const value = columns[key][i];
+        row[key] = labels[key] && value !== null ? labels[key][value] : value;
       }
       return row;
     });
@@ -32,7 +33,7 @@ function chosen(name) {
   return rows(name).filter(
     (row) =>
       (row.metric === undefined || row.metric === state.metric) &&
-      AXES.every((axis) => state[axis] === ALL || row[axis] === undefined || row[axis] === state[axis])
+      AXES.every((axis) => state[axis] === ALL || row[axis] === undefined || row[axis] === null || row[axis] === state[axis])
   );
 }
 
@@ -66,8 +67,13 @@ const COLUMNS = {
   groups: [
     ["group", data.by], ["trace", "trace"], ["load", "load"], ["policy", "policy"],
     ["jobs", "jobs", share], ["work", "work", share], ["before", data.baseline, number],
-    ["after", "policy's", number], ["change", "change", signed], ["least", "least", signed],
+    ["after", "under policy", number], ["change", "change", signed], ["least", "least", signed],
     ["most", "most", signed], ["loses", "loses in", plain], ["of", "samples", plain],
+  ],
+  near: [
+    ["by", "by"], ["group", "group"], ["trace", "trace"], ["load", "load"], ["policy", "policy"],
+    ["jobs", "jobs", number], ["simulated", "simulated (s)", number],
+    ["logged", "logged (s)", number], ["difference", "difference (s)", signed],
   ],
   failed: [
     ["trace", "trace"], ["resample", "resample", plain], ["load", "load"], ["policy", "policy"],
@@ -146,6 +152,16 @@ function filled(spec, text) {
   );
 }
 
+// Vega warns of an axis without values, such as those of a log in the page of a model.
+function withValues(spec, values) {
+  const drawn = (layer) =>
+    ["x", "y"].every((channel) => {
+      const field = layer.encoding && layer.encoding[channel] && layer.encoding[channel].field;
+      return !field || values.some((row) => row[field] !== null);
+    });
+  return { ...spec, layer: spec.layer.filter(drawn) };
+}
+
 const CONFIG = {
   background: "white",
   view: { stroke: null },
@@ -173,30 +189,33 @@ async function draw(figure) {
   const more = found.length > values.length
     ? " The first " + values.length + " of " + found.length + " are drawn: choose a trace, a load or a policy." : "";
   summary.textContent = described(figure, values) + more;
-  target.setAttribute("role", "img");
-  target.setAttribute("aria-label", summary.textContent);
   const height = figure.rows
     ? { height: 30 + figure.step * new Set(values.map((row) => row[figure.rows])).size } : {};
   const spec = { width: "container", ...height, config: CONFIG,
-    data: { name: "rows", values }, ...filled(figure.spec, titled(metric())) };
+    data: { name: "rows", values }, ...withValues(filled(figure.spec, titled(metric())), values) };
   const made = await vegaEmbed(target, spec, {
     mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   });
+  // After embedding, which sets a label without content.
+  target.setAttribute("role", "img");
+  target.setAttribute("aria-label", summary.textContent);
   if (mine !== turn) made.finalize();
   else views[figure.name] = made;
 }
 
 function described(figure, values) {
-  const key = { comparison: "change", samples: "change", levels: "middle", groups: "change" }[figure.table];
+  const key = { comparison: "change", samples: "change", levels: "middle", groups: "change",
+    weeks: "wait" }[figure.table];
   const there = values.filter((row) => row[key] !== null);
   const marks = values.length + (values.length === 1 ? " mark" : " marks");
   if (!there.length) return marks + ".";
   const ends = [(a, b) => (a[key] <= b[key] ? a : b), (a, b) => (a[key] >= b[key] ? a : b)].map((better) =>
     there.reduce(better)
   );
-  const write = key === "middle" ? number : figure.table === "groups" ? signed : percent;
-  const where = (row) => [row.group, row.policy, row.trace, row.load].filter((x) => x !== undefined).join(", ");
+  const write = key === "middle" || key === "wait" ? number : figure.table === "groups" ? signed : percent;
+  const where = (row) => [row.group, row.series || row.policy, row.week && "week " + row.week, row.trace, row.load]
+    .filter((x) => x !== undefined).join(", ");
   return marks + ", from " + write(ends[0][key]) + " (" + where(ends[0]) + ") to " + write(ends[1][key]) +
     " (" + where(ends[1]) + ").";
 }

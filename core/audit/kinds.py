@@ -1,4 +1,4 @@
-"""What an audit checks on each kind of platform, one row each."""
+"""Checks of an audit on each kind of platform, one row each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from schedfarm.core.schedule import Schedule
 
 @dataclass(frozen=True)
 class Kind:
-    """What an audit checks on one kind of platform.
+    """Declare the checks of an audit on one kind of platform.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Kind:
     naming : callable
         Names a job of a schedule in a sentence.
     unstarted : callable
-        Finds a job of which a schedule says too little to be judged at all.
+        Finds a job for which the schedule lacks data that the audit needs.
     proofs : Proofs
         The other checks that need no replay.
     needs : {"audit", "refer"}

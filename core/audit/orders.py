@@ -71,7 +71,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Formula:
-    """Say which jobs go first: those with the smallest value, or with the largest."""
+    """Name the jobs that go first: those with the smallest or the largest value."""
 
     value: Callable[[Jobs], Value]
     largest_first: bool = False
@@ -274,7 +274,7 @@ class QueueOrder:
         return self._starving_first(self.primary, waiting, waiting, now)
 
     def behind(self, rest: Int64, waiting: Int64, now: int) -> Int64:
-        """Sort the jobs behind the blocked ones as the rule looks for backfills among them."""
+        """Sort the jobs after the blocked ones by the order of backfills."""
         if self.backfill is None:
             return rest
         return self._starving_first(self.backfill, rest, waiting, now)

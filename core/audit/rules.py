@@ -55,7 +55,7 @@ class Strict(Discipline):
             step.may(job, step.room(job, site), site)
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the first that does not start."""
+        """Judge the jobs after the first that does not start."""
         why = f"{step.machine.says(head)}, before it in the queue, waits"
         for job in rest[step.is_given(rest)].tolist():
             step.may_not(job, why)
@@ -65,7 +65,7 @@ class Aggressive(Strict):
     """`aggressive`: every job that fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the first that does not start."""
+        """Judge the jobs after the first that does not start."""
         machine = step.machine
 
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
@@ -78,7 +78,7 @@ class Easy(Strict):
     """`easy`: every job that fits and does not delay the head starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the first that does not start."""
+        """Judge the jobs after the first that does not start."""
         machine = step.machine
         most = machine.most_free
         if most < machine.widths[rest].min(initial=most + 1) and not step.is_given(rest).any():

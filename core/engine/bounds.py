@@ -1,9 +1,9 @@
-"""Places in arrays: counted from the front only, and checked where the environment asks for it.
+"""Array indices: counted from the front only, and checked if the environment requests it.
 
-At each index that is not a literal, numba asks whether it is negative and then counts it from the
-end. No kernel has such an index; without the question EASY is 1.1 to 1.2 times as fast. But a wrong
-index that is negative then reads memory before the array, silently. NUMBA_BOUNDSCHECK=1 builds
-kernels that raise IndexError for a negative place and for one beyond the end.
+For each index that is not a literal, numba tests whether it is negative and then counts it from the
+end. No kernel has such an index; without the test EASY is 1.1 to 1.2 times as fast. But a wrong
+negative index then silently reads memory before the array. NUMBA_BOUNDSCHECK=1 builds kernels that
+raise IndexError for a negative index and for one beyond the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from numba.core import cgutils, config, types
 
 CHECKED = bool(config.BOUNDSCHECK) and not config.DISABLE_JIT
-"""Whether the kernels of this process check the places that they read and write."""
+"""Whether the kernels of this process check their indices."""
 
 
 def from_the_front(signature: Any, array: Any, place: Any) -> Any:

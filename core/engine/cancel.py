@@ -1,4 +1,4 @@
-"""A simulation under way: how far it is, and the wish that it be left."""
+"""Progress and cancellation of a running simulation."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from schedfarm.core.errors import Left
 
 
 class Underway:
-    """Follow the simulations of a ``with`` block from other threads, and ask for them to be left.
+    """Follow the simulations of a ``with`` block from other threads, and cancel them.
 
-    Kernels hold no GIL and look at the wish once an instant; what a user's own rule does in plain
-    Python is left at its end only. Results are never other ones.
+    Kernels hold no GIL and check for cancellation once per instant; a user's own rule in Python is
+    cancelled at its end only. Results do not depend on this.
 
     Examples
     --------
@@ -39,12 +39,12 @@ class Underway:
         self._tokens: list[Token[Underway | None]] = []
 
     def __enter__(self) -> Underway:
-        """Make this the one that the thread's simulations report to."""
+        """Have the thread's simulations report to this object."""
         self._tokens.append(_here.set(self))
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Give the thread's simulations back to whom they reported before."""
+        """Restore the object to which the thread's simulations reported before."""
         _here.reset(self._tokens.pop())
 
     @property
@@ -55,24 +55,24 @@ class Underway:
 
     @property
     def started(self) -> Int64:
-        """Starts of the latest simulation as far as it is, s, int64[n]; -1 for none yet."""
+        """Starts of the latest simulation so far, s, int64[n]; -1 for none yet."""
         return self._start.copy()
 
     @property
     def left(self) -> bool:
-        """Whether somebody has asked for the simulations to be left."""
+        """Whether the simulations have been cancelled."""
         return bool(self._wish[0])
 
     def leave(self) -> None:
-        """Ask for the simulations to be left, the present one and all that come."""
+        """Cancel the simulations, the present one and all later ones."""
         self._wish[0] = 1
 
     def forget(self) -> None:
-        """Take the starts of the latest simulation for nobody's any more."""
+        """Forget the starts of the latest simulation."""
         self._start, self._jobs = self._start[:0], 0
 
     def follow(self, start: Int64, jobs: int | None = None) -> Int64:
-        """Look at the starts, -1 for none yet, that a kernel is about to fill in.
+        """Follow the starts, -1 for none yet, that a kernel is about to fill in.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Underway:
         return self._wish
 
     def check(self) -> None:
-        """Raise `Left` if the simulations are to be left."""
+        """Raise `Left` if the simulations have been cancelled."""
         if self.left:
             raise Left("a simulation was left before its end")
 
@@ -99,5 +99,5 @@ _here: ContextVar[Underway | None] = ContextVar("underway", default=None)
 
 
 def underway() -> Underway:
-    """Return whom this thread's simulations report to; one that nobody asks where there is none."""
+    """Return the object to which this thread's simulations report, a new one if there is none."""
     return _here.get() or Underway()

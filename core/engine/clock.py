@@ -1,4 +1,4 @@
-"""The clock: which instant or event is next, and who has completed and arrived by it."""
+"""The clock: the next instant or event, and the jobs that complete and arrive by it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from schedfarm.core.engine.machine import Machine, give_back, next_end, release_
 from schedfarm.core.engine.running import Jobs
 
 NOW, ARRIVED = 0, 1
-"""First fields of a clock that is kept between calls: the instant, s, and how many jobs arrived."""
+"""First fields of a clock that is kept between calls: the instant, s, and past arrivals."""
 
 
 @verb

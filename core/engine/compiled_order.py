@@ -1,4 +1,4 @@
-"""From the row of a queue order to what the kernels know of it."""
+"""Mapping of the row of a queue order to the rankings of the kernels."""
 
 from __future__ import annotations
 
@@ -27,26 +27,9 @@ from schedfarm.core.workload.workload import Workload
 
 
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
-    """Return an order of a workload's jobs, and the function that is to fill in its key, if any.
+    """Return the ranking of a queue order, and a user's function to call at each pass, if any.
 
-    Parameters
-    ----------
-    workload : Workload
-        The jobs.
-    name : str
-        A queue order's name.
-
-    Returns
-    -------
-    ranking : Ranking
-        Its key is that of an order that stays as it is; else zeros.
-    function : OrderFunction or None
-        A user's function to be called at each pass.
-
-    Raises
-    ------
-    InputError
-        If the order's function cannot be used.
+    The key is that of a fixed order, and else zeros.
 
     Examples
     --------
@@ -68,14 +51,9 @@ def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction |
 
 
 def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
-    """Return what a policy's users have got before the first of them comes, and nobody in line.
+    """Return empty usage accounts and lines for a policy; None if no order ranks users.
 
-    Parameters
-    ----------
-    workload : Workload
-        The jobs; those of the unknown user, -1, count as one user's.
-    policy : Policy
-        Where none of its orders asks for that, there is nothing to follow: None.
+    The unknown user, -1, is one user.
 
     Examples
     --------
@@ -119,9 +97,9 @@ def _line(code: str | None, users: int) -> Line:
 
 
 class Orders:
-    """Hold the queue order and the backfill order of a policy, and what their functions need.
+    """Hold the queue order and the backfill order of a policy, and the inputs of their functions.
 
-    Stepwise, `call` ranks also by what users have got, for kernels that do not follow that.
+    Stepwise, `call` also ranks by the usage of users, for kernels that do not follow it.
 
     Examples
     --------
@@ -150,7 +128,7 @@ class Orders:
 
     @property
     def ranked(self) -> Rankings | SharedRankings:
-        """What kernels compare jobs by: they follow what users have got unless `call` does."""
+        """Rankings of the kernels, which follow the usage of users unless `call` does."""
         if self.sharing is None or self.called:
             return self.rankings
         waiting = np.empty(len(self._workload), np.int64)
@@ -174,7 +152,7 @@ class Orders:
                 ranking.key[waiting] = function.key(self._workload, waiting, now, sums)
 
     def _share(self, sharing: Sharing, now: int, waiting: Int64, start: Int64, done: Int64) -> None:
-        """Fill in the keys that come from what users have got, beside a function that is called."""
+        """Fill in the keys that depend on the usage of users, next to a function that is called."""
         work, first = self._workload, int(self._workload.submit[0])
         end = start[done] + work.run[done]
         done = done[np.argsort(end, kind="stable")]

@@ -1,8 +1,8 @@
-"""How numba compiles kernels and their steps: a step to LLVM's language, a kernel to the machine's.
+"""Compilation of kernels to machine code, and of their steps to LLVM IR only.
 
-As numba has it, each function is optimised, wrapped for Python and for C, and made machine code,
-before another takes it in. Of a step that kernels alone call nothing of this is of use: EASY has 40
-of them, and took 17 s of CPU to compile where it now takes 4 (numba 0.68, one machine, one day).
+By default numba optimises each function, wraps it for Python and C, and generates machine code
+before it is inlined. Steps that only kernels call need none of this: EASY has 40 of them, and took
+17 s of CPU to compile instead of 4 (numba 0.68, one machine, one day).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from schedfarm.core.engine.contexts import contexts
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The code of a step as it was lowered; whoever calls the step links it and what it calls."""
+    """The lowered code of a step; its callers link it and the code that it calls."""
 
     def add_linking_library(self, library: Any) -> None:
         if library is not rtsys.library:
@@ -42,7 +42,7 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     _linking_libraries: list[Any]
 
     def finalize(self) -> None:
-        # Callers before what they call: LLVM leaves out what nothing links to yet.
+        # Callers before callees: LLVM omits functions without a reference.
         found: dict[Any, None] = {}
         ahead = self._linking_libraries[::-1]
         while ahead:
@@ -90,11 +90,11 @@ class _KernelLowering(typed.NativeLowering):  # type: ignore[misc]
 
 
 at_work: list[str] = []
-"""The kernels that this process compiles at the moment."""
+"""Kernels that this process is compiling."""
 
 
 class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
-    """Numba's passes that our functions need, which have no closures and no array expressions."""
+    """The passes of numba that functions without closures and array expressions need."""
 
     lowering: type
 
@@ -158,7 +158,7 @@ class Step(CPUDispatcher):  # type: ignore[misc]
         self._alone: Any = None
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for numbers, not for one of them as well, such as that a variable begins with.
+        """Compile for types of numbers, not in addition for literal values.
 
         EASY had 17 of its 35 steps compiled twice.
         """
@@ -166,7 +166,7 @@ class Step(CPUDispatcher):  # type: ignore[misc]
         return super().get_call_template(tuple(map(unliteral, args)), given)
 
     def add_overload(self, compiled: Any) -> None:
-        """Keep what was compiled for one combination of types."""
+        """Store the code for one combination of types."""
         self.overloads[tuple(compiled.signature.args)] = compiled
 
     def __call__(self, *args: Any) -> Any:
@@ -182,8 +182,8 @@ class Step(CPUDispatcher):  # type: ignore[misc]
 class GenericStep(Step):
     """A step with one implementation for each type of its first argument, a named tuple.
 
-    Numba asks for the template and for the code by the types of a call: both are those of the
-    implementation, so that a kernel contains only that one, and the disk cache knows no other.
+    Numba looks up the template and the code by the types of a call: both are those of the
+    implementation, so that a kernel and its entry in the disk cache contain only that one.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:

@@ -1,4 +1,4 @@
-"""Hear of it when kernels are compiled, which takes seconds the first time and none later."""
+"""Notification when kernels are compiled, which takes seconds at the first use only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ COMPILER = "schedfarm.core.engine.compiler"
 
 @contextmanager
 def compiling(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function once, if a kernel is compiled as long as this lasts.
+    """Call a function once, if a kernel is compiled while this lasts.
 
-    What is on the disk from an earlier run is no compilation; without the JIT there is none.
+    Loading a kernel of an earlier run from the disk does not count; without the JIT there is none.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def compiling(say: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def each_compiled(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever one begins to be compiled, a kernel or a step of it.
+    """Call a function whenever a kernel or a step of one begins to be compiled.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def each_compiled(say: Callable[[], None]) -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Tell whether a thread of this process compiles a kernel at the moment.
+    """Tell whether a thread of this process is compiling a kernel.
 
     Examples
     --------

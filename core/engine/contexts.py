@@ -1,10 +1,10 @@
-"""What numba knows while it compiles kernels: the types and the code of what they use.
+"""Numba's typing and target contexts for kernels: the types and the code of their operations.
 
-As numba has it, all of its modules are read first, and scipy.linalg with them; each call asks a
-dozen templates for its type, and functions that numba has written in Python are compiled too, min
-and max among them. A call hands over tuples of arrays number by number: seven for each array, 182
-for a machine and its queue, though nearly all steps are taken into their callers in the end.
-Without all this `fcfs+easy` is compiled from some 14,000 instructions instead of 26,000.
+By default numba first imports all of its modules, and scipy.linalg with them; each call tries a
+dozen templates for its type, and functions that numba implements in Python, such as min and max,
+are compiled, too. Tuples of arrays are passed number by number: seven per array, 182 for a machine
+and its queue, though nearly all steps are inlined in the end. Without all this `fcfs+easy` is
+compiled from some 14,000 instructions instead of 26,000.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def lowered(
     typed: Callable[..., Any],
     write: Callable[[Any, Any, Any, Any], Any],
 ) -> None:
-    """Let kernels call a function as code that is written down, not compiled from Python.
+    """Let kernels call a function by generated code, not compiled from Python.
 
-    A function that numba has too is numba's once the first kernel has been compiled.
+    A function that numba has, too, is numba's once the first kernel has been compiled.
 
     Parameters
     ----------
     function : callable
-        What is called.
+        The function.
     typed : callable
         Returns the signature for the types of the arguments, or None if it has none for them.
     write : callable
@@ -66,7 +66,7 @@ def lowered(
 
 
 NUMBERS = (types.boolean, types.int64, types.float64)
-"""The types of number that kernels have."""
+"""The types of numbers in kernels."""
 
 
 def _of_one_kind(*kinds: Any) -> Any:
@@ -83,7 +83,7 @@ def _of_a_number(kind: Any) -> Any:
 
 
 def _extreme(sign: str) -> Callable[[Any, Any, Any, Any], Any]:
-    """Return how the first value is found that no other one is beyond, as Python does."""
+    """Return the code of min or max, which returns the first extreme value as Python does."""
 
     def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         whole = signature.return_type == types.int64
@@ -106,13 +106,13 @@ lowered(int, _of_a_number, _to_int)
 
 
 class _Typing(typing.Context):  # type: ignore[misc]
-    """What numba knows of types, and of which calls it has found the types before."""
+    """Numba's typing context with a cache of the types of calls."""
 
     def init(self) -> None:
         self.found: dict[Any, Any] = {}
 
     def read(self) -> None:
-        """Take in what numba's modules say of themselves."""
+        """Load the registries of numba's modules."""
         from numba.core.typing import mathdecl, npydecl
 
         self._load_builtins()
@@ -120,11 +120,11 @@ class _Typing(typing.Context):  # type: ignore[misc]
         self.install_registry(npydecl.registry)
 
     def install_registry(self, registry: Any) -> None:
-        """Take in what is not jitted; what is lowered here is not what numba says that it is."""
+        """Install entries that are not jitted, except functions that are lowered here."""
         super().install_registry(registry if registry is _TYPES else _usable(registry))
 
     def refresh(self) -> None:
-        """Take in what has been lowered since; each step asks for it."""
+        """Install new entries; numba calls it for each step."""
         self.install_registry(_TYPES)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
@@ -144,7 +144,7 @@ class _Typing(typing.Context):  # type: ignore[misc]
 
 
 def _usable(registry: Any) -> Any:
-    """Return what a registry of types has that is neither jitted as a whole nor lowered here."""
+    """Return the entries of a typing registry that are neither jitted nor lowered here."""
     own, kept = {function for function, _ in _TYPES.globals}, templates.Registry()
     kept.functions = [one for one in registry.functions if not _is_jitted(one)]
     kept.attributes = [one for one in registry.attributes if not _is_jitted(one)]
@@ -163,10 +163,10 @@ def _is_jitted(template: type) -> bool:
 
 
 class _Target(cpu.CPUContext):  # type: ignore[misc]
-    """What numba knows of code."""
+    """Numba's target context."""
 
     def read(self) -> None:
-        """Take in what numba's modules say of themselves."""
+        """Load the registries of numba's modules."""
         # Those that are not named below add to what is built in when they are imported.
         from numba.core import optional  # noqa: F401
         from numba.cpython import builtins, mathimpl, numbers, rangeobj, slicing, tupleobj  # noqa: F401
@@ -177,12 +177,12 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
             self.install_registry(registry)
 
     def refresh(self) -> None:
-        """Take in what has been lowered since; each step asks for it."""
+        """Install new entries; numba calls it for each step."""
         self.install_registry(_CODE)
 
 
 class _Whole:
-    """Data that a call hands over as it is."""
+    """Data that a call passes unchanged."""
 
     get_value_type: Callable[[], Any]
 
@@ -209,7 +209,7 @@ class _WholeUniTuple(_Whole, models.UniTupleModel):  # type: ignore[misc]
 
 
 def _handed_over_whole() -> Any:
-    """Return how data look, with arrays and tuples that calls do not take to pieces."""
+    """Return data models in which calls do not unpack arrays and tuples."""
     manager = datamodel.default_manager.copy()
     manager.register(types.Array, _WholeArray)
     for kind in (types.Tuple, types.NamedTuple):  # type: ignore[attr-defined]
@@ -222,7 +222,7 @@ def _handed_over_whole() -> Any:
 @global_compiler_lock  # type: ignore[untyped-decorator]
 @cache
 def contexts(target: Any) -> tuple[Any, Any]:
-    """Return what is known of types and of code, whose machine code goes where numba's own goes.
+    """Return the typing and target contexts, which share the code library of numba's own.
 
     Parameters
     ----------

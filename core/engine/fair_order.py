@@ -1,4 +1,4 @@
-"""Fair orders as kernels know them, and the policies whose fair starts are compiled."""
+"""Fair orders for the kernels, and the policies whose fair starts are compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:
-    """Return what the kernels need to know of the jobs asked for, of which there are some.
+    """Return the fair order and the requested jobs, at least one, for the kernels.
 
     Examples
     --------
@@ -30,9 +30,9 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
 
 
 def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
-    """Tell whether kernels know a policy on a kind of platform.
+    """Tell whether kernels compute fair starts under a policy on a kind of platform.
 
-    One that keeps a plan they know only in the order of arrival.
+    Under a rule that keeps its plan they do so only in the order of arrival.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
 
 
 def is_patient(policy: Policy) -> bool:
-    """Tell whether under a compiled policy no job that waits moves one that came before it.
+    """Tell whether under a compiled policy no waiting job affects an earlier one.
 
-    First come, first served also those do that starve. Per event the pass that an arrival makes
+    Starving jobs are also served first come, first served. Per event the pass that an arrival makes
     may start jobs on processors that are about to come back, before those who end have.
 
     Examples

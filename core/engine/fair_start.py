@@ -1,4 +1,4 @@
-"""The door to fair start times: when each job would start if nobody later were there.
+"""Entry point of fair start times: the start of each job without later jobs.
 
 G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers, JSSPP
 2005, section 3.1; in every detail SEMANTICS, "Fairness".
@@ -24,10 +24,10 @@ KINDS = ("strict", "relaxed")
 """Kinds of fair start time."""
 
 ARRIVAL = "arrival"
-"""The fair order of the paper: who came later is later."""
+"""The fair order of the paper: order of arrival."""
 
 NOT_ASKED = -1
-"""Stands for the fair start time of a job that was not asked for."""
+"""Fair start time of a job that was not requested."""
 
 
 def fair_start_times(
@@ -37,23 +37,23 @@ def fair_start_times(
     jobs: slice | Iterable[int] | None = None,
     later: str = ARRIVAL,
 ) -> Int64:
-    """Return when each job would have started if no job later than it had been there.
+    """Return the start that each job would have without the jobs later than it.
 
     The schedule is the real one up to the arrival of a job. From then on, with true run times
-    and the same policy: strict, jobs later than it do not exist unless they run already, and it
+    and the same policy: strictly, later jobs do not exist unless they run already, and the job
     waits with the others; relaxed, it joins the queue, with its own submit time, only at the
-    first instant at which all those before it that have arrived have started.
+    first instant at which all arrived jobs before it have started.
 
     Parameters
     ----------
     workload : Workload
         The jobs and their machine.
     policy : Policy or str
-        What the scheduler does, or its name.
+        The policy, or its name.
     kind : {"strict", "relaxed"}
-        Whether the job may pass others on its way.
+        Whether the job waits with others, or joins after them.
     jobs : slice or iterable of int, optional
-        Which jobs; by default all. A range of jobs costs the schedule up to its end beside it.
+        Requested jobs; by default all. A range also costs the schedule up to its end.
     later : str
         The fair order: ``arrival``, or a queue order that is fixed at submission, such as
         ``spf``. Job k is later than j if its key is larger, or equal and k comes after j by
@@ -63,20 +63,20 @@ def fair_start_times(
     Returns
     -------
     int64[n]
-        Fair start time, s; -1 for the jobs not asked for, and for those that are refused.
+        Fair start time, s; -1 for jobs that are not requested, and for refused ones.
 
     Raises
     ------
     InputError
-        If the kind, the policy or a job is unknown, the fair order changes as time passes, or a
-        user's rule, or one on nodes, is asked for more than strict fair starts by arrival.
+        If the kind, the policy or a job is unknown, the fair order changes as time passes, or
+        more than strict fair starts by arrival are requested of a user's rule or one on nodes.
     Left
         As `core.simulate`.
 
     Notes
     -----
     A user's order that changes as time passes, and a user's rule, take a simulation for
-    each job (strict, by arrival) or the slow reference: ask for some hundreds of jobs at most.
+    each job (strict, by arrival) or the slow reference: request some hundreds of jobs at most.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def fair_start_times(
     elif plain and not relaxed:
         fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
     elif workload.platform.asks:
-        # Who is reserved in advance, or waits in a shelf, cannot join later.
+        # A job that is reserved in advance, or waits in a shelf, cannot join later.
         raise InputError(
             f"fair start times on a platform of kind {platform!r} are of kind 'strict', with "
             f"later='{ARRIVAL}'; kind={kind!r} with later={later!r} has no meaning there"

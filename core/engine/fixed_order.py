@@ -33,7 +33,10 @@ STARVED = -(2**63)
 
 @verb
 def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, limit: int) -> int:
-    """Put the jobs submitted before `limit` that still wait first; return the next to watch."""
+    """Move waiting jobs submitted before `limit` to the front; return the next job to examine.
+
+    Invariant: all jobs before `oldest` starve already or have started, since the limit only grows.
+    """
     while oldest < arrived and jobs.submit[oldest] < limit:
         if jobs.start[oldest] < 0:
             dequeue(queue, key, oldest)
@@ -45,11 +48,11 @@ def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, lim
 
 @verb
 def admit(world: World, rule: int, j: int) -> bool:
-    """Take in a job that arrives alone; return whether the others need a look too.
+    """Start or queue a job that arrives alone; return whether a pass over the queue is needed.
 
-    Invariant: after a pass no waiting job may start. Behind a blocked head, and with nothing
-    released, only the arrival can: time makes no waiting job's backfill legal, and a legal
-    backfill neither moves the shadow nor, on a grid, makes another cluster's shadow earlier.
+    Invariant: after a pass no waiting job may start. Behind a blocked head, and if nothing has been
+    released, only the arriving job can start: time makes no waiting job's backfill legal, and a
+    legal backfill neither moves the shadow time nor, on a grid, makes another cluster's earlier.
     """
     jobs, machine, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
@@ -91,7 +94,7 @@ def start_heads(world: World, now: int) -> int:
 
 @verb
 def backfill(world: World, now: int, b: int) -> None:
-    """Start what may start of block `b` behind the head, and make its minima exact."""
+    """Start the jobs of block `b` after the head that may start, and make its minima exact."""
     jobs, machine, queue, hold, _ = world
     first, stop = queue.first[b], queue.first[b] + queue.length[b]
     least_need = least_estimate = NEVER
@@ -113,7 +116,7 @@ def backfill(world: World, now: int, b: int) -> None:
         least_need = min(least_need, least(queue.need, cell, left))
         least_estimate = min(least_estimate, least(queue.estimate, cell, left))
     queue.least_need[b], queue.least_estimate[b] = least_need, least_estimate
-    # Only now: what was just moved is read by words with a delay.
+    # Last: reading by lanes stalls on data that has just been moved.
     while gone != 0:
         at = highest(gone)
         close_cell(queue, b, first + at)
@@ -122,7 +125,10 @@ def backfill(world: World, now: int, b: int) -> None:
 
 @verb
 def schedule(world: World, rule: int, now: int) -> None:
-    """Run one pass: start the head while it fits, then backfill behind the one that does not."""
+    """Run one pass: start the head while it fits, then backfill after the one that does not.
+
+    A block is skipped if its least need exceeds the free processors, which only decrease.
+    """
     _, machine, queue, hold, _ = world
     hold[KNOWN] = 0
     head = start_heads(world, now)
@@ -145,7 +151,7 @@ def schedule(world: World, rule: int, now: int) -> None:
 
 @verb
 def take_in(world: World, rule: int, first: int, arrived: int, look: bool) -> bool:
-    """Queue the jobs from `first` on that arrive; return whether the instant needs a pass."""
+    """Queue the arriving jobs from `first` on; return whether the instant needs a pass."""
     if arrived == first + 1 and not look:
         return admit(world, rule, first)
     for j in range(first, arrived):

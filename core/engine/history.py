@@ -1,4 +1,4 @@
-"""What users' completed jobs have waited and worked, followed through a simulation."""
+"""Waits and work of users' completed jobs, followed through a simulation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class History:
         self._waiting = self._running = np.empty(0, np.int64)
 
     def note(self, start: Int64, waiting: Int64, running: Int64) -> Int64:
-        """Take note of who completed since the last call, and return them, int64[d].
+        """Add the jobs that completed since the last call, and return them, int64[d].
 
         Call it before each pass, after the completions before it.
 
@@ -53,7 +53,7 @@ class History:
         waiting, running : int64[k], int64[m]
             Jobs that wait and that run now.
         """
-        # With run 0 a job starts and completes between two calls, and is never seen to run.
+        # A job with run 0 starts and completes between two calls, and is never seen running.
         begun = self._waiting[start[self._waiting] >= 0]
         active = np.concatenate((self._running, begun))
         done = active[~np.isin(active, running)]

@@ -9,10 +9,15 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numba
 
-from schedfarm.core.engine.bounds import CHECKED
-from schedfarm.core.engine.cache import KernelCache, folder
-from schedfarm.core.engine.compiler import GenericStep, KernelCompiler, Step
 from schedfarm.core.engine.sources import register
+from schedfarm.core.engine.toolchain import PLAIN
+
+if PLAIN:
+    from schedfarm.core.engine import plain
+else:
+    from schedfarm.core.engine.bounds import CHECKED
+    from schedfarm.core.engine.cache import KernelCache, folder
+    from schedfarm.core.engine.compiler import GenericStep, KernelCompiler, Step
 
 NEVER = 2**63 - 1
 """An instant that does not come, s."""
@@ -26,12 +31,14 @@ def kernel(function: F) -> F:
     """Compile a function of int64 scalars and arrays, cached on disk where a folder allows it.
 
     `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties.
-    A host without a writable cache folder compiles anew in each process instead of failing. Of
-    processes that need a kernel at the same time one compiles it, and the others wait for that.
-    It makes no arrays: it is handed those that it writes on.
+    A host without a writable cache folder compiles again in each process instead of failing. Of
+    processes that need a kernel at the same time one compiles it, and the others wait.
+    A kernel allocates no arrays: it writes to arguments.
     For each combination of types that generic steps know, call it with one combination of all
     types only: workers that start together and cache two of them may take each other's file.
     """
+    if PLAIN:
+        return plain.kernel(function)
     options = {
         "nogil": True,
         "_nrt": False,
@@ -39,7 +46,7 @@ def kernel(function: F) -> F:
         "pipeline_class": KernelCompiler,
     }
     compiled: Any = numba.njit(**options)(function)
-    # What stands in no file has no digest, and another cell of a notebook may change it.
+    # Source without a file has no digest, and another cell of a notebook may change it.
     kept = not numba.config.DISABLE_JIT and os.path.isfile(function.__code__.co_filename)
     if kept and (root := folder()) is not None:
         compiled._cache = KernelCache(function, root)
@@ -48,20 +55,20 @@ def kernel(function: F) -> F:
 
 
 def verb(function: F) -> F:
-    """Compile a step of a kernel into the kernels that call it; it makes no arrays either.
+    """Compile a step of a kernel into the kernels that call it; it allocates no arrays either.
 
-    Without inlining and with reference counts for the arrays that it is handed, a call costs
-    more than the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are
+    Without inlining and with reference counts for its array arguments, a call costs more than
+    the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are
     checked, LLVM decides: forced, `fcfs+conservative` had not compiled after 116 s instead of 10.
     """
-    return _step(function, forceinline=not CHECKED)
+    return _step(function, forceinline=True)
 
 
 def routine(function: F) -> F:
-    """Compile a long step, which kernels call and do not take in; it makes no arrays either.
+    """Compile a long step, which kernels call without inlining; it allocates no arrays either.
 
-    A kernel counts references to every array of a tuple that it is handed, at each call: the
-    copies for fair starts, called once a job with some 50 arrays, took 1.3 times as long.
+    A kernel counts references to every array of a tuple argument at each call: the clones for fair
+    starts, called once per job with some 50 arrays, took 1.3 times as long.
     """
     return _step(function)
 
@@ -70,15 +77,19 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
     """Declare a step whose implementation is chosen by the type of its first argument.
 
     The decorated function is the declaration and has no body; ``@NAME.of(KIND)`` adds the verb for
-    a type of named tuples. What a machine is can so be written apart from what is done with it: a
-    prototype was bit-equal and as fast, and its kernels were found on the disk, where a kernel that
-    is handed another one is compiled in every process.
+    a type of named tuples. This separates the steps of a machine from the passes: a prototype was
+    bit-equal and as fast, and its kernels were found on the disk, while a kernel with another one
+    as an argument is compiled in every process.
     """
 
     def __new__(cls, function: Callable[P, R]) -> generic[P, R]:
-        """Return what compiled code can call, unless nothing is compiled."""
+        """Return the function that compiled code calls, unless the JIT is off."""
         if numba.config.DISABLE_JIT:
             return super().__new__(cls)
+        if PLAIN:
+            declared = super().__new__(cls)
+            plain.choose(declared)
+            return declared
         return cast("generic[P, R]", _GenericStep(function))
 
     def __init__(self, function: Callable[P, R]) -> None:
@@ -101,11 +112,17 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
         return self.variants[type(args[0])](*args, **kwargs)
 
 
-class _GenericStep(GenericStep):
-    """A generic step that is compiled."""
+if not PLAIN:
 
-    of = generic.of
+    class _GenericStep(GenericStep):
+        """A generic step that is compiled."""
+
+        of = generic.of
 
 
-def _step(function: F, **options: bool) -> F:
-    return function if numba.config.DISABLE_JIT else cast(F, Step(function, **options))
+def _step(function: F, *, forceinline: bool = False) -> F:
+    if numba.config.DISABLE_JIT:
+        return function
+    if PLAIN:
+        return plain.step(function)
+    return cast(F, Step(function, forceinline=forceinline and not CHECKED))

@@ -1,14 +1,14 @@
-"""Verbs that look at some neighbours of an array at once, and at the bits of what they find.
+"""Steps that compare several neighbours of an array at once, as lane masks (words of bits).
 
-A loop that walks along an array until a comparison fails is not vectorised, and pays a mispredicted
-branch at its end. Comparing a word of places at once, a bit for each, leaves only the question
-which of its bits is set first or last: to find the first place below a bound, among random ones
-with a tenth below, took 2 ns instead of 14 by 16 places. A plain loop that makes the same word took
-15, since LLVM folds its bits one by one: hence lanes, in this module alone. Each verb is written
-twice, as what it means, which runs where the JIT is switched off, and as what is done to lanes.
+A loop along an array until a comparison fails is not vectorised, and mispredicts a branch at its
+end. Comparing WORD places at once, with a bit for each, leaves only the search for the first or
+last bit: finding the first place below a bound, among random ones with a tenth below, took 2 ns
+instead of 14 by 16 places. A plain loop that builds the same mask took 15 ns, since LLVM folds its
+bits one by one: hence vector code, in this module only. Each step is written twice, as its meaning,
+which runs with the JIT off, and as operations on lanes.
 
-An array of which words are looked at has room for one more word behind its last place that means
-something (`room`). What is there may be anything; nobody asks for its bits.
+An array that is read by lanes has room for one more word after its last valid place (`room`). The
+values there are arbitrary; their bits are masked.
 """
 
 from __future__ import annotations
@@ -18,19 +18,24 @@ from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.bounds import CHECKED, check
-from schedfarm.core.engine.contexts import lowered, target_features
+from schedfarm.core.engine import plain
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.toolchain import PLAIN
 
-WORD = 16 if "+avx512f" in target_features() else 8
-"""Places that are looked at together: two vectors of the processor, where one holds 4 or 8. With 16
-where vectors hold 4, plans on six logs took 1.0 to 1.2 times as long."""
+if not PLAIN:
+    from numba.core import cgutils, types
+
+    from schedfarm.core.engine.bounds import CHECKED, check
+    from schedfarm.core.engine.contexts import lowered, target_features
+
+WORD = 16 if not PLAIN and "+avx512f" in target_features() else 8
+"""Places that are compared together: two vectors of the processor, of 4 or 8 numbers each. With 16
+where vectors have 4, plans on six logs took 1.0 to 1.2 times as long."""
 
 ALL = (1 << WORD) - 1
-"""The word of all places."""
+"""Lane mask of all places."""
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -39,19 +44,19 @@ _LANES, _BITS = ir.VectorType(_LONG, WORD), ir.VectorType(_BIT, WORD)
 
 
 def room(places: int) -> int:
-    """Return how long an array is that has so many places, and room for a word behind them."""
+    """Return the length of an array with `places` places and room for a word after them."""
     return places + WORD
 
 
 class Lanes:
-    """Write down what is done to a word of places; `values` are a verb's arguments."""
+    """Generate code for a word of places; `values` are a step's arguments."""
 
     def __init__(self, context: Any, builder: Any, kinds: Any, values: Any) -> None:
         self.builder, self.values = builder, values
         self._context, self._kinds = context, kinds
 
     def place(self, array: int, i: int) -> Any:
-        """Return where the places of one argument begin, at another."""
+        """Return the address of the word of one argument at another."""
         array_at = self._context.make_array(self._kinds[array])
         places = array_at(self._context, self.builder, self.values[array])
         if CHECKED:
@@ -60,11 +65,11 @@ class Lanes:
         return self.builder.bitcast(first, _LANES.as_pointer())
 
     def read(self, place: Any) -> Any:
-        """Return what is at a word of places."""
+        """Return the values of a word of places."""
         return self.builder.load(place, align=8)
 
     def write(self, place: Any, lanes: Any, word: int) -> None:
-        """Write where the word, an argument, has a bit; elsewhere stays what is there."""
+        """Write the places under the mask, an argument; others keep their values."""
         kept = self.builder.select(self.bits(word), lanes, self.read(place))
         self.builder.store(kept, place, align=8)
 
@@ -80,12 +85,12 @@ class Lanes:
         return ir.Constant(_LANES, [number] * WORD)
 
     def product(self, one: Any, other: Any) -> Any:
-        """Return products of what is below 2**32; of others' lower halves."""
+        """Return products of values below 2**32, or of the lower halves of others."""
         low = self.all_of(2**32 - 1)
         return self.builder.mul(self.builder.and_(one, low), self.builder.and_(other, low))
 
     def bits(self, word: int) -> Any:
-        """Return the bits of a word, an argument."""
+        """Return the bits of a lane mask, an argument."""
         return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
 
     def word(self, bits: Any) -> Any:
@@ -94,11 +99,13 @@ class Lanes:
 
 
 def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
-    """Compile a verb as what is done to lanes; without the JIT it stays what it says."""
+    """Compile a step as operations on lanes; without the JIT it runs as written."""
 
     def chosen(meaning: F) -> F:
         if numba.config.DISABLE_JIT:
             return meaning
+        if PLAIN:
+            return plain.step(meaning)
         returned = types.int64 if meaning.__annotations__["return"] == "int" else types.none
 
         def typed(*kinds: Any) -> Any:
@@ -125,14 +132,20 @@ def _compare(sign: str) -> Callable[[Lanes], Any]:
 
 @in_lanes(_compare("<"))
 def below(array: Int64, i: int, bound: int) -> int:
-    """Return the word of the places from i on that hold less than a bound."""
-    return sum(int(array[i + k] < bound) << k for k in range(WORD))
+    """Return the lane mask of the places from i on with values below a bound."""
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] < bound) << k
+    return word
 
 
 @in_lanes(_compare("<="))
 def up_to(array: Int64, i: int, bound: int) -> int:
-    """Return the word of the places from i on that hold no more than a bound."""
-    return sum(int(array[i + k] <= bound) << k for k in range(WORD))
+    """Return the lane mask of the places from i on with values up to a bound."""
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] <= bound) << k
+    return word
 
 
 def _find_least(lanes: Lanes) -> Any:
@@ -144,8 +157,12 @@ def _find_least(lanes: Lanes) -> Any:
 
 @in_lanes(_find_least)
 def least(array: Int64, i: int, word: int) -> int:
-    """Return the least of the places from i on that a word names, NEVER if it names none."""
-    return min((int(array[i + k]) for k in range(WORD) if word >> k & 1), default=NEVER)
+    """Return the least value from i on under a lane mask, NEVER if the mask is empty."""
+    found = NEVER
+    for k in range(WORD):
+        if word >> k & 1:
+            found = min(found, int(array[i + k]))
+    return found
 
 
 def _compare_arrays(lanes: Lanes) -> Any:
@@ -155,31 +172,38 @@ def _compare_arrays(lanes: Lanes) -> Any:
 
 @in_lanes(_compare_arrays)
 def less(array: Int64, i: int, other: Int64, at: int) -> int:
-    """Return the word of the places from i on that hold less than those of another from `at` on."""
-    return sum(int(array[i + k] < other[at + k]) << k for k in range(WORD))
+    """Return the lane mask of array[i:i+WORD] < other[at:at+WORD]."""
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] < other[at + k]) << k
+    return word
 
 
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
-    """Return the first place of a word that has one."""
-    return (int(word) & -int(word)).bit_length() - 1
+    """Return the first place of a lane mask that is not empty."""
+    return highest(word & -word)
 
 
 @in_lanes(lambda lanes: lanes.builder.sub(_LONG(63), lanes.builder.ctlz(lanes.values[0], _BIT(1))))
 def highest(word: int) -> int:
-    """Return the last place of a word that has one."""
-    return int(word).bit_length() - 1
+    """Return the last place of a lane mask that is not empty."""
+    place = -1
+    while word > 0:
+        word >>= 1
+        place += 1
+    return place
 
 
 @verb
 def without(word: int, place: int) -> int:
-    """Return a word without one place, which may be none of its places."""
+    """Return a lane mask without one place, which need not be in the word."""
     return word & ~(1 << place) if 0 <= place < WORD else word
 
 
 @verb
 def first_places(count: int) -> int:
-    """Return the word of the first places, of all where they are more than there are."""
+    """Return the lane mask of the first `count` places, at most all."""
     return (1 << min(count, WORD)) - 1
 
 
@@ -192,7 +216,7 @@ def _write_less(lanes: Lanes) -> None:
 
 @in_lanes(_write_less)
 def lessen(array: Int64, i: int, by: int, word: int) -> None:
-    """Take an amount from the places from i on that a word names."""
+    """Subtract an amount from the places from i on under a lane mask."""
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] -= by
@@ -208,7 +232,7 @@ def _write_most(lanes: Lanes) -> None:
 
 @in_lanes(_write_most)
 def raise_to(array: Int64, i: int, least: int, word: int) -> None:
-    """Let the places from i on that a word names hold no less than a bound."""
+    """Raise the places from i on under a lane mask to at least a bound."""
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] = max(array[i + k], least)
@@ -224,7 +248,7 @@ def _write_least(lanes: Lanes) -> None:
 
 @in_lanes(_write_least)
 def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
-    """Let the places from i on hold no more than a bound less what is there in another array."""
+    """Lower the places from i on to at most a bound minus the values of another array."""
     for k in range(WORD):
         array[i + k] = min(array[i + k], most - by[i + k])
 
@@ -235,7 +259,7 @@ def _write_copy(lanes: Lanes) -> None:
 
 @in_lanes(_write_copy)
 def copy(array: Int64, source: int, target: int, word: int) -> None:
-    """Copy the places from `source` on that a word names to those from `target` on."""
+    """Copy the places from `source` on under a lane mask to those from `target` on."""
     found = array[source : source + WORD].copy()
     for k in range(WORD):
         if word >> k & 1:
@@ -244,7 +268,7 @@ def copy(array: Int64, source: int, target: int, word: int) -> None:
 
 @verb
 def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
-    """Copy so many places of arrays to where none lies that is still to be copied."""
+    """Copy `count` places of arrays to a region without places that are still to be copied."""
     for k in range(0, count, WORD):
         word = first_places(count - k)
         for column in columns:
@@ -253,7 +277,7 @@ def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> N
 
 @verb
 def slide(columns: tuple[Int64, ...], first: int, stop: int, by: int) -> None:
-    """Move what is at first..stop - 1 of arrays, to the right where `by` is positive."""
+    """Move the places first..stop - 1 of arrays, to the right if `by` is positive."""
     if by < 0:
         carry(columns, first, first + by, stop - first)
         return

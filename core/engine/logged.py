@@ -1,4 +1,4 @@
-"""What the machine of a log did: each job starts when the log says that it did."""
+"""The schedule of a log: each job starts at its logged time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps that say what a machine is; everything else is written for any machine.
+"""The steps that depend on the machine; everything else is written for every machine.
 
 A place is a part of a machine inside which a job runs: the only one of a pool, a cluster of a grid.
 `core.machines` has an implementation of each step for each type of machine.
@@ -25,34 +25,34 @@ def next_end(machine: Machine) -> int:
 
 @generic
 def give_back(machine: Machine, now: int) -> bool:
-    """Count as free what is predicted to end by now; return whether that makes more so."""
+    """Count jobs that are predicted to end by now as free; return whether there are any."""
     raise NotImplementedError
 
 
 @generic
 def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
-    """End the jobs that end now, or the first of them alone; return whether any is early.
+    """End the jobs that end now, or only the first of them; return whether any is early.
 
-    At least one does. It is early before its predicted end.
+    At least one ends. An end before its prediction is early.
     """
     raise NotImplementedError
 
 
 @generic
 def running_count(machine: Machine) -> int:
-    """Return how many jobs run."""
+    """Return the number of running jobs."""
     raise NotImplementedError
 
 
 @generic
 def most_free(machine: Machine) -> int:
-    """Return the processors that are free at the place with the most of them."""
+    """Return the free processors of the place with the most of them."""
     raise NotImplementedError
 
 
 @generic
 def free_on(machine: Machine, c: int) -> int:
-    """Return the processors that are free at place c."""
+    """Return the free processors of place c."""
     raise NotImplementedError
 
 
@@ -70,7 +70,7 @@ def begin(machine: Machine, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @generic
 def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
-    """Give the head the one reservation; without one, whatever fits may start."""
+    """Make the head's reservation; without one, every job that fits may start."""
     raise NotImplementedError
 
 
@@ -85,11 +85,11 @@ def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: i
 
 @generic
 def candidates(machine: Machine, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the cells from one on whose jobs have such a place."""
+    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place."""
     raise NotImplementedError
 
 
 @generic
 def within_reach(machine: Machine, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Say whether the minima of block b, which fits somewhere, leave room for a backfill."""
+    """Tell whether the minima of block b, which fits somewhere, leave room for a backfill."""
     raise NotImplementedError

@@ -1,11 +1,14 @@
 """The rules none, aggressive and easy in orders that change with time, or differ for backfills.
 
-Nothing is ever sorted. The jobs wait by (submit, position); the head is the best of all, and
-the next backfill the best of those that may start: a job refused once stays refused in a pass,
-since backfills only take processors. A pass starts about one job, so that two looks at the
-queue replace a sort: LXF with EASY runs three times as fast on the KTH log. A look begins with
-the head of the last one, which mostly is still first, and passes over all blocks and cells that
-cannot reach its ratio (`core.engine.ranking`); who may is compared exactly.
+Nothing is sorted. The jobs wait by (submit, position); the head is the best of all, and the next
+backfill the best of those that may start. A pass starts about one job, so that two scans of the
+queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
+
+Invariants: a job refused once stays refused in a pass, since backfills only take processors. A scan
+begins with the head of the previous one, which usually is still first, and skips blocks and cells
+that cannot reach its ratio (`core.engine.ranking`). The threshold is the ratio of the best job so
+far, so that a skipped job never goes before it; the others are compared exactly. The result does
+not depend on the job with which a scan begins.
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 
 @verb
 def fits_somewhere(queue: Queue, free: int) -> bool:
-    """Say whether some waiting job may fit, by the blocks' minima."""
+    """Tell whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
     for place in range(queue.size[0]):
         least = min(least, queue.least_need[queue.order[place]])
@@ -58,7 +61,7 @@ def fits_somewhere(queue: Queue, free: int) -> bool:
 def first_among(
     queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
 ) -> int:
-    """Return the cell that comes first: the best so far, or one of a word of those from `cell`."""
+    """Return the cell that comes first: the best so far, or one of the lane mask from `cell` on."""
     word = without(word, best - cell)
     while word != 0:
         rival = cell + lowest(word)
@@ -72,7 +75,7 @@ def first_among(
 def next_rivals(
     ranking: Ranking, queue: Queue, cell: int, stop: int, now: int, bar: tuple[int, int]
 ) -> tuple[int, int]:
-    """Return from which cell on jobs may reach a bar, and the word of those who may."""
+    """Return the next cell from which jobs may reach a threshold, and their lane mask."""
     while cell < stop:
         word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
         word &= first_places(stop - cell)
@@ -136,7 +139,7 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
 
 @verb
 def start_waiting(world: World, c: int, cell: int, now: int) -> None:
-    """Start the job of a cell at place c; it leaves the queue."""
+    """Start the job of a cell at place c, and remove it from the queue."""
     begin(world.machine, world.jobs, c, world.queue.job[cell], now)
     take_out(world.queue, cell)
 
@@ -184,7 +187,7 @@ def turn_moving(
 
 @verb
 def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) -> bool:
-    """Go on to the next pass that may start a job; return whether there is one to be made."""
+    """Go on to the next pass that may start a job; return False if there is none."""
     while world.jobs.leave[0] == 0:
         clock[NOW], clock[ARRIVED] = turn_moving(world, rankings, clock[ARRIVED], per_event)
         if clock[NOW] == NEVER:
@@ -196,7 +199,7 @@ def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) 
 
 @verb
 def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
-    """Run one pass, in which some job fits, with keys as they are to be now."""
+    """Run one pass, in which some job fits, with the present keys."""
     rank_queue(rankings, world.queue)
     decide(world, rankings, options.rule, now, starving_before(options, now))
 
@@ -221,15 +224,12 @@ def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Optio
 def next_pass(
     world: World, clock: Int64, rankings: AnyRankings, options: Options, waiting: Int64
 ) -> int:
-    """Go on as `advance`; write down the jobs that wait, ascending, and return how many do.
-
-    None do at the end.
-    """
+    """Go on as `advance`; write the waiting jobs, ascending, and return their number or 0."""
     more = advance(world, rankings, clock, options.per_event)
     return gather(world.queue, waiting) if more else 0
 
 
 @kernel
 def run_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
-    """Run one pass with the orders as they are now."""
+    """Run one pass with the present orders."""
     make_pass(world, rankings, options, now)

@@ -1,10 +1,15 @@
 """The plan that backfilling with reservations keeps between passes: a prefix of the reservations.
 
-Only starts are observable, so a pass makes reservations in queue order no further than the last job
-that may still start now, and none before it where it is in nobody's way. What it made stays true in
-the next pass, unless a job completed before its predicted end (all of it is void) or the queue
-changed inside the prefix (the rest is void). Mu'alem and Feitelson (2001), section 2.2, make them
-all anew; the starts are the same.
+Mu'alem and Feitelson (2001), section 2.2, make all reservations again at each pass. Only starts are
+observable, so a pass makes them in queue order up to the last job that may still start now.
+
+Invariant: at each pass the first KEPT reservations equal those that would be made again. A
+reservation depends on the running jobs' predicted ends and on the reservations before it only.
+Time does not move it: as long as every job ends at its prediction, a reservation that starts
+becomes a running job with the same end. So an earlier end voids the plan (`void`), and a change of
+the queue at a place voids the reservations from there on (`cut`). While a job with estimate 0
+waits, which reserves nothing, each event voids the plan. The profile holds the first PLANNED of
+these, PLANNED <= KEPT.
 """
 
 from __future__ import annotations
@@ -29,25 +34,23 @@ from schedfarm.core.engine.profile import (
 from schedfarm.core.engine.running import Running
 
 COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
-"""Places in a plan's state: jobs that wait; how many of them, from the first, hold a reservation in
-the profile; how many have one that is still true; the earliest in the profile, s; whether the
-profile is laid out; how many jobs at the front starve; how many
-jobs have estimate 0; how often the profile was laid out."""
+"""Fields of a plan's state: number of waiting jobs; of reservations in the profile, from the first
+job on; of reservations that are still true; the earliest one in the profile, s; whether the profile
+is laid out; number of starving jobs at the front; of jobs with estimate 0; of layouts so far."""
 
 STAIRS = 8
-"""Stairs that are looked for: what they leave is looked at by itself."""
+"""Most free-capacity steps (stairs) to extract; jobs that pass them are tested one by one."""
 
 
 class Plan(NamedTuple):
     """The queue in order, and the profile with the reservations of its first jobs.
 
     job, need, length, submit: int64[room(n)], of each waiting job its index, processors, estimate,
-    s, and submit time, s, the first in cell front[0]. front: int64[1]. at:
-    int64[room(n)], of each place the reserved start, s. floor: int64[widest + 1, 4], by need:
-    layout, estimate, s, start, s, and the profile's step, of its latest reservation, before which
-    no longer job of that need can start; a layout only adds steps, and never so many that their
-    places begin anew. stair: int64[2, STAIRS], where fewer processors are free than before: from
-    when, s from now, and how many.
+    s, and submit time, s, the first in cell front[0]. front: int64[1]. at: int64[room(n)], the
+    reserved start at each place of the queue, s. floor: int64[widest + 1, 4], by need: layout,
+    estimate, s, start, s, and the profile's step there, of the latest reservation; see
+    `earliest_start`. stair: int64[2, STAIRS], free-capacity steps: their time, s from now, and the
+    free processors from there on; see `find_stairs`.
     """
 
     job: Int64
@@ -63,7 +66,7 @@ class Plan(NamedTuple):
 
 
 def empty_plan(n: int, widest: int) -> Plan:
-    """Return a plan with room for n waiting jobs of at most so many processors."""
+    """Return a plan with room for n waiting jobs of at most `widest` processors."""
     n, steps = room(n), room(4 * n + 8)
     return Plan(
         np.empty(n, np.int64),
@@ -81,15 +84,15 @@ def empty_plan(n: int, widest: int) -> Plan:
 
 @verb
 def columns_of(plan: Plan) -> tuple[Int64, Int64, Int64, Int64]:
-    """Return what is known of the waiting jobs."""
+    """Return the columns of the waiting jobs."""
     return plan.job, plan.need, plan.length, plan.submit
 
 
 @verb
 def cut(plan: Plan, place: int) -> None:
-    """Give up the reservations from this place on: another job goes before theirs.
+    """Void the reservations from this place on: another job goes before theirs.
 
-    The profile is laid out again when next needed: that is cheaper than to lift them out.
+    The profile is laid out again when it is needed, which is cheaper than removing them from it.
     """
     if place < plan.state[KEPT]:
         plan.state[KEPT] = place
@@ -100,7 +103,7 @@ def cut(plan: Plan, place: int) -> None:
 
 @verb
 def void(plan: Plan) -> None:
-    """Give up every reservation: the profile of the running jobs has changed."""
+    """Void every reservation: the profile of the running jobs has changed."""
     plan.state[KEPT] = 0
     plan.state[PLANNED] = 0
     plan.state[LOADED] = 0
@@ -124,10 +127,15 @@ def load(plan: Plan, running: Running, now: int) -> None:
 
 @verb
 def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
-    """Return the first instant at which the job at place i fits beside the reservations so far.
+    """Return the first instant at which the job at place i fits next to the reservations so far.
 
-    And the profile's step there. Reservations only take processors, so that the search begins
-    where it ended for a job as wide and no longer: CTC has many alike.
+    And the profile's step there.
+
+    Invariant: after floor[need] = (layout, length, t, step), as long as the layout is the same, no
+    job of this need and of at least this length can start before t. In one layout reservations only
+    take processors, and a gap for a longer job contains one for a shorter job. They only add steps,
+    so that the step of t is `step` or a later one. Logs repeat widths, so that most searches begin
+    where the last one of that width ended.
     """
     profile, floor = plan.profile, plan.floor
     cell, after, step = plan.front[0] + i, now, profile.mark[HEAD]
@@ -143,12 +151,12 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
 
 @verb
 def remove(plan: Plan, i: int) -> None:
-    """Take the job at place i out of the queue."""
+    """Remove the job at place i from the queue."""
     state, first, cell = plan.state, plan.front[0], plan.front[0] + i
     stop = first + state[COUNT]
     state[POINTS] -= plan.length[cell] == 0
     state[STARVING] -= i < state[STARVING]
-    # The shorter side moves: of 1670 jobs that wait on CTC at load 0.9 under SPF, 200 instead.
+    # The shorter side moves: 200 of 1670 jobs that wait on CTC at load 0.9 under SPF.
     if 2 * i < state[COUNT]:
         plan.front[0] = first + 1
         slide(columns_of(plan), first, cell, 1)
@@ -163,9 +171,9 @@ def remove(plan: Plan, i: int) -> None:
 
 @verb
 def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
-    """Tell whether the job at place i fits now beside the reservations made so far.
+    """Tell whether the job at place i fits now next to the reservations made so far.
 
-    One with estimate 0 needs no more than the processors: it delays nobody.
+    A job with estimate 0 only needs free processors: it delays no other job.
     """
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
@@ -178,10 +186,12 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
 @verb
 def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
-    """Note where fewer processors are free than before from step i on; return how many stairs.
+    """Extract the steps, from step i on, at which free capacity falls; return their number.
 
-    A job that starts from now until `after`, at which step i holds, cannot be longer than until
-    one of them and wider than what is free there.
+    Invariant: let step i hold at `after`, and let a job start in [now, after]. For each stair
+    (s, f) it needs at most f processors or lasts at most s. Proof: f are free at the instant
+    u = max(time of the step, after) = now + s. A job that lasts longer than s has started by
+    `after` <= u and ends after u, so it needs its processors at u.
     """
     stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
     count = 0
@@ -197,7 +207,7 @@ def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
 
 @verb
 def within_stairs(plan: Plan, begin: int, stairs: int, word: int) -> int:
-    """Return which of a word's jobs, from a cell on, are short or narrow enough for all stairs."""
+    """Return the jobs of a lane mask that are short or narrow enough for all stairs."""
     stair, k = plan.stair, 0
     while word != 0 and k < stairs:
         word &= up_to(plan.length, begin, stair[0, k]) | up_to(plan.need, begin, stair[1, k])
@@ -207,7 +217,10 @@ def within_stairs(plan: Plan, begin: int, stairs: int, word: int) -> int:
 
 @verb
 def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
-    """Return the last place in first..last whose job may still start now, or first - 1."""
+    """Return the last place in first..last whose job may still start now, or first - 1.
+
+    Stairs are necessary conditions and discard lanes of jobs; `may_start` decides on the others.
+    """
     if last < first or may_start(plan, running, now, last):
         return last
     free, front = running.free[0], plan.front[0]
@@ -230,8 +243,10 @@ def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int
 def last_rival(plan: Plan, now: int, first: int, last: int, end: int) -> int:
     """Return the last place in first..last - 1 whose job may start before `end`, or first - 1.
 
-    On a grid jobs wait that are wider than the cluster of this profile, whose last step has it
-    all.
+    Invariant: as long as reservations are only added, no place after the returned one gets a rival,
+    since added reservations only take processors. The result stays an upper bound, which `extend`
+    uses until the queue's places change. Stairs are computed for starts up to `end` - 1. On a grid
+    some waiting jobs are wider than the cluster of this profile; its last step has all processors.
     """
     profile, front = plan.profile, plan.front[0]
     step = step_from(profile, profile.mark[HEAD], end - 1)

@@ -1,4 +1,4 @@
-"""The queue of a plan: where an arriving job goes, who starves, and orders that change."""
+"""The queue of a plan: insertion, starvation, and orders that change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.engine.running import Jobs
 
 @verb
 def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
-    """Put job j into the queue at this place."""
+    """Insert job j at this place of the queue."""
     state, first, cell = plan.state, plan.front[0], plan.front[0] + place
     stop = first + state[COUNT]
     if first > 0 and 2 * place < state[COUNT]:
@@ -30,7 +30,7 @@ def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
 
 @verb
 def place_by_key(plan: Plan, key: Int64, j: int) -> int:
-    """Return where job j goes by its key, behind the jobs that starve."""
+    """Return the place of job j by its key, after the starving jobs."""
     low, high = plan.state[STARVING], plan.state[COUNT]
     if high > low and precedes(key, plan.job[plan.front[0] + high - 1], j):
         return int(high)
@@ -57,8 +57,8 @@ def move(plan: Plan, source: int, target: int) -> None:
 def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
     """Move the jobs submitted before `limit` to the front, first come first served.
 
-    Jobs before `known` were seen to starve, or have started. Returns the new `known`, and the
-    first place that changed.
+    Jobs before `known` starve already, or have started. Returns the new `known`, and the first
+    place that changed.
     """
     changed = plan.state[COUNT]
     while known < jobs.submit.size and jobs.submit[known] < limit:
@@ -80,7 +80,8 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
 def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
     """Sort the queue by an order that changes with time; return the first place that changed.
 
-    By insertion: the last pass left the queue almost sorted.
+    By insertion, since the last pass left the queue almost sorted. The invariant is that of
+    `core.engine.planned.arrange`.
     """
     front, count = plan.front[0], plan.state[COUNT]
     changed = count
@@ -96,7 +97,7 @@ def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> in
             if k < i:
                 move(plan, i, k)
                 changed = min(changed, k)
-                # Whoever comes next has another neighbour now.
+                # The next place has another predecessor now.
                 word |= 2 << (i - first) & first_places(count - first)
     cut(plan, changed)
     return int(changed)

@@ -2,8 +2,8 @@
 
 Source: Mu'alem and Feitelson (2001), section 2.2; the walk by start is the compression of
 Klusacek and Rudova (2012), Performance and fairness for users in parallel job scheduling,
-section 3; the walk by arrival is that of the pyss simulators; the walk by queue is what lets an
-order matter under classical conservative backfilling (Sabin and Sadayappan 2005).
+section 3; the walk by arrival is that of the pyss simulators; the walk by queue makes the order
+matter under classical conservative backfilling (Sabin and Sadayappan 2005).
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ from schedfarm.core.engine.running import Jobs, Running, give_back, launch, next
 from schedfarm.core.engine.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
-"""Codes of the walks: in which order reservations are lifted out and put into earlier gaps."""
+"""Codes of the walks: the order in which a compression moves reservations to earlier gaps."""
 
 COUNT, DUE, FREED, BOOK = range(4)
-"""Places in the state of a book: jobs that wait; the earliest reservation, s; until when something
-has been made free that not all of them have been held against since, s; their number."""
+"""Fields of a book's state: number of waiting jobs; the earliest reservation, s; the last end, s,
+of processors freed since all reservations were examined (see `compress`); number of fields."""
 
 NOW, ARRIVED, STAGE, EARLY, CLOCK = range(5)
-"""Places in a clock: the instant, s; jobs that arrived; which part of the event is next; whether a
-completion asks for a walk; their number."""
+"""Fields of a clock: the instant, s; jobs that arrived; the next part of the event; whether a
+completion requires a walk; the number of fields."""
 
 AHEAD = 2 * WORD
-"""Places of a walk that what has been found out is noted for: to note it for all of them lets the
-walks of some 200 jobs on the HPC2N log take four times as long."""
+"""Places of a walk whose bounds are updated: updating all of them makes the walks of some 200 jobs
+on the HPC2N log take four times as long."""
 
 TURNS, WALKS, STARTS = range(3)
 """The parts of an event: completions; the walk and arrivals; starts."""
@@ -69,9 +69,9 @@ class Book(NamedTuple):
     """The reservations of the waiting jobs, in the order of the walk.
 
     job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and a bound that the walk under way has found out, s: before it there is no
-    room for the job. profile: what is free beside all that run and all reservations, and two
-    neighbouring steps of it differ. state: int64[BOOK].
+    reserved start, s, and, during a walk, a lower bound of its earliest gap, s. profile: processors
+    that are free next to the running jobs and all reservations; neighbouring steps differ. state:
+    int64[BOOK].
     """
 
     job: Int64
@@ -95,7 +95,7 @@ class Bookkeeper(NamedTuple):
 
 def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
-    # Zeros: without the JIT, to reckon with what has never been written might overflow.
+    # Zeros: without the JIT, arithmetic with unwritten values might overflow.
     job, need, length, at, earliest = (np.zeros(room(n), np.int64) for _ in range(5))
     profile, state = empty_profile(4 * n + 8), np.zeros(BOOK, np.int64)
     state[DUE] = NEVER
@@ -105,7 +105,7 @@ def empty_book(n: int, processors: int) -> Book:
 
 @verb
 def columns_of(book: Book) -> tuple[Int64, Int64, Int64, Int64, Int64]:
-    """Return what the reservations are written in."""
+    """Return the columns of the reservations."""
     return book.job, book.need, book.length, book.at, book.earliest
 
 
@@ -113,7 +113,7 @@ def columns_of(book: Book) -> tuple[Int64, Int64, Int64, Int64, Int64]:
 def walks_before(
     book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
 ) -> bool:
-    """Say whether the reservation at place i comes before that at place k in the walk."""
+    """Tell whether the reservation at place i comes before that at place k in the walk."""
     if walk == BY_START:
         same = book.at[i] == book.at[k]
         return bool(book.at[i] < book.at[k] or (same and book.job[i] < book.job[k]))
@@ -124,7 +124,7 @@ def walks_before(
 
 @verb
 def misplaced(book: Book, walk: int, first: int) -> int:
-    """Return the word of the places from `first` on that may come before the ones before them."""
+    """Return the lane mask of the places from `first` on that may precede their predecessor."""
     if walk == BY_START:
         return less(book.at, first - 1, book.at, first) ^ ALL
     if walk == BY_ARRIVAL:
@@ -134,9 +134,11 @@ def misplaced(book: Book, walk: int, first: int) -> int:
 
 @verb
 def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
-    """Bring the reservations into the order of the walk.
+    """Sort the reservations by the order of the walk.
 
-    By insertion: the last walk left them almost sorted.
+    By insertion, since the last walk left them almost sorted. Invariant: places before i are
+    sorted, and each place of the lane that is not set does not precede its predecessor. An
+    insertion changes the predecessor of the next place only, whose bit is then set.
     """
     count = book.state[COUNT]
     for first in range(1, count, WORD):
@@ -152,13 +154,13 @@ def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit
                     moved = column[i]
                     slide((column,), k, i, 1)
                     column[k] = moved
-                # Whoever comes next has another neighbour now.
+                # The next place has another predecessor now.
                 word |= 2 << (i - first) & first_places(count - first)
 
 
 @verb
 def complete(keeper: Bookkeeper, per_event: bool) -> None:
-    """Release what completes now; give back what was predicted beyond."""
+    """Release the jobs that complete now, and free their processors until the predicted end."""
     jobs, running, book, clock, _ = keeper
     now = clock[NOW]
     clock[EARLY] = 0
@@ -171,7 +173,7 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
             book.state[FREED] = max(book.state[FREED], now + left)
             clock[EARLY] = 1
         if per_event:
-            # The pyss family compresses also where nothing has been made free.
+            # The pyss family compresses even if nothing has been freed.
             clock[EARLY] = 1
             break
 
@@ -190,7 +192,10 @@ def place(book: Book, i: int, now: int) -> None:
 
 @verb
 def next_movable(book: Book, i: int) -> int:
-    """Return the first place from i on of a job that may move; behind the last is none."""
+    """Return the first place from i on of a job that may move; one after the last if there is none.
+
+    It has a bound before its own start, and before the end of all freed processors.
+    """
     first, seen = i - i % WORD, first_places(i % WORD)
     while first < book.state[COUNT]:
         movable = less(book.earliest, first, book.at, first) & (seen ^ ALL)
@@ -203,9 +208,13 @@ def next_movable(book: Book, i: int) -> int:
 
 @verb
 def rule_out(book: Book, t: int, i: int) -> None:
-    """Take note that the job at place i fits nowhere before t: neither does any that is no smaller.
+    """Raise the bounds of other jobs, given that the job at place i fits nowhere before t.
 
-    But for one whose own reservation begins before it: that may be what was in the way.
+    Invariant: let job k be at least as wide and as long, and reserved no earlier, at[k] >= at[i].
+    Then k fits nowhere before t. Proof: for each start t' < t there is an instant u of
+    [t', t' + length of i) at which fewer processors are free than i needs, its own reservation
+    counted as free; so u < at[i] <= at[k], and the reservation of k does not occupy u either. The
+    window of k contains u. A job with an earlier reservation may itself occupy u: its bound stays.
     """
     need, length, at, first = book.need[i], book.length[i], book.at[i], i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
@@ -215,7 +224,11 @@ def rule_out(book: Book, t: int, i: int) -> None:
 
 @verb
 def reopen(book: Book, t: int, i: int) -> None:
-    """Take note that something has been made free from t on: whoever ends behind may have room."""
+    """Lower the bounds of jobs that may fit because processors have been freed from t on.
+
+    A window that ends by t is unchanged; so a job of length l gets no gap that begins by t - l. The
+    walk only goes forward: every place after i whose bound was raised is among those lowered here.
+    """
     first = i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
         lower_to(book.earliest, k, t + 1, book.length)
@@ -232,10 +245,23 @@ def first_reservation(book: Book, after: int) -> int:
 
 @routine
 def compress(book: Book, now: int) -> None:
-    """Lift each reservation out in turn and put it into its earliest gap.
+    """Move each reservation in turn to its earliest gap, if that is earlier.
 
-    Each was in its earliest when last looked at. An earlier one has to do with what has been made
-    free since, and begins before that ends.
+    Invariants, for jobs with a duration, where the gaps of a job are those of the profile without
+    its own reservation:
+
+    1. Before a walk, each gap before at[i] begins before state[FREED]. A job gets its earliest gap
+       at arrival. Later changes either take processors (arrivals), or free them until at most
+       state[FREED] (early ends); a window that begins later is as it was.
+    2. In the walk, each gap of a job that is still to come begins at earliest[i] or later. This
+       holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
+       them after a move. Starts are integers.
+    3. A move frees [max(at, t + length), at + length) and takes an earlier interval. For the jobs
+       that are still to come state[FREED] grows accordingly; `left` does so for the jobs before,
+       which have not been examined since, and becomes state[FREED] at the end. By then all jobs
+       have been examined since the changes before the walk, so that 1 holds again.
+
+    So only gaps in [max(now, earliest[i]), min(at[i], state[FREED])) are searched.
     """
     for i in range(book.state[COUNT]):
         book.earliest[i] = now
@@ -256,7 +282,7 @@ def compress(book: Book, now: int) -> None:
                 book.state[FREED] = max(book.state[FREED], left)
                 reopen(book, max(at, t + length), i)
         i = next_movable(book, i + 1)
-    # Whoever came before a move has not been held against what it left.
+    # Jobs before a move have not been examined since.
     book.state[FREED] = left
     book.state[DUE] = first_reservation(book, -1)
 
@@ -274,7 +300,7 @@ def compact(keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: i
 
 @verb
 def is_coming(keeper: Bookkeeper) -> bool:
-    """Say whether the next job arrives at this instant."""
+    """Tell whether the next job arrives at this instant."""
     jobs, _, _, clock, _ = keeper
     next_one = clock[ARRIVED]
     return bool(next_one < jobs.submit.size and jobs.submit[next_one] == clock[NOW])
@@ -282,7 +308,7 @@ def is_coming(keeper: Bookkeeper) -> bool:
 
 @verb
 def enter(keeper: Bookkeeper, j: int) -> None:
-    """Reserve for a job that comes now, behind all others."""
+    """Reserve for a job that arrives now, after all others."""
     jobs, _, book, clock, promised = keeper
     i = book.state[COUNT]
     book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
@@ -293,7 +319,7 @@ def enter(keeper: Bookkeeper, j: int) -> None:
 
 @verb
 def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
-    """Reserve for those who arrive now, in order of arrival."""
+    """Reserve for the jobs that arrive now, in order of arrival."""
     while is_coming(keeper):
         enter(keeper, keeper.clock[ARRIVED])
         keeper.clock[ARRIVED] += 1
@@ -303,7 +329,7 @@ def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
 
 @verb
 def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
-    """Return the place of the first job of the queue whose start has come, behind job `after`."""
+    """Return the place of the first due job of the queue after job `after`; -1 if there is none."""
     best = -1
     for k in range(0, book.state[COUNT], WORD):
         due = up_to(book.at, k, now) & first_places(book.state[COUNT] - k)
@@ -320,7 +346,7 @@ def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, af
 
 @verb
 def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
-    """Say whether somebody who waits comes before job j in the queue."""
+    """Tell whether a waiting job comes before job j in the queue."""
     for i in range(book.state[COUNT]):
         if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
             return True
@@ -329,7 +355,7 @@ def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: i
 
 @verb
 def start_due(keeper: Bookkeeper, rankings: AnyRankings, options: Options) -> None:
-    """Start the jobs whose reservation has come and who fit, in queue order."""
+    """Start the due jobs that fit, in queue order."""
     jobs, running, book, clock, _ = keeper
     now, after, ranking = clock[NOW], -1, rankings.queue
     if book.state[DUE] > now:
@@ -355,7 +381,7 @@ def next_reservation(book: Book, now: int) -> int:
     """Return the next reservation after now, s: it is an event of its own."""
     if book.state[DUE] > now:
         return int(book.state[DUE])
-    # Whose start has come waits for processors; the others' may come yet.
+    # Due jobs wait for processors; only later reservations are events.
     return first_reservation(book, now)
 
 
@@ -371,7 +397,7 @@ def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
     advance(book.profile, now)
     clock[EARLY] = 0
     if per_event:
-        # The profile knows already; the machine is to agree.
+        # The profile has these ends already; the machine follows.
         give_back(running, now)
     begun = begun_by(rankings, running)
     if not (per_event and arrival == now):
@@ -384,7 +410,7 @@ def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
 def run_planned(
     keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int, stepwise: bool
 ) -> bool:
-    """Run every event and its pass, to the last completion; return False at the end, or if left.
+    """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
     Stepwise, return True before each walk by queue and before each pass that may start a job,
     for the keys of the waiting jobs to be evaluated.

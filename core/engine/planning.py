@@ -24,7 +24,7 @@ def lay_out(machine: Machine, plan: AnyPlan, now: int) -> None:
 
 @generic
 def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
-    """Forget what the profiles say of the time before now."""
+    """Drop the steps of the profiles before now."""
     raise NotImplementedError
 
 
@@ -84,23 +84,23 @@ def take(
 
 @generic
 def leaves_room(machine: Machine, plan: AnyPlan, c: int, step: int, need: int, end: int) -> bool:
-    """Say whether this many processors are free at place c from a step on until `end`."""
+    """Tell whether this many processors are free at place c from a step on until `end`."""
     raise NotImplementedError
 
 
 @generic
 def place_of(machine: Machine, plan: AnyPlan, i: int) -> int:
-    """Return where the reservation of the job at place i of the queue is."""
+    """Return the place of the reservation of the job at place i of the queue."""
     raise NotImplementedError
 
 
 @generic
 def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
-    """Note where the reservation of the job at place i of the queue is."""
+    """Record the place of the reservation of the job at place i of the queue."""
     raise NotImplementedError
 
 
 @generic
 def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
-    """Forget where the reservation at place i of the queue was, whose job is about to leave it."""
+    """Forget the place of the reservation at place i of the queue, whose job is about to leave."""
     raise NotImplementedError

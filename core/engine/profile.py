@@ -1,6 +1,6 @@
 """Free processors through time: a step function, and the verbs that read and change it.
 
-Step i of a profile, for mark[HEAD] <= i < mark[TAIL], says that free[i]
+In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i]
 processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
 the whole machine is free, because every reservation ends. Times ascend and never repeat. Every verb
 splits the steps that it needs: where two reservations meet the profile may be level, and one of
@@ -36,11 +36,11 @@ HEAD, TAIL = 0, 1
 
 
 HALVED = 2 * WORD
-"""Steps that are looked at word by word."""
+"""Steps that are scanned by lanes."""
 
 
 class Profile(NamedTuple):
-    """The instants at which something changes, what is free from each on, and the first and last.
+    """The instants of changes, the free processors from each on, and the first and last step.
 
     times, free: int64[room(steps)]. mark: int64[2].
     """
@@ -102,9 +102,9 @@ def first_later(profile: Profile, i: int, t: int) -> int:
 
 @verb
 def step_from(profile: Profile, i: int, t: int) -> int:
-    """Return the step that holds at t: step i, which does not begin later, or one behind it."""
+    """Return the step that holds at t: step i, which does not begin later, or a later one."""
     times, _, mark = profile
-    # Mostly the first: to ask for it alone makes conservative 1.05 to 1.1 times as fast.
+    # Usually the first: testing it separately makes conservative 1.05 to 1.1 times as fast.
     if i + 1 >= mark[TAIL] or times[i + 1] > t:
         return i
     return int(first_later(profile, i + 1, t) - 1)
@@ -127,7 +127,7 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 @verb
 def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
-    """Tell whether so many processors are free from step i on until `end`."""
+    """Tell whether `need` processors are free from step i on until `end`."""
     k = first_short(profile, i, need, end)
     return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
 
@@ -139,7 +139,7 @@ def fit_before(
     """Return the first instant from `after` on with `need` processors free for `duration` seconds.
 
     And the step that holds there. Step i holds at `after`. From `at` on all are free, and if there
-    is no such instant before `stop`, `at` is what is returned.
+    is no such instant before `stop`, `at` is returned.
     """
     times, free, mark = profile
     first, seen, short = i, 0, below(free, i, need)
@@ -187,8 +187,8 @@ def earlier_fit(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    And the step that holds there. It is in the profile, at `at`, which is what is returned if there
-    is none: from there on, it makes room for itself.
+    And the step that holds there. The reservation is in the profile, at `at`, which is returned if
+    there is none: from there on its own processors are free for it.
     """
     return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
 
@@ -255,7 +255,7 @@ def lessen_all(free: Int64, first: int, stop: int, procs: int) -> None:
 
 @verb
 def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
-    """Move the steps first..stop - 1 by so many."""
+    """Move the steps first..stop - 1 by a number of places."""
     if by != 0:
         slide((profile.times, profile.free), first, stop, by)
 
@@ -264,9 +264,9 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
 def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
     """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
-    What needs an instant that is dropped splits anew. Each step moves at most once: to open steps
-    and to drop others one by one moves all that are behind, back and forth. At t a step opens or
-    closes, at `end` one is met, and may merge; steps inside and behind move by so many.
+    A dropped instant is split again when it is needed. Each step moves at most once: opening and
+    dropping steps one by one would move all later ones back and forth. At t a step opens or closes,
+    at `end` one is met and may merge; inner and later steps move by the differences.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]
@@ -300,7 +300,7 @@ def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
 def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
     """Move a reservation from `at` to the earlier t, at which step i holds.
 
-    What both have stays as it is.
+    The overlap of both is not changed.
     """
     change(profile, i, t, min(at, t + duration), procs)
     left = max(at, t + duration)
@@ -310,7 +310,7 @@ def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -
 
 @verb
 def advance(profile: Profile, now: int) -> None:
-    """Forget the steps that ended by now; move the rest to the front when half the room is used."""
+    """Drop the steps that ended by now; move the rest to the front when half the room is used."""
     times, free, mark = profile
     head = step_from(profile, mark[HEAD], now)
     mark[HEAD] = head

@@ -1,4 +1,4 @@
-"""The starts that a rule promises the jobs when they arrive."""
+"""Starts that a rule promises to jobs at their arrival."""
 
 from __future__ import annotations
 

@@ -33,9 +33,10 @@ SEEN_FIRST, SEEN_AT = 1, 2
 class Queue(NamedTuple):
     """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
-    The minima are lower bounds: `close_cell` leaves them, `take_out` and a scan make them exact.
-    Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue order, somewhere in
-    ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
+    Invariant: the minima are lower bounds of the needs and estimates of a block, so that a block
+    whose minimum is too large may be skipped. `close_cell` does not update them; `take_out` and a
+    scan make them exact. Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue
+    order, within ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
     """
 
     size: Int64
@@ -80,7 +81,7 @@ def head_of(queue: Queue) -> int:
 
 @verb
 def still_waits(queue: Queue, j: int, cell: int) -> bool:
-    """Say whether job `j` waits in this cell, in which it once was."""
+    """Tell whether job `j` still waits in this cell."""
     b = cell // BLOCK
     first = queue.first[b]
     return bool(first <= cell < first + queue.length[b] and queue.job[cell] == j)
@@ -95,7 +96,7 @@ def last_of(queue: Queue) -> int:
 
 @verb
 def gather(queue: Queue, waiting: Int64) -> int:
-    """Write down the waiting jobs, in queue order; return how many there are."""
+    """Write the waiting jobs, in queue order; return their number."""
     count = 0
     for place in range(queue.size[0]):
         b = queue.order[place]
@@ -107,7 +108,7 @@ def gather(queue: Queue, waiting: Int64) -> int:
 
 @verb
 def precedes(key: Int64, i: int, j: int) -> bool:
-    """Say whether job `i` comes before job `j`: by key, then by (submit, position)."""
+    """Tell whether job `i` comes before job `j`: by key, then by (submit, position)."""
     return bool((key[i] < key[j]) | ((key[i] == key[j]) & (i < j)))
 
 
@@ -158,7 +159,7 @@ def open_block(queue: Queue, place: int) -> None:
 
 @verb
 def columns_of(queue: Queue) -> tuple[Int64, Int64, Int64, Int64]:
-    """Return what is known of the waiting jobs."""
+    """Return the columns of the waiting jobs."""
     return queue.job, queue.need, queue.estimate, queue.submit
 
 
@@ -178,7 +179,7 @@ def open_cell(queue: Queue, b: int, cell: int) -> int:
 
 @verb
 def close_cell(queue: Queue, b: int, cell: int) -> None:
-    """Take a cell out of block `b`; those behind it move up."""
+    """Remove a cell from block `b`; later cells move up."""
     queue.length[b] -= 1
     if cell == queue.first[b]:
         queue.first[b] += 1
@@ -236,7 +237,7 @@ def write_cell(queue: Queue, jobs: Jobs, b: int, cell: int, j: int) -> None:
 
 @verb
 def append(queue: Queue, jobs: Jobs, j: int) -> None:
-    """Put job `j` behind all others; full blocks stay full."""
+    """Append job `j`; full blocks stay full."""
     last = queue.size[0] - 1
     if last < 0 or queue.length[queue.order[last]] == BLOCK:
         last += 1
@@ -252,7 +253,7 @@ def append(queue: Queue, jobs: Jobs, j: int) -> None:
 
 @verb
 def take_out(queue: Queue, cell: int) -> None:
-    """Take a cell out, and leave the minima of its block exact."""
+    """Remove a cell, and keep the minima of its block exact."""
     b = cell // BLOCK
     need, estimate = queue.need[cell], queue.estimate[cell]
     close_cell(queue, b, cell)
@@ -277,7 +278,7 @@ def least_of(column: Int64, first: int, stop: int) -> int:
 
 @verb
 def dequeue(queue: Queue, key: Int64, j: int) -> None:
-    """Take job `j` out."""
+    """Remove job `j`."""
     b = queue.order[find_place(queue, key, j)]
     close_cell(queue, b, find_cell(queue, key, b, j))
     tidy(queue)

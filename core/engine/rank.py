@@ -1,4 +1,4 @@
-"""The steps of a policy's orders that depend on whether they share by what users have got.
+"""The steps of a policy's orders that depend on whether they rank users by their usage.
 
 `Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` follow
 completions and give the waiting jobs new keys before each pass. There is an implementation of each
@@ -22,31 +22,31 @@ AnyRankings = Any
 
 @generic
 def begun_by(rankings: AnyRankings, machine: Machine) -> int:
-    """Return how many jobs have ever started, for `follow_up` after the next completions."""
+    """Return the number of jobs started so far, for `follow_up` after the next completions."""
     raise NotImplementedError
 
 
 @generic
 def follow_up(rankings: AnyRankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
-    """Count the jobs that have completed by now, s, before the first start of the instant."""
+    """Charge the jobs that have completed by now, s, before the first start of the instant."""
     raise NotImplementedError
 
 
 @generic
 def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
-    """Give the jobs of a queue their keys."""
+    """Set the keys of the jobs of a queue."""
     raise NotImplementedError
 
 
 @generic
 def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
-    """Give the first `count` of some waiting jobs, in any order, their keys."""
+    """Set the keys of the first `count` of some waiting jobs, in any order."""
     raise NotImplementedError
 
 
 @generic
 def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
-    """Copy what users have got, for a clone."""
+    """Copy the usage of users, for a clone."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Which of two waiting jobs comes first, by a key or by a formula of the instant."""
+"""Precedence of two waiting jobs, by a key or by a formula of the instant."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Rankings(NamedTuple):
 
 @verb
 def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
-    """Say whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
+    """Tell whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
     if a < SMALL and b < SMALL and c < SMALL and d < SMALL:
         return a * d > c * b
-    # Euclid: compare whole parts, then the reciprocals of what is left; no product, no overflow.
+    # Euclid: compare whole parts, then the reciprocals of the rests; no product, no overflow.
     while True:
         whole, other = a // b, c // d
         if whole != other:
@@ -55,7 +55,7 @@ def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
 
 @verb
 def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
-    """Say whether waiting job `i` comes strictly before `j`, but for (submit, position)."""
+    """Tell whether waiting job `i` comes strictly before `j`, apart from (submit, position)."""
     if ranking.code == KEYED:
         return bool(ranking.key[i] < ranking.key[j])
     a, b = now - jobs.submit[i], max(jobs.estimate[i], 1)
@@ -72,7 +72,7 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 
 @verb
 def bar_of(jobs: Jobs, now: int, j: int) -> tuple[int, int]:
-    """Return what rivals of waiting job `j` are measured by: its wait and its estimate, s."""
+    """Return the threshold for rivals of waiting job `j`: its wait and its estimate, s."""
     return now - jobs.submit[j], max(jobs.estimate[j], 1)
 
 
@@ -80,7 +80,7 @@ def bar_of(jobs: Jobs, now: int, j: int) -> tuple[int, int]:
 def rivals(
     ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: tuple[int, int]
 ) -> int:
-    """Return the word of the places from i on, of two columns, of jobs that may reach a bar."""
+    """Return the lane mask, from place i of two columns on, of jobs that may reach a threshold."""
     if ranking.code == LARGEST_RATIO:
         return ratios_from(submit, estimate, now, i, bar[0], bar[1])
     if ranking.code == SMALLEST_RATIO:
@@ -90,7 +90,7 @@ def rivals(
 
 @verb
 def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> int:
-    """Return the word of the places from i on of jobs that may not be behind the one before."""
+    """Return the lane mask, from place i on, of jobs that may precede their predecessor."""
     if ranking.code == LARGEST_RATIO:
         return as_large(submit, estimate, now, i, i - 1)
     if ranking.code == SMALLEST_RATIO:
@@ -102,7 +102,7 @@ def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int)
 def may_have_rivals(
     ranking: Ranking, submit: int, estimate: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Say whether jobs may reach a bar of which none is older, or has a shorter estimate."""
+    """Tell whether jobs no older and with no shorter estimate than given may reach a threshold."""
     if ranking.code != LARGEST_RATIO:
         return True
     return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))
@@ -110,7 +110,7 @@ def may_have_rivals(
 
 @verb
 def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
-    """Say whether job i goes before job j; one submitted before `limit` starves."""
+    """Tell whether job i goes before job j; a job submitted before `limit` starves."""
     if jobs.submit[i] < limit or jobs.submit[j] < limit:
         return i < j
     if comes_first(ranking, jobs, now, i, j):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD, Lanes, in_lanes
 
 BITS = 31
@@ -53,16 +54,39 @@ def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], An
     return write
 
 
+@verb
+def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
+    """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
+    done, other = int(now) - int(since[i]), int(passed)
+    asked, lasts = int(span[i]), int(lasts)
+    for number in (done, other, asked - 1, lasts - 1):
+        if not 0 <= number < 1 << BITS:
+            return 0
+    return done * lasts - other * asked
+
+
+@verb
+def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
+    passed = int(now) - int(since[other])
+    return _difference(since, span, now, i, passed, span[other])
+
+
 @in_lanes(_compare(">=", _given))
 def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
     """Return the word of the places from i on with as large a ratio, or of which it is not sure."""
-    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) >= 0)
+    word = 0
+    for k in range(WORD):
+        word |= int(_difference(since, span, now, i + k, passed, lasts) >= 0) << k
+    return word
 
 
 @in_lanes(_compare("<=", _given))
 def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
     """Return the word of the places from i on with as small a ratio, or of which it is not sure."""
-    return _word(lambda k: _difference(since, span, now, i + k, passed, lasts) <= 0)
+    word = 0
+    for k in range(WORD):
+        word |= int(_difference(since, span, now, i + k, passed, lasts) <= 0) << k
+    return word
 
 
 @in_lanes(_compare(">=", _at_other))
@@ -71,7 +95,10 @@ def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
     Or of which it is not sure.
     """
-    return _word(lambda k: _between(since, span, now, i + k, other + k) >= 0)
+    word = 0
+    for k in range(WORD):
+        word |= int(_between(since, span, now, i + k, other + k) >= 0) << k
+    return word
 
 
 @in_lanes(_compare("<=", _at_other))
@@ -80,21 +107,7 @@ def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
     Or of which it is not sure.
     """
-    return _word(lambda k: _between(since, span, now, i + k, other + k) <= 0)
-
-
-def _word(is_found: Callable[[int], bool]) -> int:
-    return sum(is_found(k) << k for k in range(WORD))
-
-
-def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
-    return _difference(since, span, now, i, int(now) - int(since[other]), span[other])
-
-
-def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
-    done, other = int(now) - int(since[i]), int(passed)
-    asked, lasts = int(span[i]), int(lasts)
-    if not all(0 <= number < 1 << BITS for number in (done, other, asked - 1, lasts - 1)):
-        return 0
-    return done * lasts - other * asked
+    word = 0
+    for k in range(WORD):
+        word |= int(_between(since, span, now, i + k, other + k) <= 0) << k
+    return word

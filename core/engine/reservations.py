@@ -2,7 +2,8 @@
 
 Source: Mu'alem and Feitelson (2001), section 2.2, for all; Srinivasan, Kettimuthu, Subramani and
 Sadayappan (2002), Selective reservation strategies for backfill job scheduling, for some. Every
-pass makes its reservations anew in queue order (SEMANTICS: backfilling), by what it can keep.
+pass makes its reservations again in queue order (SEMANTICS: backfilling), as far as those of the
+last pass (`core.engine.plan`) are void.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ from schedfarm.core.engine.world import Options, starving_before
 
 BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)
 """Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have
-started; whether the pass must look at every job, else at which places; whether the pass of this
-instant is still to come. The number of all fields."""
+started; whether the pass has to examine every job, else the first and last place to examine;
+whether the pass of this instant is pending. The number of all fields."""
 
 UNSEEN = -2
 """Promise of a job that no pass has seen yet."""
@@ -74,14 +75,14 @@ class Planner(NamedTuple):
 
 @verb
 def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: bool) -> None:
-    """Release what completes now; before its predicted end it makes room, and the plan is void."""
+    """Release the jobs that complete now; an end before its prediction voids the plan."""
     if release_due(machine, jobs, now, per_event):
         void(plan)
 
 
 @verb
 def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
-    """Queue what arrives now; a moving order sorts it later."""
+    """Queue the jobs that arrive now; a moving order sorts them later."""
     jobs, _, plan, clock, _ = planner
     lowest, highest = plan.state[COUNT], -1
     while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
@@ -110,7 +111,7 @@ def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     clock[ANEW] = ended
     if per_event and give_back(machine, now):
         clock[ANEW] = 1
-    # A job with estimate 0 reserves nothing: those behind it may have moved it. Begin anew.
+    # A job with estimate 0 reserves nothing, so later jobs may have moved it: begin again.
     if plan.state[POINTS] > 0:
         void(plan)
         clock[ANEW] = 1
@@ -154,8 +155,8 @@ def start_at(planner: Planner, i: int, c: int, now: int) -> None:
 def start_ready(planner: Planner, now: int, must: int) -> int:
     """Start the jobs whose reservation has come; without a profile, from the front while they fit.
 
-    Returns the place that `must` has become. A job without duration takes processors and reserves
-    none: behind one that has just started, the first place with free processors may not be the
+    Returns the present place of the job at `must`. A job without duration takes processors but
+    reserves none: after one has just started, the first place with free processors need not be the
     first with room in its profile.
     """
     _, machine, plan, _, promised = planner
@@ -184,10 +185,10 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
 def next_backfill(
     planner: Planner, rankings: AnyRankings, limit: int, last: int, where: int
 ) -> tuple[int, int]:
-    """Return which job to backfill next, behind those that hold reservations, and where.
+    """Return the job to backfill next, after those that hold reservations, and its place.
 
-    One that may not start now may not later in this pass either: backfills only take processors.
-    `last` may, at `where`.
+    Invariant: a job that may not start now may not start later in this pass, since backfills only
+    take processors. `last` may start at `where`.
     """
     jobs, machine, plan, clock, _ = planner
     now, ranking = clock[NOW], rankings.backfill
@@ -204,10 +205,10 @@ def next_backfill(
 
 @verb
 def guard_points(machine: Machine, plan: AnyPlan) -> None:
-    """Let no backfill delay a reservation without duration: it counts as the second it is in.
+    """Let no backfill delay a reservation without duration, which counts as one second.
 
-    Those before it in the queue hold theirs against each other only for their durations; easy,
-    which is depth(1), guards the shadow time of a head with estimate 0.
+    Jobs with reservations delay each other only by their durations; easy, which is depth(1),
+    guards the shadow time of a head with estimate 0.
     """
     for i in range(plan.state[PLANNED]):
         cell = plan.front[0] + i
@@ -220,17 +221,19 @@ def guard_points(machine: Machine, plan: AnyPlan) -> None:
 def next_to_place(
     machine: Machine, plan: AnyPlan, now: int, depth: int, last: int, where: int, rival: int
 ) -> tuple[int, int, int, int, int]:
-    """Return which job is next, where and from when, the step there, and the last rival.
+    """Return the next job to reserve for, its place and start, the step there, and the last rival.
 
-    That is the first job without a reservation; or `last`, at `where` and at once, where it has no
-    rival: no job before it may start there until it would end. The last rival is -1 if not known.
+    The next job is the first without a reservation; or `last`, which starts now at `where`, if it
+    has no rival, that is, if no job before it can start at `where` before the end of `last`. The
+    last rival is -1 if it is not known.
 
-    Invariant: in a pass reservations only take processors. So a job that cannot start at `where`
-    before `end` with the reservations so far cannot with all of them, and is neither in the way of
-    one that ends there by `end`, nor has that one in its own; and no place before `where` gets
-    room for `last`. To place it out of turn leaves every start as it is: on CTC at load 0.9 under
-    FCFS a sixth of the reservations need not be made, under LXF 29 %. A job without duration may be
-    denied what others, of no duration either, have just taken: it waits for its turn.
+    Invariant: reserving for `last` out of turn changes no start. In a pass reservations only take
+    processors. So (1) a job that cannot start at `where` before the end of `last` with the
+    reservations so far cannot with all of them; it neither occupies processors during `last` nor
+    finds them occupied by it. (2) No place before `where` gets room for `last`. The first job
+    without a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of
+    the reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it
+    may be denied processors that other such jobs have just taken.
     """
     i = plan.state[PLANNED]
     if i < plan.state[KEPT]:
@@ -251,7 +254,7 @@ def next_to_place(
 def may_still_start(
     machine: Machine, plan: AnyPlan, now: int, last: int, where: int, c: int, step: int, end: int
 ) -> bool:
-    """Say whether a reservation at c from a step until `end` leaves room for `last` at `where`."""
+    """Tell whether a reservation at c from a step until `end` leaves room for `last` at `where`."""
     if last < plan.state[PLANNED]:
         return False
     if c != where:
@@ -273,9 +276,12 @@ def extend(
 ) -> None:
     """Reserve in queue order while a job up to `last` may start now, and up to `must` in any case.
 
-    At the beginning there is room now for `last` itself, first at `where`, or it is -1; where it
-    has no rival it goes first. A job whose reservation is now starts. Behind `depth` reservations
-    only backfills are left.
+    A job whose reservation is now starts. After `depth` reservations only backfills remain.
+
+    Invariant: `last` is the last place whose job may start now, first at `where`, or -1. It stays
+    so while a reservation leaves room for it (`may_still_start`), since others only lose room; else
+    it is searched again. `rival` bounds the places of its rivals (`last_rival`); it is forgotten
+    when `last` or the places of the queue change.
     """
     _, machine, plan, clock, promised = planner
     now, rival = clock[NOW], -1
@@ -338,7 +344,7 @@ def make_pass(
 
 @verb
 def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promises: bool) -> None:
-    """Make the pass of this instant, in the order that the queue then has."""
+    """Make the pass of this instant, in the present order of the queue."""
     plan, limit = planner.plan, starving_before(options, planner.clock[NOW])
     rank_list(rankings, plan.job[plan.front[0] :], plan.state[COUNT])
     arrange(planner, rankings, limit)
@@ -349,7 +355,7 @@ def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promise
 def run_reserving(
     planner: Planner, rankings: AnyRankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:
-    """Run every event and its pass, to the last completion; return False at the end, or if left.
+    """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
     Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
     """

@@ -1,4 +1,4 @@
-"""From a policy to the kernels that carry it out on a machine."""
+"""Mapping of a policy to the kernels that simulate it on a machine."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 WIDEST = 2**24
-"""No job may be wider, in units of what all widths have in common: a plan has tables by width."""
+"""Bound of widths, in units of their common divisor, since a plan has tables by width."""
 
 
 def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
-    """Return what a policy asks of the kernels, with the code of its rule."""
+    """Return the options of a policy for the kernels, with the code of its rule."""
     theta = policy.threshold_seconds(workload.max_estimate)
     threshold = NEVER if theta is None else min(theta, NEVER)
     depth = policy.depth if policy.depth >= 0 else NEVER
@@ -42,7 +42,7 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
 
 
 def idle_jobs(workload: Workload, width: Int64) -> Jobs:
-    """Return what kernels read and write of the jobs, of these widths, none of them started."""
+    """Return the columns that kernels read and write, for these widths, with no job started."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
@@ -50,7 +50,7 @@ def idle_jobs(workload: Workload, width: Int64) -> Jobs:
 
 
 def unit_of(workload: Workload) -> int:
-    """Return the processors that all widths are multiples of; no job can use a part of it."""
+    """Return the unit of processors: all widths are multiples of it."""
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
 
 
@@ -73,7 +73,7 @@ def widest_of(workload: Workload) -> int:
 
 
 class Door(NamedTuple):
-    """What a machine has to say for the engine to simulate on it.
+    """The parts of a machine that the engine needs for a simulation.
 
     check: refuses, by an `InputError`, policies that the machine does not know. machine: returns
     it idle, for a workload that counts processors in units of some. plan: returns an empty plan,
@@ -87,7 +87,7 @@ class Door(NamedTuple):
     place: Callable[[Machine], Int64 | None]
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
-        """Simulate a rule with at most one reservation, which every pass makes anew."""
+        """Simulate a rule with at most one reservation, made again at each pass."""
         self.check(policy)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
         world, clock = self.world(workload, orders), np.zeros(2, np.int64)
@@ -160,7 +160,7 @@ class Door(NamedTuple):
         return fst
 
     def world(self, workload: Workload, orders: Orders) -> World:
-        """Return the machine idle, with nobody in its queue."""
+        """Return the idle machine with an empty queue."""
         key = orders.rankings.queue.key
         if _moves(orders):
             key = np.zeros(len(workload), np.int64)
@@ -187,10 +187,10 @@ class Door(NamedTuple):
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:
     """Return the options of a policy for its fair starts."""
     options = options_of(workload, policy, rule)
-    # Jobs that are patient starve in the order of arrival too, in which all wait anyway.
+    # In a patient order all jobs wait in order of arrival, which is also that of starving jobs.
     return options._replace(threshold=NEVER) if fair.patient else options
 
 
 def _moves(orders: Orders) -> bool:
-    """Say whether no key that is fixed at submission orders both the queue and its backfills."""
+    """Tell whether no key fixed at submission orders both the queue and its backfills."""
     return orders.rankings.moves or orders.rankings.differ

@@ -1,4 +1,4 @@
-"""The running jobs: when they will end, when they are predicted to, and the head's shadow."""
+"""The running jobs: their ends, their predicted ends, and the head's shadow time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Jobs(NamedTuple):
     """The columns that a kernel reads and the two that it writes, each of shape (n,).
 
     leave: int64[1], not 0 once the kernel is to stop between two instants, its work half done.
-    Kernels run without the GIL: another thread says so, and sees in `start` how far they are.
+    Kernels run without the GIL: another thread sets it, and reads the progress in `start`.
     """
 
     submit: Int64
@@ -46,12 +46,12 @@ class Running(NamedTuple):
     given: Int64
 
     def running_jobs(self) -> Int64:
-        """Return the jobs that run, int64[k]."""
+        """Return the running jobs, int64[k]."""
         return self.job[: self.count[0]]
 
 
 def idle_machine(processors: int, most: int) -> Running:
-    """Return the machine with no job running and room for `most` of them."""
+    """Return the idle machine with room for `most` running jobs."""
     # Per event more jobs than processors may run: some are predicted to have ended, or take none.
     free = np.full(1, processors, np.int64)
     return Running(
@@ -74,7 +74,7 @@ def next_end(running: Running) -> int:
 
 @verb
 def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
-    """Start job `j`: take its processors and note both of its ends."""
+    """Start job `j`: take its processors and record both of its ends."""
     jobs.start[j] = now
     count = running.count[0]
     end, p = now + jobs.run[j], count
@@ -95,9 +95,9 @@ def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
 
 @verb
 def give_back(running: Running, now: int) -> bool:
-    """Count as free whatever is predicted to end by now; return whether that makes more so.
+    """Count jobs that are predicted to end by now as free; return whether there are any.
 
-    The per-event clock alone asks for it, at each event; a job with estimate 0 then takes nothing.
+    Only the per-event clock does so, at each event; a job with estimate 0 then takes nothing.
     """
     freed, p = 0, running.count[0] - 1
     while p >= 0 and running.predicted[p] <= now:
@@ -111,14 +111,14 @@ def give_back(running: Running, now: int) -> bool:
 
 @verb
 def release(jobs: Jobs, running: Running) -> bool:
-    """End the job that ends next: give its processors back; return whether that is early."""
+    """End the next job and release its processors; return whether that is early."""
     last = running.count[0] - 1
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]
     width = jobs.procs[j] if predicted > running.given[0] else 0
     # Any job with the same prediction and width stands for this one: no list of ids is kept.
-    # To close the gap on the way to it is 7 % faster in all than to find it first, and a binary
-    # search 20 % slower: it lies near the soonest, and each loop costs a mispredicted branch.
+    # Closing the gap during the search is 7 % faster in total than searching first, and a binary
+    # search 20 % slower: the entry is near the soonest, and each loop mispredicts a branch.
     p = last
     time, procs = running.predicted[p], running.width[p]
     while time != predicted or procs != width:
@@ -132,7 +132,7 @@ def release(jobs: Jobs, running: Running) -> bool:
 
 @verb
 def find_shadow(running: Running, need: int) -> tuple[int, int]:
-    """Return the earliest instant with `need` processors free, s, and how many are then left.
+    """Return the earliest instant with `need` processors free, s, and the processors left then.
 
     By predicted ends, all ties at that instant counted (SEMANTICS: easy).
     """

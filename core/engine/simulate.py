@@ -1,4 +1,4 @@
-"""The door of the simulator: a workload and a policy in, a schedule out."""
+"""Entry point of the simulator: from a workload and a policy to a schedule."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
 
 
 def _chosen(policy: Policy | str) -> Policy:
-    """Return the policy of a name, or refuse what is neither."""
+    """Return the policy of a name; refuse other values."""
     if isinstance(policy, str):
         return Policy.parse(policy)
     if isinstance(policy, Policy):
@@ -78,7 +78,7 @@ def _chosen(policy: Policy | str) -> Policy:
 
 
 def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64:
-    """Return the starts that a user's rule gave, or refuse them."""
+    """Return the starts of a user's rule, or refuse them."""
     start, n, rule = np.asarray(starts), len(workload), f"rule {policy.rule!r}"
     if workload.platform.keeps:
         raise InputError(
@@ -102,7 +102,7 @@ def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64
         raise InputError(
             f"{rule} starts job {workload.job[j]} at {start[j]} s, past the clock's {HORIZON} s"
         )
-    # At one instant processors are first given back, then taken.
+    # At one instant processors are released before they are taken.
     times = np.concatenate((start + workload.run, start))
     change = np.concatenate((-workload.procs, workload.procs))
     order = np.lexsort((change, times))

@@ -1,4 +1,4 @@
-"""What users have got: sums over their completed jobs, and what an order sees of them."""
+"""Usage of users: sums over their completed jobs, and the sums that an order sees."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs
 
 MOST_WAITED, LEAST_WORKED = range(2)
-"""Codes of who comes first: most wait for the work that was done; least work."""
+"""Codes of the orders of users: most wait per work done; least work."""
 
 SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
-"""Places in what has passed: jobs that have completed; since the first submission, refreshes, the
-latest not counted while its instant lasts; and halvings. Their number."""
+"""Fields of `passed`: completed jobs; refreshes since the first submission, the latest not counted
+while its instant lasts; halvings. The number of fields."""
 
 EXACT = 2**53
-"""Whole numbers below this are floats without rounding, and quotients of such keep their order."""
+"""Integers below this are floats without rounding, and their quotients keep their order."""
 
 ALL_BITS = 63
-"""So many halvings leave nothing of an int64."""
+"""Number of halvings that leave 0 of an int64."""
 
 
 class Shares(NamedTuple):
-    """What each user's completed jobs have waited and worked, now and at the last refresh.
+    """Waits and work of each user's completed jobs, now and at the last refresh.
 
-    user: int64[n], of each job its user's place in the arrays of users. work: int64[n], run x
+    user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x
     procs of each job, processor-seconds: halvings round that, where kernels count processors in
     larger units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited,
-    seen_worked: int64[u], what orders see of them; quotient: float64[u], the normalised wait time
+    seen_worked: int64[u], the sums that orders see; quotient: float64[u], the normalised wait time
     of these, NaN where it might be rounded. passed: int64[PASSED].
     refresh: s, 0 to see the sums at each pass. halflife: s, or NEVER.
     """
@@ -51,7 +51,7 @@ class Shares(NamedTuple):
 
 @verb
 def copy_shares(shares: Shares, other: Shares) -> None:
-    """Copy what users have got, and what orders see of it."""
+    """Copy the usage of users, and the sums that orders see."""
     for u in range(shares.waited.size):
         other.waited[u], other.worked[u] = shares.waited[u], shares.worked[u]
         other.seen_waited[u], other.seen_worked[u] = shares.seen_waited[u], shares.seen_worked[u]
@@ -62,13 +62,13 @@ def copy_shares(shares: Shares, other: Shares) -> None:
 
 @verb
 def area(worked: int) -> int:
-    """Return what a user's waits are divided by: the work done, processor-seconds, at least 1."""
+    """Return the divisor of a user's waits: the work done, processor-seconds, at least 1."""
     return max(worked, 1)
 
 
 @verb
 def look_at(shares: Shares, u: int) -> None:
-    """Let orders see the sums of user u as they are."""
+    """Refresh the sums of user u for orders."""
     waited, worked = shares.waited[u], shares.worked[u]
     shares.seen_waited[u], shares.seen_worked[u] = waited, worked
     if waited < EXACT and worked < EXACT:
@@ -79,14 +79,14 @@ def look_at(shares: Shares, u: int) -> None:
 
 @verb
 def look_at_all(shares: Shares) -> None:
-    """Let orders see all sums as they are."""
+    """Refresh all sums for orders."""
     for u in range(shares.waited.size):
         look_at(shares, u)
 
 
 @verb
 def halve(shares: Shares, age: int) -> None:
-    """Halve the sums as often as is due so long after the first submission."""
+    """Halve the sums as often as is due at this time since the first submission."""
     halvings = age // shares.halflife
     if halvings == shares.passed[HALVINGS]:
         return
@@ -101,7 +101,7 @@ def halve(shares: Shares, age: int) -> None:
 
 @verb
 def pass_time(shares: Shares, age: int) -> None:
-    """Make the refreshes before, and the halvings up to, so long after the first submission."""
+    """Make the refreshes before this time since the first submission, and the halvings up to it."""
     if shares.refresh > 0:
         refreshes = (age - 1) // shares.refresh
         if refreshes > shares.passed[REFRESHES]:
@@ -113,7 +113,7 @@ def pass_time(shares: Shares, age: int) -> None:
 
 @verb
 def settle(shares: Shares, j: int, wait: int, age: int) -> None:
-    """Count job j, which completed so long after the first submission; earlier ones go first."""
+    """Charge job j, which completed at this time since the first submission, in order of ends."""
     u = shares.user[j]
     pass_time(shares, age)
     shares.waited[u] += wait
@@ -125,7 +125,7 @@ def settle(shares: Shares, j: int, wait: int, age: int) -> None:
 
 @verb
 def refresh(shares: Shares, age: int) -> None:
-    """Let orders see what they are to so long after the first submission, completions counted."""
+    """Refresh the sums that orders see, at this time since the first submission."""
     pass_time(shares, age)
     if shares.refresh > 0 and age % shares.refresh == 0:
         look_at_all(shares)
@@ -133,23 +133,23 @@ def refresh(shares: Shares, age: int) -> None:
 
 @generic
 def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Count the jobs that have completed by now, s, of the `begun` that have ever started.
+    """Charge the jobs that have completed by now, s, of the `begun` jobs started so far.
 
-    Released jobs stay behind the end of their list, the latest first, until a job starts: call
-    this before that.
+    Released jobs stay after the end of their list, the latest first, until a job starts: call this
+    before that.
     """
     raise NotImplementedError
 
 
 @verb
 def count_ended(shares: Shares, jobs: Jobs, j: int, end: int) -> None:
-    """Count job j, which completed at `end`, s."""
+    """Charge job j, which completed at `end`, s."""
     settle(shares, j, jobs.start[j] - jobs.submit[j], end - jobs.submit[0])
 
 
 @kernel
 def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) -> None:
-    """Count some jobs, in the order of their ends, by the age `now` of the workload, s."""
+    """Charge some jobs, in the order of their ends, by the age `now` of the workload, s."""
     for p in range(job.size):
         settle(shares, job[p], wait[p], age[p])
     refresh(shares, now)
@@ -157,7 +157,7 @@ def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) ->
 
 @verb
 def waited_more(shares: Shares, u: int, v: int) -> bool:
-    """Say whether user u has the larger normalised wait time of two, exactly."""
+    """Tell whether user u has the larger normalised wait time of two, exactly."""
     if shares.quotient[u] > shares.quotient[v]:
         return True
     # Equal floats may be unequal ratios, and with NaN nothing is less or more.
@@ -170,7 +170,7 @@ def waited_more(shares: Shares, u: int, v: int) -> bool:
 
 @verb
 def goes_first(shares: Shares, code: int, u: int, v: int) -> bool:
-    """Say whether user u comes strictly before user v."""
+    """Tell whether user u comes strictly before user v."""
     if code == LEAST_WORKED:
         return bool(shares.seen_worked[u] < shares.seen_worked[v])
     return waited_more(shares, u, v)

@@ -1,4 +1,4 @@
-"""The users who wait, in line by what they have got, and the keys that this gives their jobs."""
+"""Ranking of users with waiting jobs by their usage, and the keys of their jobs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import SETTLED, Shares, copy_shares, follow, goes_first
 
 NOBODY = -1
-"""Code of a line that no order asks for."""
+"""Code of a line that no order uses."""
 
 COUNT, STAMP = 0, 1
-"""Places in the state of a line: users in it; how often it was made."""
+"""Fields of a line's state: number of users in it; number of times that it was made."""
 
 
 class Line(NamedTuple):
-    """The users who wait, for one order.
+    """The users with waiting jobs, for one order.
 
-    code: who comes first. user: int64[u], the line. rank: int64[u], of each user, from 0 on; equal
-    ones share one. stamp: int64[u], of each user, when it last waited. state: int64[2].
+    code: code of the order. user: int64[u], the line. rank: int64[u], of each user, from 0 on;
+    equal users share one. stamp: int64[u], of each user, last time with waiting jobs. state:
+    int64[2].
     """
 
     code: int
@@ -36,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Sharing(NamedTuple):
-    """What users have got, and the lines of the queue's order and of that of backfills."""
+    """Usage of users, and the lines of the queue's order and of that of backfills."""
 
     shares: Shares
     queue: Line
@@ -68,9 +69,9 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
 
 @verb
 def line_up(shares: Shares, line: Line) -> None:
-    """Sort the line by what its users have got, and rank them.
+    """Sort the line by the usage of its users, and rank them.
 
-    By insertion: the last pass left it almost sorted.
+    By insertion, since the last pass left it almost sorted.
     """
     for p in range(1, line.state[COUNT]):
         u, k = line.user[p], p
@@ -88,7 +89,7 @@ def line_up(shares: Shares, line: Line) -> None:
 
 @verb
 def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64) -> None:
-    """Give the first `count` of the waiting jobs the keys that their users' places are."""
+    """Set the keys of the first `count` of the waiting jobs to the ranks of their users."""
     if line.code == NOBODY:
         return
     step_in(shares, line, waiting, count)
@@ -99,14 +100,14 @@ def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64
 
 @verb
 def rank_by_shares(sharing: Sharing, rankings: AnyRankings, waiting: Int64, count: int) -> None:
-    """Give the first `count` of the waiting jobs their keys by what orders see of users' sums."""
+    """Set the keys of the first `count` of the waiting jobs by the usage that orders see."""
     shares = sharing.shares
     rank_jobs(shares, sharing.queue, waiting, count, rankings.queue.key)
     rank_jobs(shares, sharing.backfill, waiting, count, rankings.backfill.key)
 
 
 class SharedRankings(NamedTuple):
-    """`Rankings` of which at least one shares by what users have got.
+    """`Rankings` of which at least one ranks users by their usage.
 
     waiting: int64[n], to write the waiting jobs on.
     """
@@ -121,36 +122,36 @@ class SharedRankings(NamedTuple):
 
 @rank.begun_by.of(SharedRankings)
 def begun_by(rankings: SharedRankings, machine: Machine) -> int:
-    """Return how many jobs were counted, and how many run."""
+    """Return the number of completed jobs counted so far plus the running ones."""
     return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
 
 
 @rank.follow_up.of(SharedRankings)
 def follow_up(rankings: SharedRankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
-    """Count the completed jobs for their users."""
+    """Charge the completed jobs to their users."""
     follow(machine, rankings.sharing.shares, jobs, begun, now)
 
 
 @rank.rank_queue.of(SharedRankings)
 def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
-    """Give the jobs of a queue the keys that their users' ranks are."""
+    """Set the keys of the jobs of a queue to the ranks of their users."""
     waiting = rankings.waiting
     rank_by_shares(rankings.sharing, rankings, waiting, gather(queue, waiting))
 
 
 @rank.rank_list.of(SharedRankings)
 def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
-    """Give some waiting jobs the keys that their users' ranks are."""
+    """Set the keys of some waiting jobs to the ranks of their users."""
     rank_by_shares(rankings.sharing, rankings, waiting, count)
 
 
 @rank.copy_usage.of(SharedRankings)
 def copy_usage(rankings: SharedRankings, other: SharedRankings) -> None:
-    """Copy what users have got; the keys and the ranks are made before each pass, and shared."""
+    """Copy the usage of users; keys and ranks are made before each pass, and shared."""
     copy_shares(rankings.sharing.shares, other.sharing.shares)
 
 
 @kernel
 def rank_waiting(sharing: Sharing, rankings: Rankings, waiting: Int64) -> None:
-    """Give all the waiting jobs their keys by what orders see of their users' sums."""
+    """Set the keys of all waiting jobs by the usage that orders see."""
     rank_by_shares(sharing, rankings, waiting, waiting.size)

@@ -1,4 +1,4 @@
-"""A machine with its queue, and what a policy asks of the kernels."""
+"""A machine with its queue, and the options of a policy for the kernels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from schedfarm.core.engine.queue import Queue, empty_queue, enqueue
 from schedfarm.core.engine.running import Jobs
 
 NONE, AGGRESSIVE, EASY, RESERVING = 0, 1, 2, 3
-"""Codes of the rules: which reservations every pass makes anew."""
+"""Codes of the rules that make at most one reservation, again at each pass."""
 
 KNOWN, SHADOW, EXTRA, CLUSTER, HOLD = range(5)
-"""Fields of the head's reservation: whether it is worked out; its shadow time, s; the processors
-that are then extra; on a grid its cluster, -1 for none; their number."""
+"""Fields of the head's reservation: whether it is computed; its shadow time, s; the extra
+processors then; on a grid its cluster, -1 for none; the number of fields."""
 
 
 class World(NamedTuple):
-    """The jobs, the machine, those that wait, the head's reservation and the queue's key.
+    """The jobs, the machine, the queue, the head's reservation and the queue's key.
 
     Jobs wait in the order of `key`, int64[n], smallest first, ties by index.
     """
@@ -35,7 +35,7 @@ class World(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What a policy asks for, beside its orders.
+    """Options of a policy in addition to its orders.
 
     rule: a code. depth: how many waiting jobs hold reservations under RESERVING, NEVER for all.
     threshold: after how long a job starves, s, or NEVER. per_event: whether each event has a pass
@@ -49,14 +49,14 @@ class Options(NamedTuple):
 
 
 def empty_world(jobs: Jobs, machine: Machine, key: Int64) -> World:
-    """Return an idle machine, nobody in its queue, and a key of its own."""
+    """Return an idle machine with an empty queue and a key of its own."""
     n = jobs.submit.size
     return World(jobs, machine, empty_queue(n), np.zeros(HOLD, np.int64), key.copy())
 
 
 @verb
 def turn(world: World, arrived: int, per_event: bool) -> tuple[int, int]:
-    """Go to the next instant, or event, and queue who arrives; return it, s, and how many have."""
+    """Go to the next instant or event, queue arrivals; return it, s, and the number of arrivals."""
     first = arrived
     now, arrived, _ = turn_clock(world.jobs, world.machine, first, per_event)
     for j in range(first, arrived):
@@ -66,5 +66,5 @@ def turn(world: World, arrived: int, per_event: bool) -> tuple[int, int]:
 
 @verb
 def starving_before(options: Options, now: int) -> int:
-    """Return the instant, s, before which whoever was submitted starves now; -1 for none."""
+    """Return the instant, s, before which submitted jobs starve now; -1 for none."""
     return now - options.threshold if options.threshold < NEVER else -1

@@ -1,4 +1,4 @@
-"""Blocks: which cells of a trace each holds, and which shards it writes."""
+"""Blocks: the cells of a trace that each contains, and the shards that it writes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ AXES = ("trace", *CELL)
 """Dimensions of the summary."""
 
 ORIGIN = "origin"
-"""The dimension of participants."""
+"""Dimension of participants."""
 
 Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""
 
 NO_SHAPE = (0, 0, 0)
-"""Shape of blocks that a trace does not have yet."""
+"""Shape of blocks of a trace without any."""
 
 Axes = Mapping[str, Sequence[Any]]
 """Labels along each dimension."""
@@ -33,31 +33,31 @@ Cell = tuple[int, str, str]
 """Resample, load and policy."""
 
 ALL_POLICIES = "all"
-"""Stands for the policy in a cell of values that all policies share."""
+"""Placeholder for the policy in a cell of values that all policies share."""
 
 LATE, UNFAIR = "late", "unfair_jobs"
 """Sums in a record of fairness, over the jobs of a piece: lateness, and jobs that are late."""
 
 JOBS, REFUSED = "jobs", "refused"
-"""Figures by which sums become means: of the jobs of a cell, those that were not refused."""
+"""Figures whose difference divides the sums of a cell: its jobs that were not refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Declare how one kind of block is cut and folded.
+    """Declare how blocks of one kind are cut and folded.
 
     Parameters
     ----------
     name : str
-        Also the name of the folder of its records.
+        Name of the kind, and of the folder of its records.
     policies : bool
         Whether there is a block for each policy; else all policies share one.
     simulates : bool
-        Whether it is the simulation itself, which has the metrics and whose jobs are counted.
+        Whether it is the simulation, which has the metrics and whose jobs are counted.
     long : bool
-        Whether a cell of it may take so long that it is cut along its jobs.
+        Whether its cells may take long and are then cut along their jobs.
     means : tuple of (str, str)
-        Figures of the summary that are a sum over all pieces of a cell divided by the jobs of the
+        Figures of the summary that are a sum over all pieces of a cell, divided by the jobs of the
         cell that were not refused: name of the sum in the records, and of the figure.
     """
 
@@ -89,12 +89,12 @@ _ROWS = (
 )
 
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
-"""Every kind of block by its name, in the order in which those of a cell are computed."""
+"""Every kind of block by its name, in the order of computation."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Hold the sizes of one trace's shards, fixed when the trace enters the store.
+    """Fix the sizes of one trace's shards, from its entry into the store on.
 
     Parameters
     ----------
@@ -103,11 +103,11 @@ class Layout:
     long : tuple of 3 int
         The same for long kinds.
     inner : mapping of str to int
-        Lengths of a shard along job, week, user, width and, where there are such dimensions,
-        node and origin: the whole dimension, until a later cell or load has more of them.
+        Lengths of a shard along job, week, user, width and, if they exist, node and origin: the
+        whole dimension, unless it has grown since.
     long_jobs : int
-        Length along `job` for long kinds: a cell that would take longer than a block is cut into
-        pieces of this many jobs.
+        Length along `job` for long kinds: a cell that takes longer than a block should is cut
+        into pieces of this many jobs.
     """
 
     cells: Shape
@@ -117,7 +117,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Layout:
-        """Return the layout that `dataclasses.asdict` gave, out of JSON."""
+        """Return the layout that `dataclasses.asdict` encoded."""
         return cls(**{**plain, "cells": tuple(plain["cells"]), "long": tuple(plain["long"])})
 
     def shape(self, kind: Kind) -> Shape:
@@ -138,16 +138,16 @@ class Layout:
         return {**along, **self.inner, "job": self.jobs(kind)}
 
     def pieces(self, kind: Kind, jobs: int) -> int:
-        """Return into how many pieces the jobs of a cell are cut."""
+        """Return the number of pieces of a cell along `job`."""
         return max(1, -(-jobs // self.jobs(kind))) if self.cuts(kind) else 1
 
 
 @dataclass(frozen=True, order=True)
 class Block:
-    """Name one unit of work that writes a shard of its own of each of its arrays, and one record.
+    """Identify one unit of work, which writes its own shard of each of its arrays, and one record.
 
-    Where `job` or `week` has become longer since the trace entered the store, it is several shards
-    along that dimension, which belong to no other block either.
+    If `job` or `week` has become longer since the trace entered the store, it has several shards
+    along that dimension; no block shares a shard with another.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Block:
     kind : str
         Name of a row of `KINDS`.
     resample, load, policy : int
-        Index of the shard along each of these axes, from 0; 0 along an axis that the kind does not
+        Index of the shard along each of these axes, from 0; 0 for an axis that the kind does not
         have.
     piece : int
         Index of the shard along `job`, from 0; 0 for a kind that is not cut along it.
@@ -181,7 +181,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Span:
-    """Hold the labels of a block's cells, which are all combinations, in C order."""
+    """List the labels of a block's cells, which are all combinations, in C order."""
 
     resamples: tuple[int, ...]
     loads: tuple[str, ...]
@@ -194,7 +194,7 @@ class Span:
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells, the last axis varying fastest."""
+        """Cells, with the last axis varying fastest."""
         return list(product(self.resamples, self.loads, self.policies))
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ class Span:
 
 
 def positions(number: int, length: int, total: int) -> range:
-    """Return the places along an axis that its shard of this number covers.
+    """Return the indices along an axis of length `total` that a shard covers.
 
     Examples
     --------
@@ -226,11 +226,11 @@ def blocks_of(
 
 
 Weeks = Mapping[str, tuple[int, int]]
-"""By load, the weeks of submissions of the log itself and of its samples."""
+"""By load, the number of weeks with submissions of the log and of its samples."""
 
 
 def week_entries(weeks: Weeks) -> int:
-    """Return the length of `week`: one entry more, for jobs that end after the last submissions.
+    """Return the length of `week`: one more, for jobs that end after the last submission.
 
     Examples
     --------
@@ -241,6 +241,6 @@ def week_entries(weeks: Weeks) -> int:
 
 
 def weeks_at(weeks: Weeks, resample: int, load: str) -> int:
-    """Return the number of weeks that hold the submissions of one resample at one load."""
+    """Return the number of weeks with submissions of one resample at one load."""
     of_log, of_samples = weeks[load]
     return of_samples if resample else of_log

@@ -11,22 +11,22 @@ from schedfarm.core.format.geometry import Block
 MANIFEST = "store.json"
 
 COPY = "store.copy.json"
-"""Holds the same as store.json, so that one altered byte does not cost the whole store."""
+"""Copy of store.json, so that one altered byte does not lose the store."""
 
 CAMPAIGN = "campaign.toml"
-"""Holds the campaign as last run, for people; store.json holds it, too."""
+"""The campaign as last run, for people; store.json contains it, too."""
 
 GROWING = "growing"
-"""Stands in a store while its arrays are created or grown."""
+"""Exists while the arrays of a store are created or grown."""
 
 LOCK = "lock.json"
-"""Names the run that works on the store."""
+"""Names the run that holds the store."""
 
 RECORDS = "records"
-"""The folder of completion records."""
+"""Folder of completion records."""
 
 ARRAYS = "results.zarr"
-"""The folder that is a Zarr hierarchy."""
+"""Folder of the Zarr hierarchy."""
 
 CHUNKS = "c"
 """Folder of an array in which Zarr keeps the files of its values."""
@@ -51,7 +51,7 @@ def records_of(trace: str, kind: str) -> str:
 
 
 def block_of(name: str) -> Block:
-    """Return the block that a record's name stands for; ValueError if it is not such a name."""
+    """Return the block of a record's name; ValueError for another name."""
     _, trace, kind, last = name.split("/")
     places, piece = last.removesuffix(RECORD_SUFFIX).split(".")
     resample, load, policy = map(int, places.split("-"))
@@ -59,7 +59,7 @@ def block_of(name: str) -> Block:
 
 
 def summary_object(name: str, dims: Sequence[str]) -> str:
-    """Return the name of the one object that holds all values of a figure of the summary.
+    """Return the name of the single object with all values of a figure of the summary.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def is_plain(name: object) -> bool:
 
 
 def is_free(lock: bytes | None) -> bool:
-    """Tell by the content of lock.json, None without one, that no run works on the store.
+    """Tell from lock.json, None if it is missing, whether the store is certainly free.
 
-    A run that was killed leaves its name there, so False says that one may be at work.
+    A killed run leaves its name there: False means that a run may be in progress.
 
     Examples
     --------

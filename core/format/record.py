@@ -26,7 +26,7 @@ decimal numbers took 12 s to read back, and 40 microseconds a cell to write."""
 
 @dataclass(frozen=True)
 class Totals:
-    """Sum up the cells of a block.
+    """Totals of the cells of a block.
 
     Parameters
     ----------
@@ -45,23 +45,23 @@ class Totals:
 
 @dataclass(frozen=True)
 class Header:
-    """Name the cells of a block, and those of them that failed.
+    """Identify the cells of a block, and those that failed.
 
     Parameters
     ----------
     block : Block
         The block.
     store : str
-        Identity of the store that it belongs to.
+        Identity of its store.
     span : Span
         Labels of its cells.
     failed : tuple of int
-        Places, among the cells of the span, of those that failed.
+        Positions of the failed cells in the span.
     holds : str
-        Digest of the names of all arrays and figures that it has of each cell.
+        Digest of the names of all arrays and figures of each cell.
     own : str
-        Digest of the definitions by which its cells were simulated: the text of the user's own
-        orders and rules, and revisions of orders; empty without either.
+        Digest of the definitions used in the simulation: the text of the user's own orders and
+        rules, and revisions of orders; empty without either.
     totals : Totals, optional
         Sums of its payload; None in records of programs that did not write them.
     """
@@ -82,7 +82,7 @@ class Header:
 
     @classmethod
     def from_bytes(cls, line: bytes) -> Header:
-        """Read the first line of a record; ValueError if it is not one."""
+        """Read the first line of a record; ValueError for other text."""
         plain = msgspec.json.decode(line, type=_Header)
         return cls(
             plain.block, plain.store, plain.span, plain.failed, plain.holds, plain.own, plain.tally
@@ -109,26 +109,26 @@ class _Header(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """Hold the results of a block's cells, one entry a cell in the order of its span.
+    """Results of a block's cells, one entry per cell in the order of its span.
 
     Parameters
     ----------
     jobs : int64[n]
         Jobs of each cell; 0 where it failed.
     errors : mapping of int to dict
-        For the place of each failed cell, the error's `type`, `message` and `traceback`.
+        For the position of each failed cell, the error's `type`, `message` and `traceback`.
     figures : mapping of str to float64[n]
         Summary metrics, NaN where the cell failed.
     crc : mapping of str to uint32[n]
         CRC-32 of each cell's stored values, padding left out, by array.
     proofs : mapping of str to uint32[n]
-        CRC-32 of values that the store does not keep: a cell that is simulated again has to give
-        the same.
+        CRC-32 of values that the store does not retain, to which a repeated simulation is
+        compared.
     seconds : float
         CPU time of the simulations, s.
     origins : tuple of mapping of str to str
-        Host, versions and commit of the programs that computed it: several, where it was not
-        filled at once.
+        Host, versions and commit of the programs that computed it: several, if cells were added
+        later.
     """
 
     jobs: npt.NDArray[np.int64]
@@ -141,7 +141,7 @@ class Payload:
 
     @classmethod
     def from_bytes(cls, line: bytes, cells: int) -> Payload:
-        """Read the second line of a record of so many cells; ValueError if it is not one."""
+        """Read the second line of a record with this number of cells; ValueError for other text."""
         plain = msgspec.json.decode(line, type=_Payload)
         return cls(
             jobs=_decoded(plain.jobs, _JOBS, cells),
@@ -198,7 +198,7 @@ class Record:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Record:
-        """Read a record's file; ValueError if it is not one, or a byte of it has changed."""
+        """Read a record's file; ValueError if it is not a record, or a byte has changed."""
         try:
             header, payload, last = data.splitlines(keepends=True)
             if json.loads(last)["crc32"] != zlib.crc32(header + payload):

@@ -1,4 +1,4 @@
-"""How much of each cell a store keeps: one row for each level, the campaign's key `keep`."""
+"""Retention of a cell's arrays in a store: one row for each value of the campaign's key `keep`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from schedfarm.core.format.geometry import ORIGIN
 
 @dataclass(frozen=True)
 class Retention:
-    """Declare one level.
+    """Declare one level of retention.
 
     Parameters
     ----------
     name : str
         Value of the key `keep`.
     without : frozenset of str
-        Dimensions: an array on any of them is computed and its checksum recorded, but not stored.
+        Dimensions; the checksum of an array on any of them is recorded, but not its values.
     """
 
     name: str
     without: frozenset[str]
 
     def has(self, dims: Iterable[str]) -> bool:
-        """Tell whether a store keeps arrays on these dimensions."""
+        """Tell whether a store retains arrays on these dimensions."""
         return self.without.isdisjoint(dims)
 
     def includes(self, other: Retention) -> bool:
-        """Tell whether everything is kept that another level keeps."""
+        """Tell whether this level retains all arrays of another level."""
         return self.without <= other.without
 
 
@@ -41,11 +41,11 @@ _ROWS = (
 )
 
 RETENTION: dict[str, Retention] = {row.name: row for row in _ROWS}
-"""Every level by its name, from the one that keeps most: all arrays; all but those of each job; the
-summary alone."""
+"""Every level by its name, in descending order: all arrays; all except those per job; only the
+summary."""
 
 ALL = _ROWS[0].name
 """Level of a campaign without the key `keep`."""
 
 LEAST = _ROWS[-1].name
-"""The level that keeps least."""
+"""Lowest level."""

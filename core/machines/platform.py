@@ -1,4 +1,4 @@
-"""What every platform is, and the kinds that there are."""
+"""Protocol of platforms, and a row for each kind."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 class Platform(Protocol):
-    """Say what a machine is made of: a frozen dataclass of plain values.
+    """Describe a machine: a frozen dataclass of builtin values.
 
     Its parameters are its configuration.
     """
 
     name: ClassVar[str]
-    """What the kind is called in campaigns and stores."""
+    """Name of the kind in campaigns and stores."""
 
     part: ClassVar[str]
-    """What each of its places is."""
+    """Name of one of its places."""
 
     keeps: ClassVar[tuple[str, ...]]
-    """Columns of a schedule that do not follow from the starts here, and so have to be stored."""
+    """Columns of a schedule that do not follow from the starts, and have to be stored."""
 
     asks: ClassVar[tuple[str, ...]]
-    """Columns of jobs that say what they ask for here, and on other platforms nothing."""
+    """Columns with requests of jobs that only this kind of platform uses."""
 
     dated: ClassVar[bool]
-    """Whether some of its rules look at the time of day."""
+    """Whether some of its rules depend on the time of day."""
 
     @property
     def size(self) -> int:
@@ -58,17 +58,17 @@ class Platform(Protocol):
 
     @property
     def key(self) -> str:
-        """Text that stands for the platform in a workload's digest."""
+        """Text of the platform in a workload's digest."""
 
     @property
     def limit(self) -> str:
-        """What a job's processors must be, for the sentence that refuses others."""
+        """Limit of a job's processors, for the message that refuses others."""
 
     def admits(self, jobs: Columns) -> Bool:
         """Return whether each job could run here if it were alone, bool[n]."""
 
     def check(self, jobs: Columns) -> None:
-        """Refuse jobs that ask for what means nothing here, by an `InputError`."""
+        """Refuse jobs whose requests have no meaning here, by an `InputError`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, ``{"name": ..., "configuration": {...}}``."""
@@ -76,7 +76,7 @@ class Platform(Protocol):
 
 @dataclass(frozen=True)
 class Kind:
-    """Declare a kind of platform: what it is, and the dataclass that makes one."""
+    """Declare a kind of platform: its meaning, and its dataclass."""
 
     meaning: str
     form: type[Any]

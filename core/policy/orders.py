@@ -1,4 +1,4 @@
-"""Queue orders: what comes first among the waiting jobs, one row each."""
+"""Queue orders: the precedence of waiting jobs, one row each."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ from schedfarm.core.policy.functions import (
 from schedfarm.core.workload.workload import Workload
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
-"""What an order adds whose queue is looked through at each pass instead of kept in order. Measured
-0.05 to 0.24 us a job; what waits adds 0.04 to 0.15, but nothing beside reservations for all, and
-0.28 where nothing is backfilled (6.8 to a fair start): long queues, looked at for one job each."""
+"""Additional cost of an order whose queue is scanned at each pass instead of kept sorted. Measured:
+0.05 to 0.24 us per job; a waiting job adds 0.04 to 0.15, nothing under reservations for all, and
+0.28 without backfilling (6.8 for a fair start), where each scan of a long queue starts one job."""
 
 FOLLOWED = Cost(Rate(0.35, 0.14), Rate(1.6, 0.5))
-"""What an order adds that shares by what users got. Measured 0.3 to 0.6 us a job at load 0.7 on the
-KTH and SDSC SP2 logs, 1.9 to 2.5 at 0.9 and 2.7 to 4.9 at 1.1, on KTH; to a fair start under easy
-1.7 at 0.7, under aggressive 9 at 0.9. Not in it: where nothing is backfilled some users starve, and
-a job costs 0.5 to 57 us at 0.7."""
+"""Additional cost of an order that shares by the usage of users. Measured per job: 0.3 to 0.6 us at
+load 0.7 on the KTH and SDSC SP2 logs, 1.9 to 2.5 at 0.9 and 2.7 to 4.9 at 1.1 on KTH; for a fair
+start under easy 1.7 at 0.7, under aggressive 9 at 0.9. Not included: without backfilling some users
+starve, and a job costs 0.5 to 57 us at 0.7."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """Hold what is known of a queue order.
+    """Declare a queue order.
 
     Parameters
     ----------
     name : str
-        How a policy calls it.
+        Its name in a policy.
     meaning : str
-        What comes first.
+        The jobs that go first, in one line.
     fixed : callable, optional
-        Gives each job of a workload its number where that is known at submission, a new array,
-        int64[n], smallest first.
+        Function from a workload to the keys of its jobs, if they are known at submission: a new
+        array, int64[n], smallest first.
     function : OrderFunction, optional
-        Gives the jobs their numbers otherwise: once, or at each pass to those that wait.
+        Function of the keys otherwise, called once, or at each pass for the waiting jobs.
     aliases : tuple of str
-        Other names of the field for it.
+        Other names in the literature.
     code : str, optional
-        ``module:name`` of the code under which kernels evaluate it at each pass by themselves.
+        ``module:name`` of the code by which kernels evaluate it at each pass.
     options : tuple of str
-        Options of a policy that it knows.
+        Options of a policy that it supports.
     shares : str, optional
-        ``module:name`` of the code by which kernels put users into line for what they have got.
+        ``module:name`` of the code by which kernels rank users by their usage.
     width : callable, optional
-        Number of each job that goes into the code's formula, float64[n]; by default its
+        Function from a workload to the widths in the code's formula, float64[n]; by default the
         processors.
     cost : Cost
-        What it adds to the rates of a rule.
+        Addition to the rates of a rule.
     share : float
-        What waits beside reservations for all, against first come first served: little where
-        short jobs go first, more where large ones do; starvation makes all alike.
+        Waiting jobs under reservations for all, relative to first come, first served: few if short
+        jobs go first, many if large ones do; with a starvation threshold it does not apply.
     revision : int
-        Number of its definition, from 1 on: raised where the same name comes to give other
-        schedules, so that cells of both do not stand in one store.
+        Number of its definition, from 1: raised when the name comes to mean other schedules, so
+        that one store does not mix both.
     formerly : tuple of str
-        Names that it once had, which no policy may have any more.
+        Former names, which policies can no longer use.
     """
 
     name: str
@@ -97,22 +97,18 @@ class Order:
         return self.fixed is None and (self.function is None or self.function.moves)
 
     @property
+    def remembers(self) -> bool:
+        """Whether it looks at completed jobs."""
+        asks = self.function is not None and self.function.asks_history
+        return self.shares is not None or asks
+
+    @property
     def is_compiled(self) -> bool:
-        """Whether kernels know it by themselves, in which they find fair starts, too."""
+        """Whether kernels evaluate it, which compiled fair starts need."""
         return not self.moves or self.code is not None or self.shares is not None
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
-        """Return a number of each job by which the order sorts, or None if it moves.
-
-        Returns
-        -------
-        int64[n] or None
-            New and writable; smallest first, ties by index.
-
-        Raises
-        ------
-        InputError
-            As `core.policy.functions.as_key`.
+        """Return the keys of a fixed order, smallest first, in a new array; None if it moves.
 
         Examples
         --------
@@ -172,13 +168,13 @@ _ROWS = (
     ),
     Order(
         "lxf",
-        "largest expansion factor (wait + estimate) / estimate first, anew at each pass",
+        "largest expansion factor (wait + estimate) / estimate first, at each pass",
         code=_KERNEL + "LARGEST_RATIO",
         cost=LOOKED_THROUGH,
     ),
     Order(
         "sxf",
-        "smallest expansion factor (wait + estimate) / estimate first, anew at each pass",
+        "smallest expansion factor (wait + estimate) / estimate first, at each pass",
         code=_KERNEL + "SMALLEST_RATIO",
         cost=LOOKED_THROUGH,
     ),
@@ -240,22 +236,17 @@ _ROWS = (
 )
 
 ORDERS: dict[str, Order] = {row.name: row for row in _ROWS}
-"""The orders that ship, by name."""
+"""The built-in orders, by name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
-"""Name of the order that each alias stands for."""
+"""Name of the order of each alias."""
 
 FORMER: dict[str, str] = {name: row.name for row in _ROWS for name in row.formerly}
-"""Name of the order that each name of before stood for."""
+"""Name of the order of each former name."""
 
 
 def find_order(name: str) -> Order:
-    """Return the row of an order: one that ships, an entry point, or a user's ``module:name``.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it cannot be used.
+    """Return the row of an order: a built-in one, an entry point, or a user's ``module:name``.
 
     Examples
     --------
@@ -277,17 +268,7 @@ def find_order(name: str) -> Order:
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:
-    """Return the orders of policies whose definition was revised, and their revisions.
-
-    Parameters
-    ----------
-    policies : iterable of str
-        Their canonical names.
-
-    Returns
-    -------
-    dict of str to int
-        By name, sorted; empty where every order is as it first was.
+    """Return the revisions of orders, by name, in canonical policies; first ones are left out.
 
     Examples
     --------
@@ -300,12 +281,7 @@ def revised_orders(policies: Iterable[str]) -> dict[str, int]:
 
 
 def order_function(name: str) -> Callable[..., npt.ArrayLike]:
-    """Return the Python function of an order, as it was written.
-
-    Raises
-    ------
-    InputError
-        As `find_order`, or if the order has none.
+    """Return the Python function of an order; InputError if it has none.
 
     Examples
     --------
@@ -321,7 +297,7 @@ def order_function(name: str) -> Callable[..., npt.ArrayLike]:
 
 
 def _as_function(fixed: Callable[[Workload], Int64]) -> Callable[..., npt.ArrayLike]:
-    """Return what gives the numbers of a fixed order by its columns, for who knows no row."""
+    """Return a function of columns that gives the keys of a fixed order."""
 
     def key(submit: Int64, estimate: Int64, procs: Int64, user: Int64) -> Int64:
         return fixed(

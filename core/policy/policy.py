@@ -159,7 +159,7 @@ class Policy:
         >>> Policy.parse("saf+easy,threshold=3x")
         Policy('saf+easy,threshold=3x')
         """
-        # Names of a user's modules mean what `own.sources` gives at the time.
+        # The meaning of names in a user's modules depends on the current `own.sources`.
         return _parsed.__wrapped__(text) if ":" in text else _parsed(text)
 
     def _check_together(self) -> None:

@@ -1,8 +1,8 @@
-"""Backfilling rules: who may start before whom, one row each.
+"""Backfilling rules: which jobs may start before others, one row each.
 
-Everything that the house knows of a rule is in its row; nobody asks for a rule's name. A new
-rule is its functions and a row of `RULES`. Functions and classes are named, not imported: who
-reads a policy compiles no kernel.
+All knowledge about a rule is in its row; no other code tests for its name. A new rule consists of
+its functions and a row of `RULES`. Functions and classes are named, not imported, so that reading
+a policy compiles no kernel.
 """
 
 from __future__ import annotations
@@ -23,65 +23,68 @@ ALL = -1
 """Every waiting job holds a reservation."""
 
 GIVEN = -2
-"""As many hold one as the number in the rule's name says."""
+"""The number in the rule's name of waiting jobs hold reservations."""
 
 Reference = str | Callable[..., Any]
-"""``module:name`` of a function or class, loaded when it is first used, or itself."""
+"""A function or class, or its ``module:name``, which is loaded at its first use."""
 
 Check = Callable[[str, Mapping[str, str]], str | None]
-"""Says in a sentence why a rule does not go with an order's name and given options, or None."""
+"""Returns why a rule excludes an order and options, as a sentence, or None."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Hold what is known of a backfilling rule.
+    """Declare a backfilling rule.
 
     Parameters
     ----------
     name : str
-        How a policy calls it; one that ends with ``(K)`` takes a number from 1 in K's place.
+        Its name in a policy; a number from 1 takes the place of a final ``(K)``.
     meaning : str
-        What it does.
+        Its effect, in one line.
     simulate : Reference
         Function (workload, policy) that returns a `Schedule`, or the starts alone, int64[n], s.
     holds : int
-        How many waiting jobs hold reservations: a number, `ALL` or `GIVEN`.
+        Number of waiting jobs that hold reservations, `ALL` or `GIVEN`.
     overtakes : bool
         Whether a job may start while one before it in the queue waits.
     options : tuple of str
-        Options of a policy that it knows beside those that every rule does.
+        Options of a policy that it supports in addition to those of every rule.
     check : callable, optional
-        Says what does not go together.
+        Check of the combination with an order and options.
     promise : Reference, optional
         Function (workload, policy) that returns the start reserved for each job at its arrival,
-        int64[n], s; by default none is promised.
+        int64[n], s; by default there are no promises.
     keeps_plan : bool
-        Whether reservations are kept from pass to pass: fair starts in another fair order than
-        that of arrival then go by the reference.
+        Whether reservations persist from pass to pass: fair starts in another fair order than
+        that of arrival are then computed by the reference.
     fair_start : Reference, optional
-        Function (workload, policy, fair) that returns fair start times, int64[n], s, in orders
-        that kernels know and on kinds of `fair_platforms`; by default each takes a simulation, or
-        the reference.
+        Function (workload, policy, fair) that returns fair start times, int64[n], s, for
+        compiled orders on the kinds of `fair_platforms`; by default each fair start takes a
+        simulation, or the reference.
     refer : Reference, optional
-        Class that simulates it slowly, or one for each kind of platform; without one there is no
-        reference, and fair start times are strict and by arrival only. On nodes and networks an
-        audit replays a schedule with it.
+        Class of the reference simulation, or one for each kind of platform; without one, fair
+        start times are strict and by arrival only. On nodes and networks audits replay schedules
+        with it.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes on a pool or a grid. Without what its platform
-        needs, an audit is of starts, kills, places and capacity alone.
+        Class in `core.audit` that judges its passes on a pool or a grid. Without the auditor (or
+        reference) of a platform, audits check only starts, kills, places and capacity.
     counts : tuple of (str, str)
-        What its schedules count (`core.schedule.Schedule.counts`): name and meaning of each.
+        Counters of its schedules (`core.schedule.Schedule.counts`): name and meaning of each.
+    forgets : bool
+        Whether, on a pool or a grid, the running jobs alone determine the future when no job
+        waits, so that a simulation can start again from them.
     of_log : bool
-        Whether it takes what a log says became of its jobs, so that there is none of a sample, of
-        a model or at another load.
+        Whether it replays the log's own schedule, which samples, models and other loads do not
+        have.
     platforms : tuple of str
-        Kinds of platform that it knows; where a reference has ``{platform}`` it is filled in.
+        Supported kinds of platform; the kind replaces ``{platform}`` in a reference.
     fair_platforms : tuple of str
-        Those of them for which `fair_start` is.
+        Kinds of platform that `fair_start` supports.
     aliases : tuple of str
-        Other names of the field for it.
+        Other names in the literature.
     cost : Cost
-        What it takes in orders that are kept sorted; under `GIVEN`, at depth 4.
+        CPU time with orders that are kept sorted; under `GIVEN`, at depth 4.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Rule:
     refer: Reference | Mapping[str, Reference] | None = None
     audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
+    forgets: bool = False
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -104,19 +108,10 @@ class Rule:
     cost: Cost = CALLED
 
     def find(self, part: str, platform: str = "pool") -> Callable[..., Any]:
-        """Return the function or class of one of the row's references.
+        """Return the function or class of a part of the row for a kind of platform.
 
-        Parameters
-        ----------
-        part : {"simulate", "promise", "fair_start", "refer", "audit"}
-            Which.
-        platform : str
-            Kind of platform that it is for.
-
-        Raises
-        ------
-        InputError
-            If the rule does not know the platform, has no such part, or it cannot be loaded.
+        InputError if the rule does not support the platform, has no such part, or it cannot be
+        loaded.
 
         Examples
         --------
@@ -173,7 +168,7 @@ def _by_arrival(order: str, options: Mapping[str, str]) -> str | None:
 def _by_plan(order: str, options: Mapping[str, str]) -> str | None:
     for option in ("threshold", "events"):
         if option in options:
-            return f"rule 'tabu' keeps a plan in which nobody goes first; leave out {option}="
+            return f"rule 'tabu' keeps a plan in which no job takes precedence; leave out {option}="
     if order == "fcfs":
         return None
     return "rule 'tabu' takes jobs into its plan in order of arrival; it goes with fcfs"
@@ -182,14 +177,14 @@ def _by_plan(order: str, options: Mapping[str, str]) -> str | None:
 def _in_shelves(order: str, options: Mapping[str, str]) -> str | None:
     for option in ("threshold", "events"):
         if option in options:
-            return f"under rule 'demt' shelves say who goes first; leave out {option}="
+            return f"under rule 'demt' shelves determine the order; leave out {option}="
     return _moving(order, "shelves need")
 
 
 def _on_links(order: str, options: Mapping[str, str]) -> str | None:
     for option in ("threshold", "events"):
         if option in options:
-            return f"on a network the queue order alone says who goes first; leave out {option}="
+            return f"on a network only the queue order determines the order; leave out {option}="
     return _moving(order, "queues on a network need")
 
 
@@ -229,6 +224,7 @@ _ROWS = (
         fair_start=_POOL + "fair_none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
@@ -241,6 +237,7 @@ _ROWS = (
         fair_start=_POOL + "fair_aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
@@ -255,6 +252,7 @@ _ROWS = (
         fair_start=_POOL + "fair_easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
@@ -269,13 +267,14 @@ _ROWS = (
         fair_start=_POOL + "fair_reserving",
         refer=_REFERENCE + "Reserving",
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
     Rule(
         "conservative",
-        "every waiting job holds a reservation, all made anew in queue order each pass",
+        "every waiting job holds a reservation, all made again in queue order each pass",
         simulate=_POOL + "reserving",
         holds=ALL,
         check=_nobody_left,
@@ -287,6 +286,7 @@ _ROWS = (
             "nodes": _ON_NODES + "rules:Reserving",
         },
         audit=_AUDIT + "Reserving",
+        forgets=True,
         platforms=("pool", "grid", "nodes"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
@@ -303,6 +303,7 @@ _ROWS = (
         fair_start=_POOL + "fair_plan",
         refer=_REFERENCE + "Planned",
         audit=_AUDIT + "Planned",
+        forgets=True,
         platforms=("pool", "grid"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
@@ -392,27 +393,22 @@ _ROWS = (
 )
 
 RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
-"""The rules that ship, by name."""
+"""The built-in rules, by name."""
 
-COUNTS: dict[str, str] = {name: said for row in _ROWS for name, said in row.counts}
-"""What schedules of the rules that ship count: the meaning by the name."""
+COUNTS: dict[str, str] = {name: meaning for row in _ROWS for name, meaning in row.counts}
+"""Counters of the built-in rules: the meaning by the name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
-"""Name of the rule that each alias stands for."""
+"""Name of the rule of each alias."""
 
 _DEPTH = re.compile(r"[1-9][0-9]{0,17}")
 _NUMBERED = re.compile(r"(\w+)\((\d+)\)")
 
 
 def find_rule(name: str) -> Rule:
-    """Return the row of a rule: one that ships, an entry point, or a user's ``module:name``.
+    """Return the row of a rule: a built-in one, an entry point, or a user's ``module:name``.
 
-    A user's is a `Rule`, or a plain function (workload, policy) that returns the starts.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it cannot be used.
+    The latter are a `Rule` or a function (workload, policy) that returns the starts.
 
     Examples
     --------
@@ -431,12 +427,7 @@ def find_rule(name: str) -> Rule:
 
 
 def depth_of(name: str) -> int:
-    """Return how many waiting jobs hold reservations under a rule, `ALL` for all.
-
-    Raises
-    ------
-    InputError
-        If the number in the rule's name is none from 1.
+    """Return the number of waiting jobs that hold reservations under a rule, `ALL` for all.
 
     Examples
     --------
@@ -456,7 +447,7 @@ def _row_of(name: str, function: object) -> Rule:
         inspect.signature(cast(Callable[..., Any], function)).bind("workload", "policy")
     except (TypeError, ValueError):
         raise InputError(
-            f"rule {name!r} is no function of (workload, policy) that returns starts, "
+            f"rule {name!r} is not a function of (workload, policy) that returns starts, "
             "nor a schedfarm.core.policy.rules.Rule"
         ) from None
     meaning = (function.__doc__ or name).strip().partition("\n")[0]

@@ -25,7 +25,7 @@ def interval(first: str | date, last: str | date) -> tuple[int, int]:
 
 
 def _moment(given: str | date, *, whole_day: bool) -> int:
-    """Return an instant, or the end of a day if one is given and all of it is meant."""
+    """Return the instant of a date or time, s; with `whole_day` the end of a date."""
     text = str(given)
     try:
         when = datetime.fromisoformat(text)

@@ -29,7 +29,7 @@ BANDWIDTH = 50_000
 """Traffic of each processor, kbit/s: half of Fast Ethernet. The paper prints none."""
 
 ALLTOALL = 0.5
-"""Part of the traffic that goes to all others alike. The paper prints none."""
+"""Part of the traffic that goes to all other processors alike. The paper gives no value."""
 
 WITHIN = "network: "
 """Beginning of messages about an option."""
@@ -118,13 +118,13 @@ class OnNetwork(Options):
     bandwidth : int or sequence of int
         Traffic of each processor of a job on one cluster, kbit/s.
     alltoall : float or sequence of float
-        Part of that traffic that goes to all others alike, counted in thousandths; the rest goes to
+        All-to-all part of that traffic, counted in thousandths; the rest goes to
         neighbours in a mesh.
 
     Raises
     ------
     InputError
-        Naming the option, its value, and what would be right.
+        If an option has a wrong value, naming both and the right ones.
 
     Examples
     --------

@@ -123,7 +123,7 @@ class OnNodes(Options):
     Raises
     ------
     InputError
-        Naming the option, its value, and what would be right.
+        If an option has a wrong value, naming both and the right ones.
 
     Examples
     --------
@@ -189,8 +189,8 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
 
     All draws are keyed by the seed, and by the number of the job, or of the user for sets: a larger
     share adds jobs to those of a smaller one. Users are taken in the order that they draw as long
-    as half of a user's jobs stay within the share, so that what is reached differs by at most
-    half the jobs of one user. Jobs of unknown users (-1) are one user's.
+    as half of a user's jobs stay within the share, so that the result differs from it by at most
+    half the jobs of one user. Unknown users (-1) are one user.
 
     By default the machine has 104 nodes of 2 processors, and no job has a set, a reserved start, or
     is moldable. The size alone of the workload's platform counts. With `utc`, instant 0 is given by

@@ -25,10 +25,9 @@ def resample_blocks(
 
     Each block begins at a random week of the log, every week being equally likely, and goes on
     with the weeks after it, the log's first following its last: the circular block bootstrap. So
-    the expected load of every week of the new trace is the log's, and the load of its weeks
-    spreads as that of the log's weeks does. With `block` weeks in a row, what carries over from
-    one week to the next is kept within a block. The last block is cut short where the new trace
-    ends.
+    the expected load of every week of the new trace is the log's, and weekly loads vary as those of
+    the log do. With `block` weeks in a row, dependences between consecutive weeks are kept within a
+    block. The last block is cut off at the end of the new trace.
 
     Weeks are those of `core.resample_weekly`: whole ones, from the first submission on. A job
     keeps its offset in the week. A resample may be empty.

@@ -34,21 +34,21 @@ def resample_users(
 ) -> Workload:
     """Draw a workload from a log by whole users.
 
-    A user's trace is that of the weeks from the user's first job to the last. A long-term user is
-    there in every week of the new trace: the trace is repeated from a random week of it on. A
-    temporary user enters in a random week, before the new trace begins too, and leaves at the end
-    of the trace. All shifts are whole weeks. Users may be drawn several times.
+    A user's trace consists of the weeks from the user's first job to the last. A long-term user is
+    present in every week of the new trace: the user's trace is repeated from a random week on. A
+    temporary user enters in a random week, possibly before the new trace begins, and leaves at the
+    end of the user's trace. All shifts are whole weeks. Users may be drawn several times.
 
-    With `users` = 1 as many long-term users are there as were on average in a week of the log,
-    each drawn in proportion to the weeks of the trace, and temporary users arrive at the rate of
-    the log; so the expected load of every week is the log's. A number of users that is not whole
-    is rounded at random. More users under the same seed and index are the same and others. Weeks
-    are those of `core.resample_weekly`: whole ones, from the first submission on. Jobs of unknown
-    user (-1) are one user's. A resample may be empty. Its load is that of the users who were
-    drawn: 0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
+    With `users` = 1 the number of long-term users is the average of a week of the log, each drawn
+    in proportion to the weeks of the trace, and temporary users arrive at the rate of the log; so
+    the expected load of every week is that of the log. A fractional number of users is rounded at
+    random. With more users under the same seed and index, the former ones stay and others are
+    added. Weeks are those of `core.resample_weekly`: whole ones, from the first submission on. The
+    unknown user (-1) is one user. A resample may be empty. Its load depends on the drawn users:
+    0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
 
-    The paper's text could not be opened for this program: to draw in proportion to the length of
-    the traces, and to let guests stay over from before the beginning, is ours.
+    The text of the paper was not available: drawing in proportion to the length of traces, and
+    temporary users from before the beginning, are our choice.
 
     Parameters
     ----------

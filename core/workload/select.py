@@ -74,8 +74,8 @@ def select(
     Raises
     ------
     InputError
-        If a criterion is not of its form, dates are asked of a log whose start is unknown, or no
-        job is left.
+        If a criterion has a wrong form, dates are given for a log with an unknown start, or no job
+        is left.
 
     Examples
     --------

@@ -22,7 +22,7 @@ MILLION = 10**6
 """Parts in which the serial share of a moldable job is counted."""
 
 Names = Mapping[str, Mapping[int, str]]
-"""For columns of a workload, what their numbers stand for."""
+"""For columns of a workload, names by number."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -39,24 +39,24 @@ class Workload(Columns):
     platform : Platform
         The machine.
     name : str
-        What the workload is called in tables and figures.
+        Name of the workload in tables and figures.
     max_estimate : int, optional
         Largest estimate that the platform allows, s; by default the largest of the jobs.
         Transforms keep it, so that a resample without the longest job has the same limit.
     dropped : mapping of str to int, optional
         Rows that could not be simulated, and jobs that a selection left out, counted by reason.
     unasked : (int, int), optional
-        Jobs of the log, as read, whose estimate is their run time since they requested no time,
-        and all its jobs as read. Transforms keep it; it is no part of the digest.
+        Number of jobs of the log, as read, that requested no time, so that their estimate is their
+        run time, and number of all its jobs. Transforms keep it; the digest does not contain it.
     ignored : mapping of str to int, optional
-        Jobs of the log, as read, by what of them no simulation considers: those with GPUs, outside
-        the partition of most jobs. Transforms keep it; it is no part of the digest.
+        Number of jobs of the log, as read, by a property that simulations ignore: GPUs, or another
+        partition than that of most jobs. Transforms keep it; the digest does not contain it.
     epoch : int, optional
-        Unix time of instant 0, s; -1 where unknown. Transforms keep it; on nodes alone a simulation
-        may see it, as the time of day, so that on others it is no part of the digest.
+        Unix time of instant 0, s; -1 where unknown. Transforms keep it. Only simulations on nodes
+        may depend on it, by the time of day; the digest contains it on nodes only.
     names : mapping of str to mapping of int to str, optional
-        What the numbers of a column stand for where the log has names: ``{"user": {1: "ann"}}``.
-        Transforms keep it; it is no part of the digest, and no store has it unasked.
+        Names by number in the columns for which the log has names: ``{"user": {1: "ann"}}``.
+        Transforms keep it; the digest does not contain it, and stores only on request.
 
     Raises
     ------
@@ -196,7 +196,7 @@ class Workload(Columns):
         Parameters
         ----------
         places : int64[k], bool[n] or slice
-            Which jobs; one may be taken several times.
+            Indices of the jobs; one may be taken several times.
         **changed
             Columns, int64[k], that the taken jobs do not keep, and other attributes.
 

@@ -18,20 +18,24 @@ from schedfarm.farm.cli.clusters import clusters
 from schedfarm.farm.cli.command import Sections
 from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
+from schedfarm.farm.cli.explain import explain
 from schedfarm.farm.cli.export import export
 from schedfarm.farm.cli.init import init
 from schedfarm.farm.cli.lists import campaigns, metrics, policies
 from schedfarm.farm.cli.offline import offline
 from schedfarm.farm.cli.plan import plan
+from schedfarm.farm.cli.plot import plot
 from schedfarm.farm.cli.report import report
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.simulate import simulate
 from schedfarm.farm.cli.submit import submit
 from schedfarm.farm.cli.traces import traces
+from schedfarm.farm.cli.validate import validate
 from schedfarm.farm.cli.verify import verify
 from schedfarm.farm.cli.warm import warm
 from schedfarm.farm.cli.watch import watch
+from schedfarm.farm.cli.what_if import what_if
 from schedfarm.farm.cli.who import who
 
 if TYPE_CHECKING:
@@ -62,6 +66,7 @@ cli.add_section(
 cli.add_section(
     "Campaigns",
     {
+        what_if: "Compare policies on a log, in one command.",
         init: "Write a commented campaign file for logs.",
         plan: "Estimate the cost of a campaign.",
         run: "Simulate the missing cells of a campaign.",
@@ -74,9 +79,12 @@ cli.add_section(
     "Results",
     {
         compare: "Compare policies: verdicts, intervals, and who gains.",
+        plot: "Draw Gantt charts, queues, distributions, load curves.",
         report: "Write the results as one HTML page.",
         bands: "Print and plot a metric's bands over resamples.",
+        validate: "Compare simulated waits with those of the log.",
         who: "Print the users or jobs that lose under a policy.",
+        explain: "Explain why a job started when it did.",
         export: "Write jobs or summaries as Parquet, netCDF, CSV or SWF.",
     },
 )

@@ -40,7 +40,7 @@ def folder_beside(store: Place) -> Path:
     >>> folder_beside(place_of("runs/kth.farm")).as_posix()
     'runs/kth.farm.jobs'
     """
-    return store.beside.with_name(f"{str(store).rpartition('/')[2]}.jobs")
+    return store.local_folder.with_name(f"{str(store).rpartition('/')[2]}.jobs")
 
 
 class Noted:

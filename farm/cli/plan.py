@@ -102,6 +102,7 @@ def plan(
         plan as tasks_of,
     )
     from schedfarm.farm.store.place import place_of
+    from schedfarm.farm.store.records import read_headers
 
     if not trust:
         click.get_current_context().with_resource(distrust("farm plan"))
@@ -116,7 +117,7 @@ def plan(
     if prediction:
         designed = design(target, surveyed, prediction.samples)
     drawn = designed.store
-    heads = drawn.headers()
+    heads = read_headers(drawn)
     blocks = missing_blocks(drawn, heads, retry_failed=False)
     tasks = tasks_of(drawn, wanted, blocks)
     todo = {b: cells_missing(drawn, b, heads.get(b)) for b in blocks}

@@ -62,7 +62,7 @@ def report(
     The report of a paper, with its own figures and claims, is a key of a campaign (report = "...")
     and is written by farm run.
     """
-    from schedfarm.analysis.report import check_bundle
+    from schedfarm.analysis.report.markup import check_bundle
     from schedfarm.farm.output import output
 
     check_bundle()
@@ -101,7 +101,10 @@ def question(
         metrics,
         level,
         by,
-        {trace: group_names(store, trace, by) for trace in traces},
+        {
+            trace: {column: group_names(store, trace, column) for column in {by, "queue"}}
+            for trace in traces
+        },
     )
 
 

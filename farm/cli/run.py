@@ -220,10 +220,10 @@ def _show(campaign: Campaign, store: Place) -> None:
     try:
         if campaign.report:
             made = make_report(campaign.report, str(store))
-            for line in (made.text, *made.write(store.beside)):
+            for line in (made.text, *made.write(store.local_folder)):
                 click.echo(line)
         else:
-            figure = store.beside / "figures" / "bands.png"
+            figure = store.local_folder / "figures" / "bands.png"
             figure.parent.mkdir(parents=True, exist_ok=True)
             show_bands(str(store), Output("figure", str(figure), figure))
     except BrokenPipeError:

@@ -17,6 +17,7 @@ from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import QUIET, command, needs
+from schedfarm.farm.cli.logged import as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
 from schedfarm.farm.cli.traces import CLEAN, TRACES
 
@@ -45,9 +46,6 @@ UNKNOWN_TO_LOGS = frozenset({"backfilled"})
 
 MOST_GROUPS = 3
 """Number of users, accounts, queues or partitions that are printed, largest first."""
-
-FEW = 0.05
-"""Share of jobs without a logged wait above which the column `as logged` is omitted."""
 
 
 class Rows(click.ParamType[tuple[int, int]]):
@@ -170,7 +168,7 @@ def simulate(
         if not as_json:
             warn({jobs.name: found})
         schedule = simulate_with_progress(jobs, wanted, StringIO() if quiet else None)
-    was = _as_logged(jobs)
+    was = as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)
     if target:
         _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
@@ -213,18 +211,6 @@ def _write(
         return
     packed = target.name.lower().endswith(".gz")
     target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
-
-
-def _as_logged(jobs: Workload) -> Schedule | None:
-    """Return the schedule of the log; None if too many waits are unknown."""
-    from schedfarm.core import Pool, simulate as run_policy
-
-    known = jobs.logged_wait >= 0
-    enough = known.any() and known.mean() >= 1 - FEW
-    if not enough:
-        return None
-    # The log does not say the places of jobs; no metric here needs them.
-    return run_policy(jobs.take(known, platform=Pool(jobs.processors)), "fcfs+logged")
 
 
 def _as_json(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
+from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, JSON, Command, Sections
 
 if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
     from schedfarm.farm.campaign.trace import Trace
+    from schedfarm.farm.output import Output
 
 TRACES = click.option(
     "--traces",
@@ -112,32 +114,138 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 
 
 @traces.command(cls=Command)
-@click.argument("log", metavar="NAME|FILE", shell_complete=words.logs)
+@click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
+@click.option(
+    "--plots",
+    type=click.Path(path_type=Path),
+    help="Folder for figures of each log, NAME-KIND.pdf, as of `farm plot`; created if missing.",
+)
+@click.option("--latex", help="LaTeX file for the workload table (booktabs); - is standard output.")
 @JSON
-def info(log: str, folder: Path | None, as_json: bool, **source: Any) -> None:
-    """Describe a log: machine, jobs, span, offered load, dropped rows, acknowledgement."""
-    from schedfarm.core.numerals import grouped
-    from schedfarm.farm.campaign.trace import named
+def info(
+    logs: tuple[str, ...],
+    folder: Path | None,
+    plots: Path | None,
+    latex: str | None,
+    as_json: bool,
+    **source: Any,
+) -> None:
+    """Describe logs: machine, jobs, dropped rows, acknowledgement, and a workload table.
 
-    facts = _facts(named(log, folder, name="log", **source))
+    Several logs are described by the table only, a column for each.
+    """
+    from schedfarm.analysis.workloads import workload_latex, workload_text
+    from schedfarm.farm.campaign.trace import named
+    from schedfarm.farm.output import STANDARD, output
+
+    if as_json and latex == STANDARD:
+        raise click.UsageError("--json and --latex - both write to standard output: give one")
+    sources = [named(log, folder, name="log", **source) for log in logs]
+    read = [str(one.file) for one in sources if one.file]
+    target = None if latex is None else output("--latex", latex, read)
+    files = _figure_files(plots, [_named_log(one) for one in sources], read)
+    facts = [_facts(one) for one in sources]
+    err = target is not None and target.standard
     if as_json:
-        click.echo(json.dumps(facts, indent=1))
-        return
-    said, dropped, parts = (facts.pop(key) for key in ("cautions", "dropped", "shares"))
-    for key, value in facts.items():
-        click.echo(f"{TITLES.get(key, key):<26} {_shown(key, value)}")
-    click.echo(f"{'rows dropped':<26} {grouped(sum(dropped.values()))}")
-    for why, count in dropped.items():
-        click.echo(f"  {why:<24} {grouped(count):>8}  {_meaning(why)}".rstrip())
+        click.echo(json.dumps(facts if len(facts) > 1 else facts[0], indent=1))
+    elif len(facts) > 1:
+        table = workload_text([(one["name"], one["table"]) for one in facts])
+        click.echo(table, err=err)
+        warn({one["name"]: one["cautions"] for one in facts})
+    else:
+        _describe(facts[0], err=err)
+    if target is not None:
+        table = workload_latex([(one["name"], one["table"]) for one in facts])
+        target.write(table.encode())
+        click.echo(f"table: {target.name}", err=err or as_json)
+    for one, outputs in zip(sources, files, strict=True):
+        _draw(one, outputs, err=err or as_json)
+
+
+def _describe(facts: dict[str, Any], *, err: bool) -> None:
+    """Print the description of one log."""
+    from schedfarm.analysis.workloads import workload_text
+    from schedfarm.core.numerals import grouped
+
+    keys = ("cautions", "dropped", "shares", "table")
+    said, dropped, parts, table = (facts[key] for key in keys)
+    lines = [
+        f"{TITLES.get(key, key):<26} {_shown(key, value)}"
+        for key, value in facts.items()
+        if key not in keys
+    ]
+    lines.append(f"{'rows dropped':<26} {grouped(sum(dropped.values()))}")
+    lines += [
+        f"  {why:<24} {grouped(count):>8}  {_meaning(why)}".rstrip()
+        for why, count in dropped.items()
+    ]
     for what, shares in parts.items():
-        click.echo(f"share of jobs {SHARED.get(what, IGNORED)}")
-        for name, share in shares.items():
-            click.echo(f"  {name:<24} {100 * share:>7.1f} %")
-    for sentence in said.values():
-        click.echo(f"caution: {sentence}")
+        lines.append(f"share of jobs {SHARED.get(what, IGNORED)}")
+        lines += [f"  {name:<24} {100 * share:>7.1f} %" for name, share in shares.items()]
+    lines += ["workload table", *workload_text([(facts["name"], table)]).splitlines()[1:]]
+    lines += [f"caution: {sentence}" for sentence in said.values()]
+    click.echo("\n".join(lines), err=err)
+
+
+def _named_log(trace: Trace) -> str:
+    from schedfarm.core.logs.rows import log_name
+
+    return trace.log or log_name(Path(trace.file or "").name)
+
+
+def _figure_files(
+    folder: Path | None, names: list[str], read: list[str]
+) -> list[dict[str, Output]]:
+    """Return the checked files of the figures of each log, by kind of picture."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.output import output
+
+    if folder is None:
+        return [{} for _ in names]
+    from schedfarm.analysis.plots.kinds import KINDS, STORE
+
+    if len(set(names)) < len(names):
+        raise InputError(f"--plots: logs {', '.join(names)} have figures of one name; rename one")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"--plots {folder}: cannot be created ({why}); name another") from None
+    kinds = [row.name for row in KINDS.values() if row.needs != STORE]
+    return [
+        {kind: output("--plots", folder / f"{name}-{kind}.pdf", read) for kind in kinds}
+        for name in names
+    ]
+
+
+def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
+    """Draw the pictures of a log; those of schedules need its waits."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.cli.logged import LOGGED, as_logged
+
+    if not files:
+        return
+    from schedfarm.analysis.plots.kinds import KINDS, SCHEDULE, plot
+
+    jobs = trace.read()
+    assert jobs is not None, "a trace that was named is no model"
+    schedule = as_logged(jobs)
+    for kind, target in files.items():
+        of_schedule = KINDS[kind].needs == SCHEDULE
+        if of_schedule and schedule is None:
+            click.echo(f"note: no {kind} of {jobs.name}, whose waits are not known", err=True)
+            continue
+        of = {LOGGED: schedule} if of_schedule and schedule is not None else jobs
+        try:
+            with target.made() as part:
+                plot(kind, of, part)
+        except InputError as error:
+            click.echo(f"note: no {kind}: {error}", err=True)
+            continue
+        click.echo(f"figure: {target.name}", err=err)
 
 
 @traces.command(cls=Command)
@@ -233,7 +341,7 @@ traces.add_section(
     {
         list_: "List the named logs.",
         fetch: "Download logs by name or by URL.",
-        info: "Describe a log.",
+        info: "Describe logs, as text, LaTeX and figures.",
         busiest: "Find the windows with the highest load.",
         write: "Write the jobs of a trace as a table.",
     },
@@ -269,9 +377,11 @@ def _known(folder: Path | None) -> list[dict[str, Any]]:
 def _facts(trace: Trace) -> dict[str, Any]:
     import numpy as np
 
+    from schedfarm.analysis import characteristics
     from schedfarm.core import offered_load
     from schedfarm.farm.campaign.trace import span_weeks
     from schedfarm.farm.campaign.warnings import Case, warnings_of
+    from schedfarm.farm.cli.logged import as_logged
 
     log = trace.read()
     assert log is not None, "a trace that was named is no model"
@@ -288,6 +398,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "killed": int(log.killed.sum()),
         "dropped": dict(log.dropped),
         "shares": _shares(log),
+        "table": characteristics(log, as_logged(log)),
         "cautions": warnings_of(Case(log, sized=trace.machine is not None)),
         "acknowledge": trace.acknowledgement() or "not known",
         "sha256_columns": log.digest(),

@@ -24,7 +24,7 @@ from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.faults import MissingRequirement
 from schedfarm.farm.store.block import Rows
-from schedfarm.farm.store.kept import is_kept, kept_of, recalled
+from schedfarm.farm.store.codec import decode_schedule, encode_schedule, has_schedule
 from schedfarm.farm.store.logs import stored_log
 from schedfarm.farm.store.place import Place
 from schedfarm.farm.store.product import is_had
@@ -93,7 +93,7 @@ class Simulations:
                     jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
             # Counts of a simulation are in the record alone, and no metric uses them.
-            self._made = cell, recalled(self._met[1], policy, stored, {})
+            self._made = cell, decode_schedule(self._met[1], policy, stored, {})
         return self._made[1]
 
     @property
@@ -152,7 +152,7 @@ def schedule_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
     """Return the waits and metrics of a cell's schedule, and the counts of its simulation."""
-    recall = stored is not None and is_kept(stored)
+    recall = stored is not None and has_schedule(stored)
     schedule = made.recall(cell, stored or {}) if recall else made.schedule(cell)
     known, jobs = made.store.settings, schedule.workload
     counted = Counted(
@@ -166,7 +166,7 @@ def schedule_values(
     rows, figures = made.measured(block, cell, counted, len(jobs))
     held = {v.name for v in made.store.holds[block.kind].figures}
     counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
-    return len(jobs), {**kept_of(schedule), **rows}, {**figures, **counts}
+    return len(jobs), {**encode_schedule(schedule), **rows}, {**figures, **counts}
 
 
 Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]

@@ -108,10 +108,18 @@ def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
 def cache_folder() -> Path | None:
     """Return the folder of compiled kernels, None if none can be written.
 
-    Raises `InputError` if the JIT is switched off.
+    Raises `InputError` if the JIT is switched off, or if plain `njit` compiles the kernels.
     """
-    from schedfarm.core.engine.cache import folder, is_writable
     from schedfarm.core.engine.fixed_order import run_fixed
+    from schedfarm.core.engine.toolchain import PLAIN, TESTED, VARIABLE
+
+    if PLAIN:
+        (low, high), (end, first) = TESTED
+        raise InputError(
+            f"kernels are cached with numba {low}.{high} to {end}.{first - 1} only, and without "
+            f"{VARIABLE}: there is nothing to precompile"
+        )
+    from schedfarm.core.engine.cache import folder, is_writable
 
     if not hasattr(run_fixed, "stats"):
         raise InputError("NUMBA_DISABLE_JIT=1 leaves nothing to compile; unset it")

@@ -35,7 +35,7 @@ from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import Foreign, origin, program
-from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.records import check_definitions, read_headers, read_record
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import Refresher, Unfolded, fold
 from schedfarm.farm.watching.events import (
@@ -184,10 +184,10 @@ def _prepare(
 ) -> Prepared:
     """Build or grow the store of a design under its lock, and plan the missing tasks."""
     notes: list[str] = []
-    heads = designed.old.headers() if designed.old else {}
+    heads = read_headers(designed.old) if designed.old else {}
     if designed.old:
         # Before it grows: a store that is refused stays as it is.
-        designed.old.check_definitions(heads.values())
+        check_definitions(designed.old, heads.values())
     built = build(designed, notes.append)
     with writing(built.place):
         built.place.tidy()
@@ -226,7 +226,7 @@ def execute(
             rounds.append(_execute_round(prepared, client, watchers, share))
     store = prepared.store
     failed = sum(one.lost for one in rounds) + sum(
-        len(h.failed) for b, h in store.headers().items() if b.product.policies
+        len(h.failed) for b, h in read_headers(store).items() if b.product.policies
     )
     return Outcome(
         store,

@@ -160,10 +160,10 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
     """Simulate the cells of a batch and commit its blocks, except those cut off by cancellation."""
     task = progress.task
     blocks = [OpenBlock(task.store, block, task.run) for block in batch]
-    wanted = [(block, place) for block in blocks for place in (*block.missing, *block.lacking)]
+    wanted = [(block, place) for block in blocks for place in (*block.missing, *block.backfill)]
     # Cells that share jobs, or a schedule, follow one another.
     wanted.sort(key=lambda one: one[0].cells[one[1]])
-    requests = [(b.block, b.cells[place], b.lacking.get(place)) for b, place in wanted]
+    requests = [(b.block, b.cells[place], b.backfill.get(place)) for b, place in wanted]
     progress.enter([(block, cell) for block, cell, _ in requests])
     if task.isolate:
         answered = _isolated_answers(simulations, requests, last=task.last)
@@ -174,7 +174,7 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
             if isinstance(answer, Exception):
                 block.fail(place, answer)
             else:
-                block.put(place, *answer)
+                block.add(place, *answer)
             progress.advance()
     except Left:
         unfinished = {id(block) for block, _ in wanted[progress.at :]}
@@ -185,7 +185,7 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
 
 def _block_done(block: OpenBlock) -> BlockDone:
     counts = (len(block.missing), block.failed) if block.block.product.policies else (0, 0)
-    reasons = block.unlearnt
+    reasons = block.backfill_errors
     return BlockDone(
         block=block.block,
         cells=0 if reasons else counts[0],

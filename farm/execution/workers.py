@@ -16,7 +16,7 @@ from schedfarm.core.numerals import lasting
 from schedfarm.farm.execution.cancellation import COORDINATOR_POLL_SECONDS, CancellationToken
 from schedfarm.farm.execution.faults import WorkerFault
 from schedfarm.farm.execution.messages import worker_name
-from schedfarm.farm.store.lock import Superseded
+from schedfarm.farm.store.files import StaleRun
 from schedfarm.farm.store.place import Place
 from schedfarm.farm.store.provenance import Foreign, Program, check_program
 
@@ -96,11 +96,11 @@ def _lack(context: RunContext, worker: str) -> str:
     store = context.store
     try:
         check_program(context.program)
-        with store.turn(context.run):
+        with store.fenced(context.run):
             return ""
     except Foreign as error:
         return str(error)
-    except Superseded:
+    except StaleRun:
         return f"{worker} has another folder at {store} than this run: the run's lock is not in it"
     except OSError as error:
         return f"{worker} cannot use {error.filename or store} ({error.strerror or error})"

@@ -11,6 +11,7 @@ from schedfarm.core.format.geometry import CELL, KINDS, ORIGIN
 from schedfarm.core.labels import find_label
 from schedfarm.core.numerals import counted
 from schedfarm.core.own import sources
+from schedfarm.farm.store.records import read_headers
 from schedfarm.farm.store.store import Store
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _done(store: Store, labels: Mapping[str, Iterable[Any]]) -> dict[str, frozen
     """Return the simulated cells among the labels, by trace."""
     wanted = {axis: frozenset(values) for axis, values in labels.items()}
     done: dict[str, set[Cell]] = {trace: set() for trace in labels["trace"]}
-    for block, header in store.headers().items():
+    for block, header in read_headers(store).items():
         if block.trace in done and KINDS[block.kind].simulates:
             done[block.trace] |= {
                 cell

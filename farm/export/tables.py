@@ -13,8 +13,7 @@ import numpy.typing as npt
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import AXES, CELL
 from schedfarm.farm.export.selection import WHAT, Cell, Selection
-from schedfarm.farm.store.product import DERIVED
-from schedfarm.farm.store.schema import COORDINATES
+from schedfarm.farm.store.product import COORDINATES, DERIVED
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from schedfarm.core.format.geometry import CELL, NO_SHAPE, Axes, Layout, Shape
 from schedfarm.farm.planning.cost import SECONDS
-from schedfarm.farm.store.arrays import CHUNK_VALUES, divisor
-from schedfarm.farm.store.product import Product
-from schedfarm.farm.store.schema import Variable
+from schedfarm.farm.store.product import Product, Variable
+from schedfarm.farm.store.shape import CHUNK_VALUES, divisor
 
 BLOCK_SECONDS = 10.0
 """Most CPU time that a block should take: long compared with the 50 ms that Dask, Zarr and its

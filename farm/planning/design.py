@@ -21,28 +21,27 @@ from schedfarm.farm.planning.block_shape import lay_out
 from schedfarm.farm.planning.rounds import Verdict, can_judge, first_samples, judge_store
 from schedfarm.farm.planning.survey import Survey
 from schedfarm.farm.planning.tasks import missing_blocks
-from schedfarm.farm.store.bucket import Unavailable
-from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.files import Unavailable, writing
 from schedfarm.farm.store.jobs import FILES
-from schedfarm.farm.store.lock import TURN
+from schedfarm.farm.store.lock import FENCE
 from schedfarm.farm.store.logs import is_itself, log_bytes
 from schedfarm.farm.store.names import keep_names
 from schedfarm.farm.store.place import Place, Where, place_of
-from schedfarm.farm.store.product import PRODUCTS, Holding, holdings
-from schedfarm.farm.store.schema import Variable
-from schedfarm.farm.store.skeleton import check_metadata, install
+from schedfarm.farm.store.product import PRODUCTS, Holding, Variable, holdings
+from schedfarm.farm.store.records import read_headers
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
+from schedfarm.farm.store.template import check_metadata, install
 
 NOTHING = 0
 """Value of a setting that is not stored since it leaves nothing out."""
 
 UNFINISHED = frozenset(
-    {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, TURN, GROWING, *FILES.values()}
+    {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, FENCE, GROWING, *FILES.values()}
 )
 """Entries of a store before its store.json: a build that was killed is begun again."""
 
-OURS = frozenset({LOCK, TURN, GROWING, *FILES.values()})
+OURS = frozenset({LOCK, FENCE, GROWING, *FILES.values()})
 """Files that only a store has: a folder without them holds other data."""
 
 
@@ -85,7 +84,7 @@ class Design:
 
 
 def _seen(place: Place) -> tuple[bytes | None, bool]:
-    return place.look(MANIFEST)[0], place.has(GROWING)
+    return place.read_with_etag(MANIFEST)[0], place.has(GROWING)
 
 
 def design(where: Where, survey: Survey, samples: int = 0) -> Design:
@@ -98,7 +97,7 @@ def design(where: Where, survey: Survey, samples: int = 0) -> Design:
     """
     place, campaign = place_of(where), survey.campaign
     old, seen = _existing(place)
-    damaged = check_metadata(old, mend=True) if old else []
+    damaged = check_metadata(old, repair=True) if old else []
     sources = survey.of_each("source")
     if old:
         _refuse_other(old, campaign, sources)
@@ -155,7 +154,7 @@ def _verdict(old: Store | None, campaign: Campaign) -> Verdict | None:
     """Judge the rounds of a campaign by an existing store, once none of its cells is missing."""
     if old is None or not can_judge(old, campaign):
         return None
-    if missing_blocks(old, old.headers(), retry_failed=False):
+    if missing_blocks(old, read_headers(old), retry_failed=False):
         return None
     return judge_store(old, campaign)
 

@@ -1,4 +1,4 @@
-"""One block in the making: cells are put in one by one, then the whole goes to the disk."""
+"""A block that is being filled: cells are added one by one, then the whole is written."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from schedfarm.core.format.geometry import Block, Span
 from schedfarm.core.format.names import record_name
 from schedfarm.core.format.record import Header, Payload, Record
 from schedfarm.farm.store.arrays import open_arrays, write_values
+from schedfarm.farm.store.files import Shard
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.provenance import origin
-from schedfarm.farm.store.shards import Shard
 from schedfarm.farm.store.store import Store
 
 Rows = Mapping[str, npt.NDArray[Any]]
 
 
 class OpenBlock:
-    """Gather the cells of one block; what an earlier record acknowledged is read back.
+    """Gather the cells of one block; cells of an earlier record are read back.
 
     Parameters
     ----------
     store : Store
-        Where the block belongs.
+        The store of the block.
     block : Block
-        Which block.
+        The block.
     run : str
-        Name of the run that asks for it; see `farm.store.place.Place`.
+        Fencing token of the run; see `farm.store.place.Exclusion`.
 
     Attributes
     ----------
     cells : list of Cell
         Every cell of the block.
     missing : list of int
-        Places among them of those that no record acknowledges.
-    lacking : mapping of int to Rows
-        What is stored, without padding, of those that a record acknowledges but of which it
-        lacks something that the store is to hold: a metric that was added since.
+        Positions of the cells that no record acknowledges.
+    backfill : mapping of int to Rows
+        Stored values, without padding, of the acknowledged cells whose record lacks an array or
+        metric of the store, such as a metric that was added later.
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
         self.store, self.block, self.run = store, block, run
         self._record = record_name(block)
-        # The mark is of before the arrays are looked at: whoever acknowledges has written first.
-        self._known, self._mark = store.place.look(self._record)
+        # The etag is read before the arrays: a record is written after its arrays.
+        self._known, self._etag = store.place.read_with_etag(self._record)
         self._span = store.span_of(block)
         self.cells = self._span.cells
         self._arrays = open_arrays(store.place, block.trace, run or uuid.uuid4().hex)
@@ -69,7 +69,7 @@ class OpenBlock:
         self._proofs = {name: np.zeros(count, np.uint32) for name in self._unkept}
         self.seconds = 0.0
         self._others: tuple[Mapping[str, str], ...] = ()
-        self.lacking: dict[int, Rows] = {}
+        self.backfill: dict[int, Rows] = {}
         self._written: frozenset[str] = frozenset()
         self._complete = self._given_up = False
         kept = self._recall()
@@ -77,27 +77,27 @@ class OpenBlock:
 
     @property
     def failed(self) -> int:
-        """How many cells have failed."""
+        """Number of failed cells."""
         return len(self._errors)
 
     @property
-    def unlearnt(self) -> list[str]:
-        """Why acknowledged cells stay without what they lack, an error each."""
-        errors = [self._errors[cell] for cell in self.lacking if cell in self._errors]
+    def backfill_errors(self) -> list[str]:
+        """Errors of acknowledged cells that could not be backfilled."""
+        errors = [self._errors[cell] for cell in self.backfill if cell in self._errors]
         return [f"{error['type']}: {error['message']}" for error in errors]
 
-    def put(
+    def add(
         self, cell: int, jobs: int, rows: Rows, figures: Mapping[str, float], seconds: float
     ) -> None:
-        """Put in one cell: its jobs in this block, values without padding, figures, CPU time.
+        """Add one cell: its jobs in this block, values without padding, figures, CPU time.
 
-        Of values that the store does not keep it keeps the checksum.
+        Values that the store does not retain are reduced to their checksums.
         """
         proofs = {name: _crc(rows[name], dtype) for name, dtype in self._unkept.items()}
         for name, crc in proofs.items():
-            if cell in self.lacking and crc != self._proofs[name][cell]:
-                # What the record has is of another program's simulation: both cannot be right.
-                why = f"simulated again for what is new, {name} comes out differently"
+            if cell in self.backfill and crc != self._proofs[name][cell]:
+                # Another program simulated the recorded values, and only one can be right.
+                why = f"simulated again for new metrics, {name} comes out differently"
                 self.fail(cell, InputError(f"{self.block}: {self.cells[cell]} {why}"))
                 return
         kept = {name: row for name, row in rows.items() if name in self._values}
@@ -117,12 +117,12 @@ class OpenBlock:
         for name, row in rows.items():
             target = self._values[name]
             kept = np.ascontiguousarray(row, dtype=target.dtype)
-            # Of several dimensions the first alone is padded: what is known comes first in a row.
+            # Only the first of several dimensions is padded, so that values precede padding.
             flat = target.reshape(len(target), math.prod(target.shape[1:]))
             flat[cell, : kept.size] = kept.ravel()
             crc = _crc(kept)
-            if cell in self.lacking and crc != self._crc[name][cell]:
-                # A metric that its user has mended since.
+            if cell in self.backfill and crc != self._crc[name][cell]:
+                # The user has corrected the metric since.
                 self._written -= {name}
             self._crc[name][cell] = crc
         for name, value in figures.items():
@@ -132,12 +132,11 @@ class OpenBlock:
         self._jobs[cell] = jobs
 
     def fail(self, cell: int, error: Exception) -> None:
-        """Put in one cell that could not be simulated, as data.
+        """Add the error of a cell that could not be simulated.
 
-        One that is acknowledged stays so: its block is then left as it is, and lacks what it
-        lacked.
+        An acknowledged cell stays acknowledged: its block is then not written.
         """
-        self._given_up |= cell in self.lacking
+        self._given_up |= cell in self.backfill
         self._errors[cell] = {
             "type": type(error).__name__,
             "message": str(error),
@@ -145,37 +144,27 @@ class OpenBlock:
         }
 
     def write(self) -> list[Shard]:
-        """Write the block's shard of every array that lacks it, beside its place.
+        """Stage the block's shard of every array that has none yet.
 
-        A block that is acknowledged already is left alone, whoever did it: an earlier attempt of
-        the same task whose worker died later, or one that the scheduler took for lost.
-
-        Raises
-        ------
-        OSError
-            If the store cannot be written, or is another run's by now.
+        An acknowledged block is left alone: another attempt of the same task wrote it, by a
+        worker that died later or that the scheduler took for lost. OSError if the store cannot
+        be written or belongs to another run.
         """
-        # Before the work; again where it counts, in `commit`.
-        self.store.place.check_turn(self.run)
+        # Before the work; `commit` checks again inside the fence.
+        self.store.place.check_fence(self.run)
         if self._is_settled():
             return []
-        shape = [p.stop - p.start for p in self.store.place_of(self.block, self._span)]
-        place = self._place()
+        shape = [p.stop - p.start for p in self.store.region_of(self.block, self._span)]
+        region = self._region()
         written = []
         for name, values in self._values.items():
             if name not in self._written:
                 shaped = values.reshape([*shape, *values.shape[1:]])
-                written += write_values(self._arrays[name], place, shaped)
+                written += write_values(self._arrays[name], region, shaped)
         return written
 
     def acknowledge(self) -> None:
-        """Write the record of a block whose arrays are there to stay.
-
-        Raises
-        ------
-        OSError
-            If the store cannot be written, or is another run's by now.
-        """
+        """Write the record of a block whose arrays are durable; OSError as from `write`."""
         if self._complete or self._given_up:
             return
         payload = Payload(
@@ -188,11 +177,11 @@ class OpenBlock:
             origins=self._origins(),
         )
         data, place = Record(self._header, payload).to_bytes(), self.store.place
-        while not place.replace(self._record, data, self._mark):
+        while not place.write_if_match(self._record, data, self._etag):
             if self._is_settled():
                 return
-            # After the look at it, so that a run that has ended replaces nothing.
-            place.check_turn(self.run)
+            # After the etag was read, so that a run that has ended replaces nothing.
+            place.check_fence(self.run)
 
     @property
     def _header(self) -> Header:
@@ -202,29 +191,29 @@ class OpenBlock:
         return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        """Tell whether the block is acknowledged, or stays as it is; look at its record anew.
+        """Read the record again, and tell whether the block is acknowledged or stays as it is.
 
-        Another attempt of the same task may have written it, or a worker of an earlier run, which
-        comes late and knows fewer cells.
+        Another attempt of the same task may have written it, or a late worker of an earlier run
+        with fewer cells.
         """
         if self._complete or self._given_up:
             return True
         place = self.store.place
-        if place.mark(self._record) != self._mark:
-            found, self._mark = place.look(self._record)
-            self._complete = _says(found, self._header)
+        if place.etag(self._record) != self._etag:
+            found, self._etag = place.read_with_etag(self._record)
+            self._complete = _acknowledges(found, self._header)
         return self._complete
 
     def _origins(self) -> tuple[Mapping[str, str], ...]:
-        """Return what computed the block's cells: those that are kept, and those of now."""
+        """Return the programs that computed the block's cells, earlier ones first."""
         own = origin()
-        worked = self.missing or self.lacking
+        worked = self.missing or self.backfill
         return (*self._others, *([] if own in self._others or not worked else [own]))
 
-    def _place(self, span: Span | None = None) -> tuple[slice, ...]:
-        place = self.store.place_of(self.block, span or self._span)
+    def _region(self, span: Span | None = None) -> tuple[slice, ...]:
+        region = self.store.region_of(self.block, span or self._span)
         cut = self.store.layouts[self.block.trace].cuts(self.block.product)
-        return (*place, self.store.job_range(self.block)) if cut else place
+        return (*region, self.store.job_range(self.block)) if cut else region
 
     def _recall(self) -> set[int]:
         if self._known is None:
@@ -232,7 +221,7 @@ class OpenBlock:
         try:
             record = Record.from_bytes(self._known)
         except ValueError:
-            # Whatever it acknowledged cannot be told any more; the cells can be had again.
+            # An unreadable record acknowledges nothing; its cells are simulated again.
             return set()
         header, payload = record.header, record.payload
         known = [name for name in self._values if name in payload.crc]
@@ -248,28 +237,28 @@ class OpenBlock:
             lengths = self.store.lengths_of(self.block, label, jobs)
             rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
             if _checksums(rows) != {name: int(payload.crc[name][old]) for name in known}:
-                continue  # torn or altered: a new checksum would call it sound
+                continue  # torn or altered: a new checksum would hide that
             figures = {name: float(column[old]) for name, column in payload.figures.items()}
             proofs = {name: int(column[old]) for name, column in payload.proofs.items()}
             self._take(places[label], jobs, rows, proofs, figures)
             kept.add(places[label])
             if lacks:
-                self.lacking[places[label]] = rows
+                self.backfill[places[label]] = rows
         self.seconds = payload.seconds
         self._others = payload.origins if kept else ()
         whole = header.span == self._span and len(kept) == len(self.cells)
         self._complete = whole and not lacks
-        # Shards that are acknowledged are not written over: a worker that slept in writing one
-        # would destroy it.
+        # Acknowledged shards are never overwritten: a worker that was suspended in the middle of
+        # such a write would destroy the shard when it resumes.
         self._written = frozenset(known) if whole else frozenset()
         return kept
 
     def _stored(self, span: Span, names: Iterable[str]) -> Rows | None:
-        """Return what the arrays hold of a span, one row a cell; None where that is unreadable."""
-        found, place = {}, self._place(span)
+        """Return the stored values of a span, one row per cell; None where they are unreadable."""
+        found, at = {}, self._region(span)
         try:
             for name in names:
-                region = np.asarray(self._arrays[name][place])
+                region = np.asarray(self._arrays[name][at])
                 found[name] = region.reshape(len(span), -1)
         except OSError:
             raise
@@ -279,15 +268,10 @@ class OpenBlock:
 
 
 def commit(blocks: Iterable[OpenBlock]) -> None:
-    """Write the shards of blocks of one store and run, and only then the records.
+    """Write the shards of blocks of one store and run, and then their records.
 
-    They get to where they belong in the turn of their run: a worker that was stopped before and
-    goes on when the store has grown finds that it is over.
-
-    Raises
-    ------
-    OSError
-        If the store cannot be written, or is another run's by now.
+    They are published inside the run's fence: a worker that was stopped before, and resumes after
+    the store has grown, gets StaleRun. OSError if the store cannot be written.
     """
     opened = list(blocks)
     if not opened:
@@ -298,21 +282,21 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
         try:
             for block in opened:
                 shards += block.write()
-            place.settle(shards)
+            place.sync(shards)
         except FileNotFoundError:
-            # The next run has tidied up.
-            place.check_turn(run)
+            # The next run has deleted unfinished files.
+            place.check_fence(run)
             raise
-        with place.turn(run):
-            place.put(shards, run)
+        with place.fenced(run):
+            place.publish(shards, run)
             for block in opened:
                 block.acknowledge()
     finally:
-        place.drop(shards)
+        place.discard(shards)
 
 
-def _says(data: bytes | None, header: Header) -> bool:
-    """Tell whether a record says of a block what is to be said."""
+def _acknowledges(data: bytes | None, header: Header) -> bool:
+    """Tell whether a record acknowledges the cells, arrays and definitions of a header."""
     if data is None:
         return False
     try:

@@ -1,8 +1,8 @@
 """A store under a prefix of a bucket, through obstore: objects are put whole or not at all.
 
-Nobody can hold others off here while he writes, so every object is put on a condition: that it is
-not there, or is still the one that was looked at *before* it was found that the run holds the
-store. What a run that has ended puts late thus never replaces what a later one has put.
+A bucket has no locks, so every put is conditional: create-only, or if-match on the etag that was
+read *before* the run's lease was checked. A late put of a run that has ended thus never replaces
+an object of a later run.
 """
 
 from __future__ import annotations
@@ -27,46 +27,23 @@ from schedfarm.core.addresses import (
     settings,
 )
 from schedfarm.core.errors import InputError
+from schedfarm.farm.store.files import ETag, Shard, Unavailable
 from schedfarm.farm.store.journal import START, ObjectJournal, Position, read_objects
-from schedfarm.farm.store.lease import check_run, held, leased
-from schedfarm.farm.store.shards import Shard
+from schedfarm.farm.store.lease import check_fence, lease_check, leased
 
 HEAD_BYTES = 16_384
-"""So much of an object is asked for first, where its first line is wanted: that of a record of
-some hundred cells. One request, which mostly is enough."""
+"""Bytes of the first request for a first line: enough for a record of some hundred cells."""
 
 REQUESTS = 16
-"""Requests that are under way at the same time."""
+"""Concurrent requests."""
 
 TRIES = 8
-"""So often an object is put that changes each time between a look at it and the next request."""
+"""Attempts to put an object that changes each time between reading its etag and the put."""
 
 CHANGED = ("AlreadyExistsError", "PreconditionError", "ConditionalRequestConflict", "409 Conflict")
-"""Errors of a put whose condition does not hold."""
+"""Errors of a put whose condition fails."""
 
 T = TypeVar("T")
-
-Mark = tuple[Any, ...] | None
-
-
-class Unavailable(OSError, InputError):
-    """Say why an object store cannot be used: to whoever writes files, and in one sentence.
-
-    Parameters
-    ----------
-    number : int
-        Kind of error, of `errno`.
-    why : str
-        What is the matter.
-    store : str
-        Address of the store, or of a file of it.
-    """
-
-    def __init__(self, number: int, why: str, store: str) -> None:
-        super().__init__(number, why, store)
-
-    def __str__(self) -> str:
-        return f"store {self.filename}: {self.strerror}"
 
 
 class Bucket:
@@ -75,12 +52,8 @@ class Bucket:
     Parameters
     ----------
     text : str
-        Such as ``s3://BUCKET/NAME``; who asks, where, is in environment variables alone.
-
-    Raises
-    ------
-    InputError
-        If the address is not one, says who asks, or obstore is missing.
+        Such as ``s3://BUCKET/NAME``; credentials and endpoint come from environment variables
+        only.
 
     Examples
     --------
@@ -108,12 +81,12 @@ class Bucket:
         return hash(self._text)
 
     @property
-    def beside(self) -> Path:
-        """A folder here that is called as the store: NAME.output."""
+    def local_folder(self) -> Path:
+        """Folder NAME.output in the working folder."""
         return Path(f"{self._text.rpartition('/')[2].removesuffix('.farm')}.output")
 
     def resolved(self) -> Bucket:
-        """Return the same: an address is good anywhere."""
+        """Return the same bucket: an address does not depend on the working folder."""
         return self
 
     def at(self, name: str) -> str:
@@ -122,43 +95,43 @@ class Bucket:
 
     def read(self, name: str) -> bytes:
         """Return a whole object."""
-        data, _ = self.look(name)
+        data, _ = self.read_with_etag(name)
         if data is None:
             raise FileNotFoundError(errno.ENOENT, "there is no such object", self.at(name))
         return data
 
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield whole objects, some asked for at the same time."""
-        return (data for data, _ in _at_once(self.look, names))
+        """Yield whole objects, by concurrent requests."""
+        return (data for data, _ in _at_once(self.read_with_etag, names))
 
     def first_lines(self, names: Iterable[str]) -> Iterator[bytes]:
-        """Yield first lines, some asked for at the same time."""
+        """Yield first lines, by concurrent requests."""
         return _at_once(self._first_line, names)
 
-    def look(self, name: str) -> tuple[bytes | None, Mark]:
-        """Return a whole object and its mark."""
+    def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
+        """Return a whole object and its etag."""
         import obstore
 
         with self._answering():
             try:
                 found = obstore.get(self._client, name)
-                return bytes(found.bytes()), _mark(found.meta)
+                return bytes(found.bytes()), _etag(found.meta)
             except FileNotFoundError as error:
                 self._check_bucket(error)
                 return None, None
 
-    def mark(self, name: str) -> Mark:
-        """Return the mark of an object."""
+    def etag(self, name: str) -> ETag:
+        """Return the etag of an object."""
         import obstore
 
         with self._answering():
             try:
-                return _mark(obstore.head(self._client, name))
+                return _etag(obstore.head(self._client, name))
             except FileNotFoundError:
                 return None
 
     def age(self, name: str, other: str) -> float | None:
-        """Return by how much an object is older than another, s, by the server's clock."""
+        """Return the age of an object relative to another, s, by the server's clock."""
         import obstore
 
         with self._answering():
@@ -169,11 +142,11 @@ class Bucket:
         return (last["last_modified"] - first["last_modified"]).total_seconds()
 
     def has(self, name: str) -> bool:
-        """Tell whether there is an object of this name."""
-        return self.mark(name) is not None
+        """Tell whether an object exists."""
+        return self.etag(name) is not None
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of all objects below a folder: a request for a thousand."""
+        """Return the names of all objects below a folder, with one request per thousand."""
         import obstore
 
         with self._answering():
@@ -181,7 +154,7 @@ class Bucket:
             return sorted(str(one["path"]) for page in pages for one in page)
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return what stands in a folder, by the last part of its name."""
+        """Return the last parts of the names in a folder."""
         import obstore
 
         with self._answering():
@@ -190,22 +163,22 @@ class Bucket:
         return {str(path).rstrip("/").rpartition("/")[2] for path in paths}
 
     def write(self, name: str, data: bytes, *, private: bool = False) -> None:
-        """Put a whole object; objects have no permissions of their own, the bucket has them."""
-        self._put(name, data, held(str(self)))
+        """Put a whole object; permissions belong to the bucket, not to objects."""
+        self._put(name, data, lease_check(str(self)))
 
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
         """Put whole objects below a folder."""
-        self.put(Shard(f"{folder}/{name}", data) for name, data in files.items())
+        self.publish(Shard(f"{folder}/{name}", data) for name, data in files.items())
 
-    def replace(self, name: str, data: bytes, mark: Mark) -> bool:
-        """Put a whole object if it is as it was when it had this mark."""
-        return self.exchange(name, data, mark) is not None
+    def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
+        """Put a whole object if it still has this etag; tell whether it was put."""
+        return self.put_if_match(name, data, etag) is not None
 
-    def exchange(self, name: str, data: Any, mark: Mark) -> Mark:
-        """Do as `replace`, and return the new mark; None where it was not as it was."""
+    def put_if_match(self, name: str, data: Any, etag: ETag) -> ETag:
+        """Put a whole object that has this etag, and return the new one; None if it has another."""
         import obstore
 
-        mode: Any = "create" if mark is None else _condition(mark)
+        mode: Any = "create" if etag is None else _condition(etag)
         with self._answering():
             try:
                 done = obstore.put(self._client, name, data, mode=mode, use_multipart=False)
@@ -213,14 +186,14 @@ class Bucket:
                 if not _is_changed(error):
                     raise
                 return None
-        return _mark(done)
+        return _etag(done)
 
-    def rewrite(self, name: str, data: Any, mark: Mark) -> Mark:
-        """Put a whole object that had this mark, or has changed since, and return the new one."""
-        return self._put(name, data, held(str(self)), mark)
+    def rewrite(self, name: str, data: Any, etag: ETag) -> ETag:
+        """Put a whole object that has this etag or has changed since, and return the new etag."""
+        return self._put(name, data, lease_check(str(self)), etag)
 
     def remove(self, name: str) -> None:
-        """Delete an object, if it is there."""
+        """Delete an object, if it exists."""
         self._delete([name])
 
     def remove_below(self, folder: str) -> None:
@@ -228,35 +201,35 @@ class Bucket:
         self._delete(self.names(folder))
 
     def links_out(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: a bucket has no links."""
+        """Yield no links: a bucket has none."""
         yield from ()
 
     def tidy(self) -> None:
-        """Leave all as it is: an object is there whole or not at all."""
+        """Do nothing: an object is whole or missing."""
 
-    def arrays(self, folder: str) -> Any:
-        """Return what reads arrays, and writes nothing."""
-        from schedfarm.farm.store.objects import Objects
+    def readable(self, folder: str) -> Any:
+        """Return a read-only Zarr store."""
+        from schedfarm.farm.store.staging import Objects
 
         return Objects(self._below(folder), self._answering, read_only=True)
 
-    def aside(self, folder: str) -> Any:
-        """Return what keeps chunks in memory."""
-        from schedfarm.farm.store.objects import Held
+    def staged(self, folder: str) -> Any:
+        """Return a Zarr store that keeps chunks in memory."""
+        from schedfarm.farm.store.staging import StagedObjects
 
-        return Held(self._below(folder), self._answering, folder)
+        return StagedObjects(self._below(folder), self._answering, folder)
 
-    def settle(self, shards: Iterable[Shard]) -> None:
-        """Leave all where it waits, in memory."""
+    def sync(self, shards: Iterable[Shard]) -> None:
+        """Do nothing: shards are staged in memory."""
 
-    def put(self, shards: Iterable[Shard], run: str = "") -> None:
-        """Put objects, some at the same time."""
-        check = partial(self.check_turn, run) if run else held(str(self))
-        for _ in _at_once(lambda shard: self._put(shard.name, shard.waits, check), shards):
+    def publish(self, shards: Iterable[Shard], run: str = "") -> None:
+        """Put shards, by concurrent requests."""
+        check = partial(self.check_fence, run) if run else lease_check(str(self))
+        for _ in _at_once(lambda shard: self._put(shard.name, shard.staged, check), shards):
             pass
 
-    def drop(self, shards: Iterable[Shard]) -> None:
-        """Forget them with the list that they are in."""
+    def discard(self, shards: Iterable[Shard]) -> None:
+        """Do nothing: shards are freed with their list."""
 
     @contextmanager
     def locked(self) -> Iterator[str]:
@@ -265,18 +238,18 @@ class Bucket:
             yield run
 
     @contextmanager
-    def turn(self, run: str) -> Iterator[None]:
-        """Look whether it is the turn of a run: what it puts is held off by its conditions."""
-        self.check_turn(run)
+    def fenced(self, run: str) -> Iterator[None]:
+        """Check the run's token once; the conditions of its puts are the fence."""
+        self.check_fence(run)
         yield
 
-    def check_turn(self, run: str) -> None:
-        """Refuse to go on for another run than the one that holds the store."""
+    def check_fence(self, run: str) -> None:
+        """Raise StaleRun unless the run holds the lease; an empty token passes."""
         if run:
-            check_run(self, run)
+            check_fence(self, run)
 
     def journal(self) -> ObjectJournal:
-        """Open the log of events."""
+        """Open the log of events for appending."""
         return ObjectJournal(self)
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
@@ -284,7 +257,7 @@ class Bucket:
         return read_objects(self, since)
 
     def read_from(self, name: str, start: int) -> bytes:
-        """Return an object from a byte on; nothing where it has no more."""
+        """Return an object from a byte on; empty at its end."""
         import obstore
 
         with self._answering():
@@ -310,25 +283,23 @@ class Bucket:
         return line + newline
 
     def _put(
-        self, name: str, data: Any, check: Callable[[], None], mark: Mark = None
+        self, name: str, data: Any, check: Callable[[], None], etag: ETag = None
     ) -> tuple[Any, ...]:
         for _ in range(TRIES):
-            # After the look at it, before it is put: see above.
+            # After the etag was read and before the put: see the module.
             check()
-            done = self.exchange(name, data, mark)
+            done = self.put_if_match(name, data, etag)
             if done is not None:
                 return done
-            mark = self.mark(name)
-        raise Unavailable(
-            errno.EBUSY, "it changes again and again, by somebody else", self.at(name)
-        )
+            etag = self.etag(name)
+        raise Unavailable(errno.EBUSY, "another process keeps changing it", self.at(name))
 
     def _delete(self, names: list[str]) -> None:
         import obstore
 
         with self._answering():
             if names:
-                held(str(self))()
+                lease_check(str(self))()
                 try:
                     obstore.delete(self._client, names)
                 except FileNotFoundError:
@@ -340,12 +311,12 @@ class Bucket:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
-        """Turn what obstore raises into an OSError that says why, without an address or a key."""
+        """Turn an error of obstore into an OSError with its reason, without an address or a key."""
         try:
             yield
         except (OSError, InputError):
             raise
-        except Exception as error:  # obstore's own classes, and what its settings are refused by
+        except Exception as error:  # obstore's own classes, and errors of its settings
             if not is_answer(error):
                 raise
             number = errno.EACCES if is_refusal(error) else errno.EIO
@@ -354,21 +325,21 @@ class Bucket:
 
 @cache
 def _connected(text: str, environment: tuple[tuple[str, str], ...]) -> Any:
-    """Return obstore's client, which keeps its connections, of an environment as it is."""
+    """Return obstore's client for an environment; it keeps its connections."""
     from obstore.store import from_url
 
     return from_url(text, **connection(dict(environment)))
 
 
-def _at_once(ask: Callable[[Any], T], what: Iterable[Any]) -> Iterator[T]:
-    """Yield answers in order, with some questions under way at the same time."""
+def _at_once(request: Callable[[Any], T], arguments: Iterable[Any]) -> Iterator[T]:
+    """Yield the answers to concurrent requests in the order of their arguments."""
     from collections import deque
 
     with ThreadPoolExecutor(REQUESTS) as pool:
         waiting: deque[Any] = deque()
         try:
-            for one in what:
-                waiting.append(pool.submit(ask, one))
+            for one in arguments:
+                waiting.append(pool.submit(request, one))
                 if len(waiting) > 2 * REQUESTS:
                     yield waiting.popleft().result()
             while waiting:
@@ -377,16 +348,16 @@ def _at_once(ask: Callable[[Any], T], what: Iterable[Any]) -> Iterator[T]:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _mark(meta: Any) -> tuple[Any, ...]:
+def _etag(meta: Any) -> tuple[Any, ...]:
     return meta["e_tag"], meta.get("version")
 
 
-def _condition(mark: tuple[Any, ...]) -> dict[str, str]:
-    # Some servers know but one of the two.
-    known = zip(("e_tag", "version"), mark, strict=True)
+def _condition(etag: tuple[Any, ...]) -> dict[str, str]:
+    # Some servers have only one of the two.
+    known = zip(("e_tag", "version"), etag, strict=True)
     return {key: value for key, value in known if value is not None}
 
 
 def _is_changed(error: Exception) -> bool:
-    said = f"{type(error).__name__} {str(error)[:500]}"
-    return any(word in said for word in CHANGED)
+    text = f"{type(error).__name__} {str(error)[:500]}"
+    return any(word in text for word in CHANGED)

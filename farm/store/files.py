@@ -1,22 +1,58 @@
-"""What is said of a store that the operating system refuses to write."""
+"""Terms that folders and buckets share: etags, staged shards, and errors of reading and writing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias
 
 from schedfarm.core.errors import InputError
+
+ETag: TypeAlias = tuple[Any, ...] | None
+"""Version of a file, which changes with each replacement; None for a missing file."""
+
+
+class Shard(NamedTuple):
+    """Name a file of values or metadata that waits for its publication.
+
+    name : str
+        Its name in the store.
+    staged : object
+        The file next to its final name in a folder, the content in a bucket; None where the file
+        is to be removed, since every value is fill.
+    """
+
+    name: str
+    staged: Any
+
+
+class StaleRun(OSError):
+    """Report that the run of a task has ended or that another one holds the store."""
+
+
+class Unavailable(OSError, InputError):
+    """Report an object store that cannot be used, as an OSError and as one sentence.
+
+    Parameters
+    ----------
+    number : int
+        Kind of error, of `errno`.
+    why : str
+        The reason.
+    store : str
+        Address of the store or of one of its files.
+    """
+
+    def __init__(self, number: int, why: str, store: str) -> None:
+        super().__init__(number, why, store)
+
+    def __str__(self) -> str:
+        return f"store {self.filename}: {self.strerror}"
 
 
 @contextmanager
 def writing(store: object) -> Iterator[None]:
-    """Turn what the operating system refuses into one sentence.
-
-    Raises
-    ------
-    InputError
-        If the store cannot be written, say since the disk is full.
-    """
+    """Turn an error of the operating system, such as a full disk, into one sentence."""
     try:
         yield
     except OSError as error:

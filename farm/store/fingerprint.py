@@ -1,4 +1,4 @@
-"""Fingerprints: what a cell came to, reduced to checksums that two simulations of it share."""
+"""Fingerprints: the result of a cell as checksums, equal for two correct simulations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.store import Store
 
 NO_VALUES: Mapping[str, int] = {}
-"""Of a cell that failed."""
+"""Checksums of a failed cell."""
 
 
 class Difference(NamedTuple):
-    """Name what differs: of which field of a fingerprint, and which entry of it."""
+    """Name a differing field of a fingerprint, and its entry."""
 
     kind: str
     name: str = ""
@@ -38,13 +38,13 @@ class Fingerprint:
     Parameters
     ----------
     failed : bool
-        Whether it failed; it has nothing else then.
+        Whether the cell failed; the other fields are then empty.
     jobs : int
-        Jobs of the cell that the block covers.
+        Jobs of the cell in the block.
     values : mapping of str to int
-        CRC-32 of the values of each array, kept or not.
+        CRC-32 of the values of each array, retained or not.
     figures : mapping of str to int
-        Bits of each figure; all NaN have the same ones.
+        Bits of each figure; all NaNs are equal.
     """
 
     failed: bool = False
@@ -53,7 +53,7 @@ class Fingerprint:
     figures: Mapping[str, int] = field(default_factory=lambda: NO_VALUES)
 
     def differing(self, other: Fingerprint) -> list[Difference]:
-        """Return what differs, of what both have.
+        """Return the differences between entries that both have.
 
         Examples
         --------
@@ -75,7 +75,7 @@ class Fingerprint:
 def fingerprint_of(
     store: Store, block: Block, jobs: int, rows: Rows, figures: Mapping[str, float]
 ) -> Fingerprint:
-    """Return the fingerprint of a cell of a block, as it was just simulated."""
+    """Return the fingerprint of a simulated cell of a block."""
     columns = PRODUCTS[block.kind].columns(store.platform(block.trace))
     kinds = {v.name: v.dtype for v in (*columns, *store.arrays_of(block.trace, block.kind))}
     values = {
@@ -87,7 +87,7 @@ def fingerprint_of(
 
 
 def recorded(record: Record, place: int) -> Fingerprint:
-    """Return the fingerprint of one cell of a record, by its place in the record's span."""
+    """Return the fingerprint of one cell of a record, by its position in the record's span."""
     payload = record.payload
     if place in payload.errors:
         return Fingerprint(failed=True)

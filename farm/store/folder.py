@@ -1,4 +1,4 @@
-"""A store in a folder of a file system: files are written beside their places, synced, moved."""
+"""A store in a folder: files are written next to their final names, synced, then renamed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from schedfarm.core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
+from schedfarm.farm.store.files import ETag, Shard
 from schedfarm.farm.store.journal import START, FileJournal, Position, read_file
-from schedfarm.farm.store.lock import check_turn, locked, turn
-from schedfarm.farm.store.shards import Shard
+from schedfarm.farm.store.lock import check_fence, fenced, locked
 
 EVENTS = "events.jsonl"
 
@@ -26,7 +26,7 @@ class Folder:
     Parameters
     ----------
     path : Path
-        The folder, which need not be there yet.
+        The folder, which may be missing.
     """
 
     path: Path
@@ -36,12 +36,12 @@ class Folder:
         return str(self.path)
 
     @property
-    def beside(self) -> Path:
+    def local_folder(self) -> Path:
         """The folder itself."""
         return self.path
 
     def resolved(self) -> Folder:
-        """Return the folder by its whole path, links followed."""
+        """Return the folder by its absolute path, with links resolved."""
         return Folder(self.path.resolve())
 
     def at(self, name: str) -> str:
@@ -55,7 +55,7 @@ class Folder:
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
         """Yield whole files."""
         for name in names:
-            yield self.look(name)[0]
+            yield self.read_with_etag(name)[0]
 
     def first_lines(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield first lines."""
@@ -63,16 +63,16 @@ class Folder:
             with (self.path / name).open("rb") as stream:
                 yield stream.readline()
 
-    def look(self, name: str) -> tuple[bytes | None, tuple[Any, ...] | None]:
-        """Return a whole file and its mark, which is of before."""
-        mark = self.mark(name)
+    def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
+        """Return a whole file and its etag, taken before the content."""
+        etag = self.etag(name)
         try:
-            return self.read(name), mark
+            return self.read(name), etag
         except (FileNotFoundError, NotADirectoryError):
             return None, None
 
-    def mark(self, name: str) -> tuple[Any, ...] | None:
-        """Return what changes whenever a file is replaced."""
+    def etag(self, name: str) -> ETag:
+        """Return inode number and modification time, which change with each replacement."""
         try:
             found = (self.path / name).stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -80,69 +80,69 @@ class Folder:
         return found.st_ino, found.st_mtime_ns
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a file of this name."""
+        """Tell whether a file exists."""
         return (self.path / name).exists()
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of all files below a folder; a folder may be called such as a file."""
+        """Return the names of all files below a folder, which may look like a file by its name."""
         found = (self.path / folder).rglob("*")
         return sorted(path.relative_to(self.path).as_posix() for path in found if path.is_file())
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return what stands in a folder."""
+        """Return the last parts of the names in a folder."""
         path = self.path / folder
         if not path.is_dir() and not path.exists():
             return set()
         return {one.name for one in path.iterdir()}
 
     def write(self, name: str, data: bytes, *, private: bool = False) -> None:
-        """Write a whole file, and put it on the disk."""
+        """Write a whole file and sync it."""
         path = self.path / name
         if private:
             path.parent.mkdir(mode=0o700, exist_ok=True)
         write_whole(path, data, private=private)
 
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write whole files beside their places, put them on the disk, then move them."""
+        """Write whole files next to their names, sync all, then rename them."""
         make_folder(self.path / folder)
         shards = []
         for name in files:
             path = self.path / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            waits = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
-            shards.append(Shard(f"{folder}/{name}", waits))
+            staged = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
+            shards.append(Shard(f"{folder}/{name}", staged))
         try:
             for data, shard in zip(files.values(), shards, strict=True):
-                shard.waits.write_bytes(data)
-            self.settle(shards)
-            self.put(shards)
+                shard.staged.write_bytes(data)
+            self.sync(shards)
+            self.publish(shards)
         finally:
-            self.drop(shards)
+            self.discard(shards)
 
-    def replace(self, name: str, data: bytes, mark: tuple[Any, ...] | None) -> bool:
-        """Write a whole file if it is as it was.
+    def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
+        """Write a whole file if it still has this etag.
 
-        Looking and writing are two steps here: who may write a file at the same time, which the
-        turn of a run says, writes the same.
+        The comparison and the write are two steps: the fence admits one run, and its workers
+        write the same content to one name.
         """
-        if self.mark(name) != mark:
+        if self.etag(name) != etag:
             return False
         self.write(name, data)
         return True
 
     def remove(self, name: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
         (self.path / name).unlink(missing_ok=True)
 
     def remove_below(self, folder: str) -> None:
-        """Delete a folder, if it is there, and put that on the disk."""
+        """Delete a folder, if it exists, and sync its parent."""
         path = self.path / folder
         if path.is_dir():
             shutil.rmtree(path)
             sync(path.parent)
 
     def links_out(self) -> Iterator[tuple[str, str]]:
-        """Yield links to what is not below this folder."""
+        """Yield links to targets outside of this folder."""
         own = self.path.resolve()
         for folder, folders, files in os.walk(self.path):
             for name in (*folders, *files):
@@ -151,62 +151,62 @@ class Folder:
                     yield path.relative_to(self.path).as_posix(), str(path.resolve())
 
     def tidy(self) -> None:
-        """Delete files that killed writers have left unfinished."""
+        """Delete unfinished files of killed writers."""
         remove_partial(self.path)
 
-    def arrays(self, folder: str) -> Path:
+    def readable(self, folder: str) -> Path:
         """Return the folder itself."""
         return self.path / folder
 
-    def aside(self, folder: str) -> Any:
-        """Return what writes chunks beside their places."""
-        from schedfarm.farm.store.aside import Aside
+    def staged(self, folder: str) -> Any:
+        """Return a Zarr store that writes chunks next to their names."""
+        from schedfarm.farm.store.staging import StagedFiles
 
-        return Aside(self.path / folder)
+        return StagedFiles(self.path / folder)
 
-    def settle(self, shards: Iterable[Shard]) -> None:
-        """Put waiting files on the disk."""
-        # After all are written: the first one to be synced takes most of the others' way.
+    def sync(self, shards: Iterable[Shard]) -> None:
+        """Sync staged files."""
+        # After all are written: the first sync carries most of the other files' data.
         for shard in shards:
-            if shard.waits is not None:
-                sync(shard.waits)
+            if shard.staged is not None:
+                sync(shard.staged)
 
-    def put(self, shards: Iterable[Shard], run: str = "") -> None:
-        """Move files that are on the disk into their places, and put that on the disk, too."""
+    def publish(self, shards: Iterable[Shard], run: str = "") -> None:
+        """Rename synced files to their names, then sync the folders."""
         folders = set()
         for shard in shards:
             path = self.path / shard.name
-            if shard.waits is None:
+            if shard.staged is None:
                 path.unlink(missing_ok=True)
             else:
-                shard.waits.replace(path)
+                shard.staged.replace(path)
             # Folders below that of the store may be new.
             folders |= {self.path / one for one in PurePosixPath(shard.name).parents if one.name}
         for folder in folders:
             if folder.is_dir():
                 sync(folder)
 
-    def drop(self, shards: Iterable[Shard]) -> None:
-        """Delete files that wait."""
+    def discard(self, shards: Iterable[Shard]) -> None:
+        """Delete files that are still staged."""
         for shard in shards:
-            if shard.waits is not None:
-                shard.waits.unlink(missing_ok=True)
+            if shard.staged is not None:
+                shard.staged.unlink(missing_ok=True)
 
     def locked(self) -> AbstractContextManager[str]:
         """Hold the lock."""
         return locked(self.path)
 
-    def turn(self, run: str) -> AbstractContextManager[None]:
-        """Hold off the next run."""
-        return turn(self.path, run)
+    def fenced(self, run: str) -> AbstractContextManager[None]:
+        """Keep the next run from beginning."""
+        return fenced(self.path, run)
 
-    def check_turn(self, run: str) -> None:
-        """Refuse to go on for another run than the one that holds the store."""
+    def check_fence(self, run: str) -> None:
+        """Raise StaleRun unless the run holds the lock; an empty token passes."""
         if run:
-            check_turn(self.path, run)
+            check_fence(self.path, run)
 
     def journal(self) -> FileJournal:
-        """Open the log of events."""
+        """Open the log of events for appending."""
         return FileJournal(self.path / EVENTS)
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:

@@ -1,4 +1,4 @@
-"""What a store relies on in a file system, and the refusal of a folder that lacks it."""
+"""Guarantees of a file system that a store needs, and a probe of each."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL, sync
 
 _UNSUPPORTED = {errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK, errno.ENOTTY}
-"""What a file system answers that does not know a call; all other errors are of this moment."""
+"""Errors of a call that a file system does not support; other errors are transient."""
 
 _LOCAL_LOCKS = {
     "nfs": r"nolock|local_lock=(all|flock)",
     "nfs4": r"nolock|local_lock=(all|flock)",
     "lustre": r"localflock",
 }
-"""By type of file system, options of a mount by which locks hold off processes of one host only."""
+"""Mount options, by type of file system, with which locks exclude processes of one host only."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 
 
 def check_guarantees(folder: Path) -> None:
-    """Try each guarantee in a folder, and refuse the folder with the first that is missing.
+    """Probe each guarantee in a folder, and refuse the folder for the first that is missing.
 
-    It takes some milliseconds, and leaves nothing. Locks between hosts cannot be tried from one
-    host; the options of the mount say where they have no effect.
+    The probes take some milliseconds and leave no file. Locks between hosts cannot be probed from
+    one host; the options of the mount show where they have no effect.
     """
     one, other = (folder / f"probe.{uuid.uuid4().hex}{PARTIAL}" for _ in range(2))
     try:
@@ -58,8 +58,8 @@ def _replaces(one: Path, other: Path) -> bool:
     return one.read_bytes() == b"after" and not other.exists()
 
 
-def _marks(one: Path, other: Path) -> bool:
-    """Tell whether a file that replaces another can be told from it, as `Folder.mark` does."""
+def _changes_etag(one: Path, other: Path) -> bool:
+    """Tell whether a replacement changes inode or time, as `Folder.etag` needs."""
     one.write_bytes(b"same")
     before = one.stat()
     other.write_bytes(b"same")
@@ -69,7 +69,7 @@ def _marks(one: Path, other: Path) -> bool:
 
 
 def _identifies(one: Path, other: Path) -> bool:
-    """Tell whether an open file can be told from a later one of its name."""
+    """Tell whether an open file is distinguishable from a later one of its name."""
     with one.open("wb") as stream:
         here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
         other.touch()
@@ -106,17 +106,17 @@ def _syncs(one: Path, other: Path) -> bool:
 
 _GUARANTEES: tuple[tuple[str, Callable[[Path, Path], bool]], ...] = (
     ("that a renamed file replaces another at once (rename)", _replaces),
-    ("that a replaced file is seen as another (inode number or time)", _marks),
+    ("that a replaced file is seen as another (inode number or time)", _changes_etag),
     ("that an open file keeps its identity (inode number)", _identifies),
     ("that a lock excludes other processes (flock)", _excludes),
     ("that a lock excludes processes of other hosts (mount without nolock, local_lock or "
      "localflock)", _excludes_hosts),
-    ("that new names in a folder can be put on the disk (fsync of a folder)", _syncs),
+    ("that new names in a folder can be made durable (fsync of a folder)", _syncs),
 )  # fmt: skip
 
 
 def mounted(folder: Path) -> tuple[str, set[str]]:
-    """Return the type of a folder's file system and the options of its mount; none if unknown."""
+    """Return the type of a folder's file system and its mount options; empty if unknown."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -127,7 +127,7 @@ def mounted(folder: Path) -> tuple[str, set[str]]:
         mount, _, system = line.partition(" - ")
         fields, (kind, _, options) = mount.split(), system.split(maxsplit=2)
         at = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields[4]))
-        # The last of those mounted at one place is the one that is seen.
+        # The last mount at one path hides the earlier ones.
         if place.is_relative_to(at) and len(at.parts) >= longest:
             longest, found = len(at.parts), (kind, {*fields[5].split(","), *options.split(",")})
     return found

@@ -1,4 +1,4 @@
-"""The jobs of a batch system that work, or worked, on a store: a small file for each role."""
+"""Batch jobs that work, or worked, on a store: a small file for each role."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from schedfarm.farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
-"""Roles of jobs. Each has a file of its own, with one writer: who submits and cancels, and the run
-itself."""
+"""Roles of jobs. Each has a file of its own with one writer: the command that submits or cancels,
+and the run."""
 
 FILES = {role: f"jobs.{role}.json" for role in (COORDINATOR, WORKERS)}
 
@@ -22,11 +22,11 @@ class Jobs:
     Parameters
     ----------
     launcher : str
-        What submitted them, such as ``slurm``.
+        Launcher that submitted them, such as ``slurm``.
     ids : tuple of str
-        As the batch system calls them, in the order in which they were submitted.
+        Ids in the batch system, in the order of submission.
     cancelled : tuple of str
-        Those of them that their user has ended: of their end batch systems say FAILED.
+        Ids of jobs that their user has cancelled, which batch systems report as FAILED.
     """
 
     launcher: str
@@ -35,21 +35,15 @@ class Jobs:
 
 
 def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
-    """Write down the jobs of a role, in place of those of before.
-
-    Raises
-    ------
-    OSError
-        If the store cannot be written.
-    """
+    """Record the jobs of a role, in place of earlier ones; OSError if that is impossible."""
     text = json.dumps(asdict(jobs), indent=1)
-    _, mark = store.look(FILES[role])
-    # Whoever submits does not hold the store; of two at the same time, one is noted.
-    store.replace(FILES[role], text.encode(), mark)
+    _, etag = store.read_with_etag(FILES[role])
+    # Submitting does not hold the store; of two concurrent submissions, one is recorded.
+    store.write_if_match(FILES[role], text.encode(), etag)
 
 
 def read_jobs(store: Place, role: str) -> Jobs | None:
-    """Return the jobs of a role; None where none have been written down.
+    """Return the jobs of a role; None where none are recorded.
 
     Examples
     --------
@@ -70,7 +64,7 @@ def read_jobs(store: Place, role: str) -> Jobs | None:
 
 
 def note_cancelled(store: Place, job: str) -> None:
-    """Write down that a coordinator's user ends it, where the store can be written.
+    """Record the cancellation of a coordinator, where the store can be written.
 
     Examples
     --------

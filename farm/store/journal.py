@@ -1,4 +1,4 @@
-"""The log of a store's events: lines that are added at the end, and read from a position on."""
+"""The log of a store's events: lines are appended, and read from a position on."""
 
 from __future__ import annotations
 
@@ -9,44 +9,50 @@ import time
 import uuid
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.files import ETag
 
 FOLDER = "events"
 """The folder of a bucket's log."""
 
 PUT_SECONDS = 5.0
-"""Time between two puts of a log, s: a request each."""
+"""Time between two puts of a log, s; each is a request."""
 
 OBJECT_BYTES = 262_144
-"""An object that has become so long is left, and another one begun: each put writes it whole."""
+"""Length at which a new object is begun, since each put writes a whole object."""
 
 Position: TypeAlias = tuple[str, int]
-"""Name of a file, and how many bytes of it have been read."""
+"""Name of a file, and the number of its bytes that have been read."""
 
 START: Position = ("", 0)
 
 
 class Journal(Protocol):
-    """Take the lines of a log."""
+    """Append lines to a log."""
 
     def add(self, line: bytes) -> None:
-        """Add a line, given without its end; OSError if it cannot be written."""
+        """Append a line, given without its end; OSError if it cannot be written."""
 
     def close(self) -> None:
-        """Add nothing more."""
+        """Flush the log; no line may follow."""
+
+
+class Objects(Protocol):
+    """Objects of a bucket, as a journal needs them."""
+
+    def rewrite(self, name: str, data: Any, etag: ETag) -> ETag:
+        """Put an object that has this etag or has changed since, and return the new etag."""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of all objects below a folder, ascending."""
+
+    def read_from(self, name: str, start: int) -> bytes:
+        """Return an object from a byte on."""
 
 
 class FileJournal:
-    """Append each line to a file, at once.
-
-    Parameters
-    ----------
-    path : Path
-        The file, made where it is missing.
-    """
+    """Append each line to a file at once; the file is made if missing."""
 
     def __init__(self, path: Path) -> None:
         self._stream = path.open("a+b", buffering=0)
@@ -63,7 +69,7 @@ class FileJournal:
 
 
 def read_file(path: Path, since: Position) -> tuple[bytes, Position]:
-    """Return the whole lines of a file from a position on, and the position behind them.
+    """Return the whole lines of a file from a position on, and the position after them.
 
     A line that is still being written, or was cut off by a kill, is left for the next call.
     """
@@ -82,30 +88,24 @@ def _cut_off(stream: FileIO) -> bool:
 
 
 class ObjectJournal:
-    """Gather lines, and put them as one object now and then: it grows until it is long enough.
+    """Buffer lines, and put them periodically as one object, up to `OBJECT_BYTES`."""
 
-    Parameters
-    ----------
-    bucket : Bucket
-        Where to.
-    """
-
-    def __init__(self, bucket: Bucket) -> None:
+    def __init__(self, bucket: Objects) -> None:
         self._bucket = bucket
         self._stem = f"{FOLDER}/{time.time_ns():019d}-{uuid.uuid4().hex[:8]}"
-        self._number, self._lines, self._unsaid = 0, b"", 0
-        self._mark: Any = None
+        self._number, self._lines, self._unput = 0, b"", 0
+        self._etag: ETag = None
         self._lock, self._put_at = threading.RLock(), -math.inf
         self._timer: threading.Timer | None = None
         self._error: OSError | None = None
 
     def add(self, line: bytes) -> None:
-        """Add a line, which is put within some seconds."""
+        """Append a line, which is put within `PUT_SECONDS`."""
         with self._lock:
             if self._error is not None:
                 raise self._error
             self._lines += line + b"\n"
-            self._unsaid += 1
+            self._unput += 1
             rest = self._put_at + PUT_SECONDS - time.monotonic()
             if rest <= 0:
                 self._put()
@@ -115,7 +115,7 @@ class ObjectJournal:
                 self._timer.start()
 
     def close(self) -> None:
-        """Put what is left."""
+        """Put the remaining lines."""
         with self._lock:
             self._put()
 
@@ -123,24 +123,24 @@ class ObjectJournal:
         with self._lock:
             try:
                 self._put()
-            except OSError as error:  # told to whoever adds the next line
+            except OSError as error:  # raised when the next line is added
                 self._error = error
 
     def _put(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if not self._unsaid:
+        if not self._unput:
             return
         name = f"{self._stem}-{self._number:06d}.jsonl"
-        self._mark = self._bucket.rewrite(name, self._lines, self._mark)
-        self._put_at, self._unsaid = time.monotonic(), 0
+        self._etag = self._bucket.rewrite(name, self._lines, self._etag)
+        self._put_at, self._unput = time.monotonic(), 0
         if len(self._lines) > OBJECT_BYTES:
-            self._number, self._lines, self._mark = self._number + 1, b"", None
+            self._number, self._lines, self._etag = self._number + 1, b"", None
 
 
-def read_objects(bucket: Bucket, since: Position) -> tuple[bytes, Position]:
-    """Return the lines of a log of objects from a position on, and the position behind them."""
+def read_objects(bucket: Objects, since: Position) -> tuple[bytes, Position]:
+    """Return the lines of a log of objects from a position on, and the position after them."""
     name, offset = since
     parts = []
     later = [one for one in bucket.names(FOLDER) if one >= name]

@@ -1,8 +1,8 @@
-"""One coordinator at a time on a store in a bucket: a lease, which has to be renewed.
+"""A lease that admits one coordinator at a time to a bucket, and has to be renewed.
 
-An object says who holds the store, and is only ever put on the condition that it is as it was read.
-Others take it over when it has not been renewed for as long as its own text says, by the server's
-clock; at once if its holder was a process of this machine that is no more.
+One object names the holder; every put of it is conditional on the etag that was read. Another run
+takes the lease over once it has expired, by its own length and the server's clock, or at once if
+the holder was a process of this machine that has ended.
 """
 
 from __future__ import annotations
@@ -17,47 +17,52 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
 from schedfarm.core.format.names import LOCK
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.clock import uptime
-from schedfarm.farm.store.files import writing
-from schedfarm.farm.store.lock import Superseded
-
-if TYPE_CHECKING:
-    from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.files import ETag, StaleRun, writing
 
 VARIABLE = "SCHEDFARM_LEASE_SECONDS"
 
 SECONDS, LEAST, MOST = 60.0, 2.0, 3_600.0
-"""After so long, s, without a renewal a holder is taken for dead; and what may be asked for."""
+"""Length of a lease without renewal, s, and the limits of `VARIABLE`."""
 
 RENEWALS = 4
-"""So often a lease is renewed within its length."""
+"""Renewals of a lease within its length."""
+
+
+class Objects(Protocol):
+    """Conditional reads and writes of a bucket, as a lease needs them."""
+
+    def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
+        """Return an object and its etag."""
+
+    def put_if_match(self, name: str, data: Any, etag: ETag) -> ETag:
+        """Put an object that has this etag, and return the new one; None if it has another."""
+
+    def age(self, name: str, other: str) -> float | None:
+        """Return the age of an object relative to another, s, by the server's clock."""
+
+    def remove(self, name: str) -> None:
+        """Delete an object."""
+
 
 _held: dict[str, Lease] = {}
 """Leases that this process holds, by store."""
 
 
 class Lease:
-    """Hold a store for one run, and renew that in a thread.
+    """Hold a bucket for one run, for some seconds without renewal, and renew that in a thread."""
 
-    Parameters
-    ----------
-    bucket : Bucket
-        The store.
-    seconds : float
-        How long it lasts without being renewed, s.
-    """
-
-    def __init__(self, bucket: Bucket, seconds: float) -> None:
+    def __init__(self, bucket: Objects, seconds: float) -> None:
         self.run = uuid.uuid4().hex
         self.lost = False
         self._bucket, self._seconds = bucket, seconds
-        self._said = {
+        self._holder = {
             "host": platform.node(),
             "pid": os.getpid(),
             "since": time.strftime("%FT%T%z"),
@@ -68,129 +73,90 @@ class Lease:
         self._beat = 0
         self._over = threading.Event()
         self._renewed = uptime()
-        self._mark: Any = None
+        self._etag: ETag = None
 
-    def take(self, mark: Any) -> bool:
-        """Put one's own name where it is as it was read; tell whether it was."""
+    def take(self, etag: ETag) -> bool:
+        """Become the holder if the object still has this etag; tell whether that succeeded."""
         begun, self._beat = uptime(), self._beat + 1
-        self._mark = self._bucket.exchange(LOCK, self._text(), mark)
-        if self._mark is None:
-            # What is said to have failed may have been one's own, asked twice.
-            said, found = _read(self._bucket)
-            if said.get("run") != self.run:
+        self._etag = self._bucket.put_if_match(LOCK, self._text(), etag)
+        if self._etag is None:
+            # A retry of our own put fails its condition, too.
+            holder, found = _read(self._bucket)
+            if holder.get("run") != self.run:
                 return False
-            self._mark = found
+            self._etag = found
         self._renewed = begun
         return True
 
     def check(self) -> None:
-        """Refuse to go on when another run may have taken over.
-
-        Raises
-        ------
-        Superseded
-            Then.
-        """
+        """Raise StaleRun when another run may have taken over."""
         if self.lost or uptime() > self._renewed + self._seconds:
-            raise Superseded(
+            raise StaleRun(
                 errno.ECANCELED,
                 f"its lease was not renewed for {lasting(self._seconds)}, and another run may have "
                 "begun",
             )
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Renew it while this lasts, and leave the store free at the end."""
-        thread = threading.Thread(target=self._keep, daemon=True)
+    def renewed(self) -> Iterator[None]:
+        """Renew the lease while this lasts, and release it at the end."""
+        thread = threading.Thread(target=self._renew, daemon=True)
         thread.start()
         try:
             yield
         finally:
             self._over.set()
             thread.join()
-            # A store that does not answer frees itself, in time.
+            # The lease of a server that does not answer expires.
             with suppress(OSError):
-                self._free()
+                self._release()
 
-    def _keep(self) -> None:
+    def _renew(self) -> None:
         while not self._over.wait(self._seconds / RENEWALS) and not self.lost:
-            # Asked again next time.
+            # The next renewal tries again.
             with suppress(OSError):
-                self.lost = not self.take(self._mark)
+                self.lost = not self.take(self._etag)
 
-    def _free(self) -> None:
+    def _release(self) -> None:
         if not self.lost:
-            self._bucket.replace(LOCK, json.dumps({"run": None}).encode(), self._mark)
+            self._bucket.put_if_match(LOCK, json.dumps({"run": None}).encode(), self._etag)
 
     def _text(self) -> bytes:
-        # Never the same twice: an etag may be a digest of the content.
-        return json.dumps({**self._said, "beat": self._beat}).encode()
+        # Each text differs: an etag may be a digest of the content.
+        return json.dumps({**self._holder, "beat": self._beat}).encode()
 
 
 @contextmanager
-def leased(bucket: Bucket) -> Iterator[str]:
-    """Hold a store in a bucket, or refuse, naming the holder.
-
-    Parameters
-    ----------
-    bucket : Bucket
-        The store.
-
-    Yields
-    ------
-    str
-        Name of this run, new each time, for `check_run`.
-
-    Raises
-    ------
-    InputError
-        If somebody holds it, or it cannot be written.
-    """
+def leased(bucket: Objects) -> Iterator[str]:
+    """Hold the lease of a bucket, and yield the run's fencing token; InputError names a holder."""
     lease = Lease(bucket, lease_seconds())
     with writing(bucket):
         _acquire(bucket, lease)
     _held[str(bucket)] = lease
     try:
-        with lease.kept():
+        with lease.renewed():
             yield lease.run
     finally:
         del _held[str(bucket)]
 
 
-def held(store: str) -> Callable[[], None]:
-    """Return what raises Superseded once this process has lost the lease that it holds.
+def lease_check(store: str) -> Callable[[], None]:
+    """Return a function that raises StaleRun once this process has lost its lease of a store.
 
-    It does nothing where the process holds none: nobody else can be at the store then.
+    Without a lease in this process the function does nothing: no other process can be writing.
     """
     lease = _held.get(store)
     return lease.check if lease else lambda: None
 
 
-def check_run(bucket: Bucket, run: str) -> None:
-    """Refuse to go on if a run is not the one that holds the store.
-
-    Raises
-    ------
-    Superseded
-        If another run holds it, or none does.
-    """
+def check_fence(bucket: Objects, run: str) -> None:
+    """Raise StaleRun unless this run holds the store."""
     if _read(bucket)[0].get("run") != run:
-        raise Superseded(errno.ECANCELED, "the run that asked for this block has ended")
+        raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
 
 
 def lease_seconds() -> float:
-    """Return how long a lease lasts that is not renewed, s: 60, or what the environment says.
-
-    Raises
-    ------
-    InputError
-        If that is no such time.
-
-    Examples
-    --------
-    >>> lease_seconds()
-    60.0
-    """
+    """Return the length of a lease without renewal, s: that of `VARIABLE`, or `SECONDS`."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return SECONDS
@@ -203,49 +169,49 @@ def lease_seconds() -> float:
     return found
 
 
-def _acquire(bucket: Bucket, lease: Lease) -> None:
+def _acquire(bucket: Objects, lease: Lease) -> None:
     if lease.take(None):
         return
-    said, mark = _read(bucket)
-    if said.get("run") and not _is_dead(said):
-        rest = _rest(bucket, said)
+    holder, etag = _read(bucket)
+    if holder.get("run") and not _is_dead(holder):
+        rest = _rest(bucket, holder)
         if rest > 0:
             raise InputError(
-                f"store {bucket} is in use by {_holder(said)}; wait for it, or, if it has died, "
+                f"store {bucket} is in use by {_named(holder)}; wait for it, or, if it has died, "
                 f"for the {lasting(rest)} that its lease still lasts"
             )
-    if not lease.take(mark):
-        said, _ = _read(bucket)
-        raise InputError(f"store {bucket} is in use by {_holder(said)}; wait for it")
+    if not lease.take(etag):
+        holder, _ = _read(bucket)
+        raise InputError(f"store {bucket} is in use by {_named(holder)}; wait for it")
 
 
-def _read(bucket: Bucket) -> tuple[dict[str, Any], Any]:
-    data, mark = bucket.look(LOCK)
+def _read(bucket: Objects) -> tuple[dict[str, Any], ETag]:
+    data, etag = bucket.read_with_etag(LOCK)
     try:
-        said = json.loads(data or b"{}")
+        holder = json.loads(data or b"{}")
     except ValueError:
-        said = {}
-    return said if isinstance(said, dict) else {}, mark
+        holder = {}
+    return holder if isinstance(holder, dict) else {}, etag
 
 
-def _rest(bucket: Bucket, said: dict[str, Any]) -> float:
-    """Return how long a lease still lasts, s, by the clock that has dated its object."""
+def _rest(bucket: Objects, holder: dict[str, Any]) -> float:
+    """Return the remaining time of a lease, s, by the clock of the server that dated its object."""
     name = f"{LOCK}.{uuid.uuid4().hex}{PARTIAL}"
-    bucket.replace(name, b"", None)
+    bucket.put_if_match(name, b"", None)
     try:
         age = bucket.age(LOCK, name)
     finally:
         bucket.remove(name)
-    known = said.get("seconds")
+    known = holder.get("seconds")
     lasts = known if isinstance(known, int | float) and LEAST <= known <= MOST else SECONDS
-    # Whole seconds are all that a server may tell.
+    # Servers may round times to whole seconds.
     return lasts + 1.0 - (age or 0.0)
 
 
-def _is_dead(said: dict[str, Any]) -> bool:
-    """Tell whether the holder was a process of this very machine, and is no more."""
-    pid = said.get("pid")
-    if not isinstance(pid, int) or pid <= 0 or not _machine() or said.get("machine") != _machine():
+def _is_dead(holder: dict[str, Any]) -> bool:
+    """Tell whether the holder was a process of this machine that has ended."""
+    pid, here = holder.get("pid"), _machine()
+    if not isinstance(pid, int) or pid <= 0 or not here or holder.get("machine") != here:
         return False
     try:
         os.kill(pid, 0)
@@ -257,7 +223,7 @@ def _is_dead(said: dict[str, Any]) -> bool:
 
 
 def _machine() -> str:
-    """Return what stands for this boot of this machine, and its process numbers; empty unknown."""
+    """Identify this boot of this machine and its process namespace; empty where unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
@@ -265,7 +231,7 @@ def _machine() -> str:
         return ""
 
 
-def _holder(said: dict[str, Any]) -> str:
-    if not said.get("run") or "pid" not in said:
+def _named(holder: dict[str, Any]) -> str:
+    if not holder.get("run") or "pid" not in holder:
         return "another process"
-    return f"process {said['pid']} on {said.get('host')} since {said.get('since')}"
+    return f"process {holder['pid']} on {holder.get('host')} since {holder.get('since')}"

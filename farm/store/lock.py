@@ -1,4 +1,4 @@
-"""Let one coordinator at a time work on a store, and say who it is."""
+"""A lock that admits one coordinator at a time to a folder, and names its holder."""
 
 from __future__ import annotations
 
@@ -16,51 +16,30 @@ from pathlib import Path
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
 from schedfarm.core.format.names import LOCK
-from schedfarm.farm.store.files import writing
+from schedfarm.farm.store.files import StaleRun, writing
 from schedfarm.farm.store.guarantees import check_guarantees
 
-TURN = "turn.lock"
-"""File that writers of blocks lock together while they move files into their places, and a run
-that begins locks alone: no writer of a run before it is then in the midst of that, and none will
-be, since it finds another run's name."""
+FENCE = "turn.lock"
+"""File of the fence. Writers of blocks hold a shared lock on it while they rename files; a run that
+begins holds the exclusive lock. Then no writer of an earlier run is renaming, and none will be,
+since each finds the token of another run first."""
 
 PATIENCE = 20.0
-"""Time that a run waits for such writers, s: they hold the file for some milliseconds, or have
-been stopped."""
-
+"""Time that a run waits for such writers, s: they hold the lock for milliseconds, unless they are
+stopped."""
 
 LOCKS = Path("/proc/locks")
 
 POLL = 0.02
-"""Time between two looks whether they have ended, s."""
-
-
-class Superseded(OSError):
-    """Say that the run which asked for a block has ended, or another has begun."""
+"""Time between two attempts to get the exclusive lock, s."""
 
 
 @contextmanager
 def locked(store: Path) -> Iterator[str]:
-    """Hold a store's lock, or refuse, naming the holder.
+    """Hold the lock of a folder, which is made if missing, and yield the run's fencing token.
 
-    The operating system drops the lock when its holder dies, so one left behind by a killed run
-    is free; the file's text only says who holds it.
-
-    Parameters
-    ----------
-    store : Path
-        The store's folder; made where it is missing.
-
-    Yields
-    ------
-    str
-        Name of this run, new each time, for `check_turn`.
-
-    Raises
-    ------
-    InputError
-        If another process holds the lock, a writer of an earlier run does not end, or the folder
-        cannot be written.
+    InputError names the holder if another process has the lock. The operating system releases
+    the lock of a process that dies; the text of the file only describes the holder.
     """
     path = store / LOCK
     with writing(store):
@@ -69,7 +48,7 @@ def locked(store: Path) -> Iterator[str]:
         handle = _acquire(path)
     try:
         with writing(store):
-            # Who has not begun to move files finds no run to do it for.
+            # A writer that has not begun to rename finds no token.
             os.ftruncate(handle, 0)
             with _alone(store):
                 run = _sign(handle)
@@ -81,52 +60,34 @@ def locked(store: Path) -> Iterator[str]:
 
 
 @contextmanager
-def turn(store: Path, run: str) -> Iterator[None]:
-    """Hold off the next run as long as this lasts; refuse if it has begun already.
+def fenced(store: Path, run: str) -> Iterator[None]:
+    """Keep the next run from beginning while this lasts; StaleRun if this run has ended.
 
-    Workers of a cluster that outlives its coordinator may still be at blocks of an abandoned run
-    when the store has grown: a shard of theirs would have the old shape. A check alone would not
-    do, since a worker may be stopped after it and go on days later.
-
-    Parameters
-    ----------
-    store : Path
-        The store's folder.
-    run : str
-        The run that asked for what is to be written, as `locked` named it; empty where nobody
-        else can be at the store.
-
-    Raises
-    ------
-    Superseded
-        If another run holds the store, or none does.
+    A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned
+    run, in the shape that arrays had before the store grew. A check alone would not suffice: the
+    worker may be stopped after it and continue days later. An empty token stands for a store
+    that no other process can write.
     """
     if not run:
         yield
         return
-    handle = os.open(store / TURN, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(store / FENCE, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
-        check_turn(store, run)
+        check_fence(store, run)
         yield
     finally:
         os.close(handle)
 
 
-def check_turn(store: Path, run: str) -> None:
-    """Refuse to go on if the run that a task belongs to is not the one which holds the store.
-
-    Raises
-    ------
-    Superseded
-        If another run holds the store, or none does.
-    """
+def check_fence(store: Path, run: str) -> None:
+    """Raise StaleRun unless this run holds the store."""
     try:
         holder = json.loads((store / LOCK).read_bytes()).get("run")
     except (FileNotFoundError, ValueError):
         holder = None
     if holder != run:
-        raise Superseded(errno.ECANCELED, "the run that asked for this block has ended")
+        raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
 
 
 def _sign(handle: int) -> str:
@@ -140,8 +101,8 @@ def _sign(handle: int) -> str:
 
 @contextmanager
 def _alone(store: Path) -> Iterator[None]:
-    """Wait until no writer of an earlier run is moving files, and keep others from beginning."""
-    handle = os.open(store / TURN, os.O_RDWR | os.O_CREAT, 0o644)
+    """Wait until no writer of an earlier run is renaming files, and keep others from beginning."""
+    handle = os.open(store / FENCE, os.O_RDWR | os.O_CREAT, 0o644)
     until = time.monotonic() + PATIENCE
     try:
         while True:
@@ -162,7 +123,7 @@ def _alone(store: Path) -> Iterator[None]:
 
 
 def _holders(handle: int) -> str:
-    """Name the processes that have locked an open file, as far as this host knows."""
+    """Name the processes of this host that have locked an open file."""
     inode = str(os.fstat(handle).st_ino)
     try:
         lines = [line.split() for line in LOCKS.read_text().splitlines()]
@@ -185,12 +146,12 @@ def _acquire(path: Path) -> int:
             raise InputError(f"store {path.parent} is in use by {holder}; wait for it") from None
         if _is_at(path, handle):
             return handle
-        # The last holder took the file away between our opening and locking it.
+        # The last holder deleted the file between our opening and locking it.
         os.close(handle)
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Tell whether an open file is the one that stands at a path, and no later one of its name."""
+    """Tell whether an open file is still the one at a path, not a later one of that name."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A log as a store keeps it: its columns and what goes with them, in one compressed npz file."""
+"""A log in a store: its columns and their metadata in one compressed npz file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from schedfarm.core.machines.platform import platform_from_dict
 from schedfarm.core.workload.columns import COLUMNS, STORED, is_filled
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.store.bucket import Unavailable
+from schedfarm.farm.store.files import Unavailable
 
 if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
 
 ABOUT = "about"
-"""Entry of the file that holds, as JSON, what is no column."""
+"""Entry of the file with the metadata, as JSON."""
 
 
 def load_log(data: bytes) -> Workload:
-    """Read back what `log_bytes` gave, under the log's own name."""
+    """Return the log that `log_bytes` encoded."""
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         columns = {name: file[name] for name in COLUMNS if name in file}
         about = json.loads(str(file[ABOUT]))
@@ -37,7 +37,7 @@ def load_log(data: bytes) -> Workload:
 
 
 def is_itself(place: Place, name: str) -> bool:
-    """Tell whether a stored log can be read and is the one that its name says."""
+    """Tell whether a stored log can be read and matches the digest in its name."""
     try:
         return load_log(place.read(name)).digest() == digest_in(name)
     except Unavailable:
@@ -47,7 +47,7 @@ def is_itself(place: Place, name: str) -> bool:
 
 
 def digest_in(name: str) -> str:
-    """Return the digest of a log's columns, by which its file is called.
+    """Return the digest of a log's columns from the name of its file.
 
     Examples
     --------
@@ -58,32 +58,26 @@ def digest_in(name: str) -> str:
 
 
 def stored_log(place: Place, name: str) -> Workload:
-    """Read a log back for its cells to be simulated.
-
-    Raises
-    ------
-    OSError
-        If it is not the log that its name says: its cells would be those of another.
-    """
+    """Read a log for simulation; OSError if it does not match the digest in its name."""
     log = load_log(place.read(name))
     if log.digest() != digest_in(name):
         where = place.at(name)
-        why = f"{where} is not the log that its name says; the next run writes it anew"
+        why = f"{where} does not match the digest in its name; the next run writes it again"
         raise OSError(errno.EBADMSG, why)
     return log
 
 
 def stored_columns(data: bytes) -> list[str]:
-    """Return which columns a stored log has: there may be more of them by now."""
+    """Return the columns of a stored log; later programs may have more."""
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         return [name for name in COLUMNS if name in file]
 
 
 def log_bytes(log: Workload, columns: Iterable[str] | None = None) -> bytes:
-    """Return a log as a compressed npz file without pickles; of equal logs, equal bytes.
+    """Return a log as a compressed npz file without pickles; equal logs give equal bytes.
 
-    By default it holds the columns that stores have arrays of, and of the others those that the
-    log says; no names.
+    By default it has the columns that stores have arrays for, and others that are filled; names
+    of users are left out.
     """
     if columns is None:
         columns = [name for name in COLUMNS if name in STORED or is_filled(log, name)]

@@ -1,4 +1,4 @@
-"""Missing chunks of acknowledged values, which plain Zarr reads as fill."""
+"""Detection of missing chunks of acknowledged values, which plain Zarr reads as fill."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import CELL, Block
 from schedfarm.core.format.names import ARRAYS, CHUNKS, LOCK, is_free, summary_object
 from schedfarm.farm.store.arrays import open_results
-from schedfarm.farm.store.records import read_record
-from schedfarm.farm.store.schema import Variable
+from schedfarm.farm.store.product import Variable
+from schedfarm.farm.store.records import read_headers, read_record
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import folded
 
@@ -23,11 +23,11 @@ from schedfarm.farm.store.summary import folded
 def check_chunks(store: Store) -> None:
     """Refuse a store in which a chunk of an acknowledged block is missing, naming the first.
 
-    Names of files are compared with the records' names; values are only read where a file is
-    missing, since they may all be fill.
+    File names are compared with those that the records imply; values are read only where a file
+    is missing, since all of them may be fill.
     """
     there: dict[str, set[str]] = {}
-    for block in store.headers():
+    for block in read_headers(store):
         if block.trace not in there:
             there[block.trace] = set(store.place.names(f"{ARRAYS}/{block.trace}"))
         for variable in store.arrays_of(block.trace, block.kind):
@@ -36,21 +36,21 @@ def check_chunks(store: Store) -> None:
 
 
 def readable(store: Store) -> Any:
-    """Return what Zarr opens to read a store; it refuses to read a missing summary as fill."""
-    from schedfarm.farm.store.objects import Refusing
+    """Return a Zarr store that refuses to read a missing summary as fill."""
+    from schedfarm.farm.store.staging import Refusing
 
     return Refusing(open_results(store.place).store, partial(_check_summary, store))
 
 
 def _check_summary(store: Store, key: str) -> None:
-    """Refuse a missing object of the summary of which the records have values.
+    """Refuse a missing object of the summary if the records have values for it.
 
-    A run that is at work, or was killed, may not have folded the summary yet.
+    A run in progress, or one that was killed, may not have folded the summary yet.
     """
     name, place = f"{ARRAYS}/{key}", store.place
     figures = [v for v in store.figures if summary_object(v.name, v.dims) == name]
-    # In this order: a run may have ended since the object was looked for.
-    if not figures or not is_free(place.look(LOCK)[0]) or place.has(name):
+    # In this order: a run may have ended since the object was found missing.
+    if not figures or not is_free(place.read_with_etag(LOCK)[0]) or place.has(name):
         return
     for figure, values in folded(store, {figures[0].name}):
         nothing = np.isnan(values) if values.dtype.kind == "f" else values == 0
@@ -79,14 +79,14 @@ def _files(store: Store, block: Block, variable: Variable) -> Iterator[str]:
 
 
 def _check_fill(store: Store, block: Block, variable: Variable) -> None:
-    """Refuse values without a file that are not all fill by their record."""
+    """Refuse values without a file unless all of them are fill by their record."""
     record = read_record(store.place, block)
     if record is None or variable.name not in record.payload.crc:
         return
     payload, span = record.payload, record.header.span
     group: Any = open_results(store.place)[block.trace]
     along = (store.job_range(block),) if "job" in variable.dims else ()
-    place = *store.place_of(block, span), *along
+    place = *store.region_of(block, span), *along
     values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
     for at, (cell, row) in enumerate(zip(span.cells, values, strict=True)):
         length = store.lengths_of(block, cell, int(payload.jobs[at]))[variable.name]

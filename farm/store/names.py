@@ -1,8 +1,8 @@
-"""What users and the like of a trace are called, kept beside a store where that is asked for.
+"""Names of the users, groups, queues and partitions of a trace, stored on request.
 
-A file of its own for each trace, which its owner alone may read in a folder, and whoever may read
-the bucket in one: no array, attribute or record of a store has a name in it, so that a store
-without the folder `names` can be given away.
+Each trace has a file of its own. In a folder only its owner can read it; in a bucket the bucket's
+permissions apply. No array, attribute or record of a store contains a name, so that a store can be
+published without its folder `names`.
 """
 
 from __future__ import annotations
@@ -16,26 +16,11 @@ from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.place import Where, place_of
 
 FOLDER = "names"
-"""The folder of a store that holds them."""
+"""Folder of these files in a store."""
 
 
 def keep_names(store: Where, trace: str, log: Workload | None) -> None:
-    """Write the names of a trace's log beside a store, or take them away.
-
-    Parameters
-    ----------
-    store : str, path or Place
-        The store's folder or address.
-    trace : str
-        Label of the trace.
-    log : Workload or None
-        Of whose jobs the names are; None for no file.
-
-    Raises
-    ------
-    OSError
-        If the operating system refuses.
-    """
+    """Write the names of a trace's log to its store, or delete them if there is no log."""
     place, name = place_of(store), _name(trace)
     if log is None:
         place.remove(name)
@@ -48,7 +33,7 @@ def keep_names(store: Where, trace: str, log: Workload | None) -> None:
 
 
 def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
-    """Return what the numbers of a trace's users, groups, queues and partitions stand for.
+    """Return the names of a trace's users, groups, queues and partitions by their numbers.
 
     Parameters
     ----------
@@ -60,7 +45,7 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     Returns
     -------
     dict of str to dict of int to str
-        Of each column that has names, such as ``user``, the name of each number.
+        For each column that has names, such as ``user``, the name of each number.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Where a store stands: a folder of a file system, or a prefix in a bucket of an object store.
+"""Location of a store: a folder of a file system, or a prefix in a bucket of an object store.
 
 A place keeps files by their names, such as ``records/KTH/cells/00000-00000-00000.00000.json``, and
-knows nothing of what is in them.
+does not interpret their content. Its four concerns are a protocol each; `Place` joins them.
 """
 
 from __future__ import annotations
@@ -15,132 +15,138 @@ from typing import Any, Protocol, TypeAlias
 from schedfarm.core.addresses import scheme_of
 from schedfarm.core.errors import InputError
 from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.files import ETag, Shard
 from schedfarm.farm.store.folder import Folder
 from schedfarm.farm.store.journal import START, Journal, Position
-from schedfarm.farm.store.shards import Shard
-
-Mark: TypeAlias = tuple[Any, ...] | None
-"""What changes whenever a file is replaced; None of one that is not there."""
 
 
-class Place(Protocol):
-    """Keep the files of one store; ``str`` of it is what a user calls it.
+class Files(Protocol):
+    """Read and write whole files by name, conditionally where several processes write one.
 
-    Whatever cannot be read or written raises an OSError whose `strerror` says why.
+    A failure is an OSError whose `strerror` gives the reason.
     """
 
-    def __hash__(self) -> int:
-        """Return the same for equal places, so that what was opened is found again."""
-
-    @property
-    def poll_seconds(self) -> float:
-        """Time between two looks of who follows the log of events, s."""
-
-    @property
-    def beside(self) -> Path:
-        """Folder of this machine for what is drawn from the store."""
-
-    def resolved(self) -> Place:
-        """Return the same place by a name that is good in any working folder."""
-
     def at(self, name: str) -> str:
-        """Return what a user calls a file of it."""
+        """Return the path or address of a file, for messages."""
 
     def read(self, name: str) -> bytes:
-        """Return a whole file; FileNotFoundError where there is none."""
+        """Return a whole file; FileNotFoundError where it is missing."""
 
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield whole files in order, None where there is none."""
+        """Yield whole files in order, None for a missing one."""
 
     def first_lines(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield the first line of each file, in order."""
 
-    def look(self, name: str) -> tuple[bytes | None, Mark]:
-        """Return a whole file, None where there is none, and its mark."""
+    def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
+        """Return a whole file and its etag, both None where it is missing.
 
-    def mark(self, name: str) -> Mark:
-        """Return the mark of a file."""
+        The etag is not younger than the content: a change after the read changes the etag.
+        """
+
+    def etag(self, name: str) -> ETag:
+        """Return the etag of a file."""
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a file of this name."""
+        """Tell whether a file exists."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all files below a folder, ascending."""
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return what stands in a folder, by the last part of its name; nothing where it is not.
+        """Return the last parts of the names in a folder, none where the folder is missing.
 
-        NotADirectoryError where a file stands there.
+        NotADirectoryError where a file has the folder's name.
         """
 
     def write(self, name: str, data: bytes, *, private: bool = False) -> None:
-        """Write a whole file, which stays from then on; a private one is its owner's alone."""
+        """Write a whole file durably; a private one is readable by its owner only."""
 
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write whole files below a folder; all are there to stay at the end."""
+        """Write whole files below a folder; all are durable at the end."""
 
-    def replace(self, name: str, data: bytes, mark: Mark) -> bool:
-        """Write a whole file if it is as it was when it had this mark; tell whether it was."""
+    def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
+        """Write a whole file if it still has this etag; tell whether it was written."""
 
     def remove(self, name: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file, if it exists."""
 
     def remove_below(self, folder: str) -> None:
-        """Delete all files below a folder, if it is there."""
+        """Delete all files below a folder, if it exists."""
 
     def links_out(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of links that lead out of the store, and where they lead."""
+        """Yield the names of links that lead out of the store, and their targets."""
 
     def tidy(self) -> None:
-        """Delete what killed writers have left."""
+        """Delete unfinished files of killed writers."""
 
-    def arrays(self, folder: str) -> Any:
-        """Return what Zarr opens to read the hierarchy in a folder."""
 
-    def aside(self, folder: str) -> Any:
-        """Return what Zarr opens to write to it: its `take` says what waits for `put`."""
+class Staging(Protocol):
+    """Open a Zarr hierarchy, and publish its shards once they are durable."""
 
-    def settle(self, shards: Iterable[Shard]) -> None:
-        """Make sure that what waits is there to stay, where it waits."""
+    def readable(self, folder: str) -> Any:
+        """Return the store that Zarr opens to read the hierarchy in a folder."""
 
-    def put(self, shards: Iterable[Shard], run: str = "") -> None:
-        """Bring what waits to where it belongs, there to stay; Superseded if it is not the turn."""
+    def staged(self, folder: str) -> Any:
+        """Return the store that Zarr opens to write it: its `take` gives shards for `publish`."""
 
-    def drop(self, shards: Iterable[Shard]) -> None:
-        """Forget what still waits."""
+    def sync(self, shards: Iterable[Shard]) -> None:
+        """Make staged shards durable where they are."""
+
+    def publish(self, shards: Iterable[Shard], run: str = "") -> None:
+        """Bring staged shards to their names, durably; StaleRun if the run has ended."""
+
+    def discard(self, shards: Iterable[Shard]) -> None:
+        """Drop shards that are still staged."""
+
+
+class Exclusion(Protocol):
+    """Admit one run at a time; its name is the fencing token of all that it writes."""
 
     def locked(self) -> AbstractContextManager[str]:
-        """Hold the store, or refuse, naming the holder; yields the name of this run."""
+        """Hold the store for a run and yield its token, or refuse and name the holder."""
 
-    def turn(self, run: str) -> AbstractContextManager[None]:
-        """Let what a run asked for be written while this lasts; Superseded if it has ended."""
+    def fenced(self, run: str) -> AbstractContextManager[None]:
+        """Keep the next run from beginning while this one writes; StaleRun if it has ended."""
 
-    def check_turn(self, run: str) -> None:
-        """Refuse to go on with what a run asked for that does not hold the store: Superseded."""
+    def check_fence(self, run: str) -> None:
+        """Raise StaleRun unless a run holds the store; an empty token passes."""
+
+
+class Events(Protocol):
+    """Append to the log of events, and read on from a position."""
+
+    @property
+    def poll_seconds(self) -> float:
+        """Time between two looks at the log of events, s."""
 
     def journal(self) -> Journal:
-        """Open the log of events, to be added to."""
+        """Open the log of events for appending."""
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
         """Return the whole lines of the log of events from a position on, and the next one."""
 
 
+class Place(Files, Staging, Exclusion, Events, Protocol):
+    """Keep the files of one store; ``str`` of it is the folder or address that users give."""
+
+    def __hash__(self) -> int:
+        """Return equal values for equal places, so that opened arrays are found again."""
+
+    @property
+    def local_folder(self) -> Path:
+        """Folder of this machine for figures and reports of the store."""
+
+    def resolved(self) -> Place:
+        """Return the same place by a name that does not depend on the working folder."""
+
+
 Where: TypeAlias = str | os.PathLike[str] | Place
-"""Names a place, or is one."""
+"""Name of a place, or the place."""
 
 
 def place_of(store: Where) -> Place:
-    """Return the place that a store is named by.
-
-    Parameters
-    ----------
-    store : str, path or Place
-        A folder, or the address of a prefix in a bucket, ``s3://BUCKET/NAME``.
-
-    Raises
-    ------
-    InputError
-        If it is empty, or an address of which nothing is known, or one that no store can have.
+    """Return the place of a store, given its folder or an address such as ``s3://BUCKET/NAME``.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What a store can hold of each cell: a row for each kind of block.
+"""Declarations of a store's arrays: a row for each kind of block.
 
 The store, the planner, the workers, `farm verify` and the summary read these rows; none of them
-asks for the name of one. The functions that compute a kind are rows of `farm.execution.cell`, their
-cost is a row of `farm.planning.cost`.
+tests the name of a kind. The functions that compute a kind are rows of `farm.execution.cell` and
+`farm.execution.fairness`; its cost is a row of `farm.planning.cost`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,89 @@ from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE, LARGER, SMALLER, Metric
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.columns import COLUMNS, STORED, Column
-from schedfarm.farm.store.schema import COORDINATES, WEEKS, Variable
+
+PAD = -1
+"""Fill value of a per-job array after the last job, and of cells that are not done."""
+
+TARGET_LOAD = "target_load"
+"""Coordinate of the loads as numbers, which an axis of a plot needs."""
+
+COORDINATES = {
+    "trace": "trace",
+    "resample": "resample; 0 is the log itself",
+    "load": "offered load asked for",
+    TARGET_LOAD: "offered load asked for, as a number; missing of jobs as they are",
+    "policy": "scheduling policy",
+    "week": "week since the first submit; a cell's last entry holds all later ends",
+    "user": "user number of the log or model",
+    "width": "processors of a job",
+    "node": "node of the machine",
+    ORIGIN: "participant: the cluster to which jobs are submitted",
+}
+"""Long name of each coordinate."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """Declare one array.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the store.
+    dims : tuple of str
+        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and origin,
+        after job perhaps node; in the summary those of `AXES`.
+    dtype, units, long_name : str
+        Kind of its values, their unit (1 for a pure number), and one line of meaning.
+    better : {"smaller", "larger", ""}
+        Direction of better values; empty where there is none.
+    of : str
+        Name of its metric for `core.metrics.declared.find_metric`; empty for columns.
+    among : bool
+        Whether it compares participants without a dimension for them, so that only traces with
+        participants have it.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: str
+    units: str
+    long_name: str
+    better: str = ""
+    of: str = ""
+    among: bool = False
+
+    @property
+    def fill(self) -> float | int:
+        """Value of entries that were not written."""
+        if self.dtype == "float64":
+            return float("nan")
+        return PAD if "job" in self.dims else 0
+
+    @property
+    def inner(self) -> tuple[str, ...]:
+        """Dimensions of one cell's values."""
+        return tuple(d for d in self.dims if d not in AXES)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Attributes of the array."""
+        return {"units": self.units, "long_name": self.long_name, "better": self.better}
+
+
+WEEKS = Variable("weeks", SAMPLE, "int64", "1", "weeks of submissions; one entry more follows them")
+"""Follows from the campaign; written with the coordinates."""
 
 NO_COUNTS: Mapping[str, str] = MappingProxyType({})
 
 ASKED = tuple(dict.fromkeys(name for row in PLATFORMS.values() for name in row.form.asks))
-"""Columns of jobs that a trace has by its platform."""
+"""Columns of jobs that a trace has because of its platform."""
 
 
 @dataclass(frozen=True)
 class Holding:
-    """Hold what a store has of one product.
+    """List the arrays of one product in a store.
 
     Parameters
     ----------
@@ -47,16 +119,16 @@ class Holding:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Holding:
-        """Return the holding that `to_dict` gave, out of JSON."""
+        """Return the holding that `to_dict` encoded."""
         kinds = ([_from_plain(one) for one in plain[key]] for key in ("arrays", "figures"))
         return cls(*map(tuple, kinds))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return builtin types, for JSON."""
         return {key: [_to_plain(v) for v in getattr(self, key)] for key in ("arrays", "figures")}
 
     def joined(self, other: Holding) -> Holding:
-        """Return what is in either, in the order of this one."""
+        """Return the union of both, in the order of this one."""
         arrays = {v.name: v for v in (*self.arrays, *other.arrays)}
         figures = {v.name: v for v in (*self.figures, *other.figures)}
         return Holding(tuple(arrays.values()), tuple(figures.values()))
@@ -64,20 +136,20 @@ class Holding:
 
 @dataclass(frozen=True, kw_only=True)
 class Product(Kind):
-    """Declare what one kind of block writes.
+    """Declare the content of one kind of block.
 
     Parameters
     ----------
     arrays : tuple of Variable
-        Arrays on the jobs of a cell, or with one value a cell.
+        Arrays on the jobs of a cell, or with one value per cell.
     kept : tuple of (str, Variable)
-        Arrays that only some platforms have (`keeps` and `asks` of
-        `core.machines.platform.Platform`), by the name there. They follow from the platform, so
-        they are not in the digest of what a record has.
+        Arrays that only some platforms have, by name in `keeps` or `asks` of
+        `core.machines.platform.Platform`. They follow from the platform and are therefore left
+        out of the digest of a record's arrays.
     optional : bool
-        Whether only campaigns have it that ask for it.
+        Whether a campaign has to ask for it.
     among : bool
-        Whether it compares participants, so that every trace needs some.
+        Whether it compares participants, which every trace then needs.
     sums : tuple of (str, Variable)
         The figures of `means`, by the name of the sum in the records.
     """
@@ -95,23 +167,10 @@ class Product(Kind):
         counts: Mapping[str, str] = NO_COUNTS,
         keep: Retention = RETENTION[ALL],
     ) -> Holding:
-        """Return what a store of now has of it, with the metrics that a campaign brings.
+        """Return its arrays in a new store, those of the user's own metrics included.
 
-        Parameters
-        ----------
-        own : iterable of str
-            Names as for `core.metrics.declared.find_metric`.
-        platforms : iterable of Platform
-            Those of the traces.
-        counts : mapping of str to str
-            What the rules of its policies count, as `core.policy.rules.Rule.counts`.
-        keep : Retention
-            How much of that.
-
-        Raises
-        ------
-        InputError
-            If one of them is no metric, or none that there is on any of the platforms.
+        `counts` are those of the policies' rules, as in `core.policy.rules.Rule.counts`.
+        InputError if a name is not a metric, or not one of any of the platforms.
         """
         platforms = tuple(platforms)
         wanted = {variable for platform in platforms for variable in self.columns(platform)}
@@ -127,7 +186,7 @@ class Product(Kind):
         return Holding(tuple(v for v in arrays if keep.has(v.dims)), tuple(figures))
 
     def columns(self, platform: Platform) -> tuple[Variable, ...]:
-        """Return its arrays that are no metrics of a trace on a platform."""
+        """Return its arrays, metrics excluded, for a trace on a platform."""
         wanted = {*platform.keeps, *platform.asks}
         return (*self.arrays, *(variable for name, variable in self.kept if name in wanted))
 
@@ -149,8 +208,8 @@ class Product(Kind):
 
 
 def is_had(variable: Variable, platform: Platform) -> bool:
-    """Tell whether a trace on a platform has an array or a figure that its store has."""
-    # By what the store declares: to ask the metric would run its user's code wherever one reads.
+    """Tell whether a trace on a platform has an array or a figure of its store."""
+    # By the declaration in the store: asking the metric would run its user's code in readers.
     return bool(platform.participants) or not (variable.among or ORIGIN in variable.dims)
 
 
@@ -186,7 +245,7 @@ def _product(name: str, *arrays: Variable, **more: Any) -> Product:
 
 
 def _fairness(name: str, array: Variable, *more: Variable, among: bool = False) -> Product:
-    """Declare a comparison of each job with its due."""
+    """Declare a fairness measure, which compares each job with a fair value."""
     said = (array.units, "mean lateness over all jobs"), ("1", "share of jobs that are late")
     sums = tuple(
         (sum_, Variable(figure, AXES, "float64", units, f"{what} ({array.long_name})", SMALLER))
@@ -261,23 +320,22 @@ _ROWS = (
 )  # fmt: skip
 
 PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
-"""Every kind of block, by name, in the order in which a cell's are made."""
+"""Every kind of block, by name, in the order of computation."""
 
 OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
 """Kinds that a campaign may ask for."""
 
-
 KEPT = frozenset(v.name for row in _ROWS for _, v in row.kept)
-"""Names of arrays that a trace has by its platform."""
+"""Names of arrays that a trace has because of its platform."""
 
 DERIVED = "start"
-"""Name of what follows from submissions and waits, and which readers add (`analysis.starts`)."""
+"""Name of the starts, which readers derive from submissions and waits (`analysis.starts`)."""
 
 TAKEN = frozenset(
     {DERIVED, *METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT, *COUNTS}
     | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
 )
-"""Names that a store has, or may come to have, without a campaign's doing."""
+"""Names that a store has, or may get from a later program, in every campaign."""
 
 
 def holdings(
@@ -287,21 +345,7 @@ def holdings(
     counts: Mapping[str, str] = NO_COUNTS,
     keep: Retention = RETENTION[ALL],
 ) -> dict[str, Holding]:
-    """Return what the store of a campaign has of each product.
-
-    Parameters
-    ----------
-    asked : iterable of str
-        Optional products.
-    own : iterable of str
-        Metrics of users.
-    platforms : iterable of Platform
-        Those of the traces.
-    counts : mapping of str to str
-        What the rules of its policies count.
-    keep : Retention
-        How much of that.
-    """
+    """Return the holdings of a campaign's store, with the optional products that it asks for."""
     wanted, own, platforms = set(asked), tuple(own), tuple(platforms)
     return {
         name: row.holding(own, platforms, counts, keep)
@@ -316,7 +360,7 @@ def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
 
 
 def _to_plain(variable: Variable) -> dict[str, Any]:
-    """Return a declaration, with `among` where it is so alone: most stores have no such array."""
+    """Return a declaration for JSON; `among` is left out where False, as in most stores."""
     return {key: value for key, value in asdict(variable).items() if key != "among" or value}
 
 

@@ -1,4 +1,4 @@
-"""What computed a result, and where: host, versions, and the commit of the program."""
+"""Origin of a result: host, versions, and the commit of the program."""
 
 from __future__ import annotations
 
@@ -20,30 +20,29 @@ PACKAGES = (PACKAGE, "numpy", "numba", "zarr")
 """Packages whose version can change a result or its bytes."""
 
 UNKNOWN = "unknown"
-"""Stands for the commit of a program that was installed from a package index."""
+"""Commit of a program that was installed from a package index."""
 
 CHANGED = "+changes"
-"""Follows a commit whose files have been edited since."""
-
+"""Suffix of a commit whose files have been edited since."""
 
 CODE = ("core", "farm")
-"""Packages that decide what is in a store."""
+"""Packages that decide the content of a store."""
 
 
 class Foreign(InputError):
-    """Say that a worker's program is not that of the run."""
+    """Report a worker whose program is not that of the run."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Say what decides the bits in a store.
+    """Identify the programs that decide the bytes of a store.
 
     Parameters
     ----------
     code : str
-        SHA-256 of `CODE`, as it stands on the disk.
+        SHA-256 of the files of `CODE`.
     versions : mapping of str to str
-        Of Python, without its last number, and of the packages that compute and write.
+        Versions of Python, without its last number, and of the packages that compute and write.
     """
 
     code: str
@@ -52,9 +51,7 @@ class Program:
 
 @cache
 def program() -> Program:
-    """Return this process's program.
-
-    Asked for once in each process, as it begins to work: 8 ms.
+    """Return this process's program, read once per process in 8 ms.
 
     Examples
     --------
@@ -72,17 +69,9 @@ def program() -> Program:
 
 
 def check_program(asked: Program | None) -> None:
-    """Refuse to work for a run that another program has begun.
+    """Raise Foreign, naming host and difference, if a run has another program than this process.
 
-    Parameters
-    ----------
-    asked : Program or None
-        The run's; None where nobody asks.
-
-    Raises
-    ------
-    Foreign
-        If it is another one than this process's, naming the host and what differs.
+    None stands for a run in this process.
     """
     own = program()
     if asked is None or asked == own:
@@ -120,18 +109,7 @@ def origin() -> dict[str, str]:
 
 
 def commit(folder: Path) -> str:
-    """Return the commit of a program: of its checkout, or of the one that it was installed from.
-
-    Parameters
-    ----------
-    folder : Path
-        Where its packages stand.
-
-    Returns
-    -------
-    str
-        `UNKNOWN` where neither is known, as for one from a package index.
-    """
+    """Return the commit of the checkout in a folder, or of the installed program's source."""
     if (folder / ".git").exists():
         return _of_checkout(folder)
     try:

@@ -1,4 +1,4 @@
-"""Open a store with xarray, and take one cell out of it: as a table, or as the schedule it is."""
+"""Open a store with xarray, and read one cell as a table or a schedule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schedfarm.core.schedule import Schedule, starts_of
 from schedfarm.core.workload.columns import COLUMNS, STORED
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.arrays import open_results
-from schedfarm.farm.store.kept import recalled
+from schedfarm.farm.store.codec import decode_schedule
 from schedfarm.farm.store.missing import check_chunks, readable
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.product import DERIVED, PRODUCTS, Product
@@ -41,12 +41,12 @@ def open_store(store: Where) -> xr.DataTree:
     Returns
     -------
     xarray.DataTree
-        Lazy: values are read when they are asked for.
+        Lazy: values are read on access.
 
     Raises
     ------
     InputError
-        If it is not a store, or a chunk of a block is missing that a record acknowledges.
+        If it is not a store, or a chunk of an acknowledged block is missing.
     """
     import xarray as xr
 
@@ -58,7 +58,7 @@ def open_store(store: Where) -> xr.DataTree:
 def job_table(
     store: Where, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> pd.DataFrame:
-    """Return the jobs of one cell, one row a job in (submit, position) order.
+    """Return the jobs of one cell, one row per job in (submit, position) order.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def job_table(
     Raises
     ------
     InputError
-        If it is not a store, keeps no jobs, has no such cell, the cell is not done, or its values
-        do not match its records.
+        If it is not a store, keeps no jobs, or does not have the cell; if the cell is not done, or
+        its values do not match its records.
     """
     import pandas as pd
 
@@ -100,7 +100,7 @@ def job_table(
 def schedule_of(
     store: Where, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> Schedule:
-    """Return the schedule of one cell as it is stored, to be audited, measured or written.
+    """Return the stored schedule of one cell, to be audited, measured or written.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ def schedule_of(
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _verified(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
-    return recalled(jobs, cell["policy"], rows, _counts(opened, **cell))
+    return decode_schedule(jobs, cell["policy"], rows, _counts(opened, **cell))
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
-    """Return the jobs of one resample at one load as they are stored; empty where they are not."""
+    """Return the stored jobs of one resample at one load; empty where none are stored."""
     group: Any = open_results(store.place)[trace]
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
@@ -157,9 +157,9 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
 
 
 def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
-    """Return what the arrays hold of one cell, checked against its records.
+    """Return the values of one cell, checked against its records.
 
-    A shard that is missing, or another one's, is fill or other numbers to Zarr.
+    Zarr reads a missing shard as fill, and a misplaced one as other numbers.
     """
     if RETENTION[store.keep].without:
         raise InputError(
@@ -185,7 +185,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
         at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
         for variable in kind.columns(store.platform(trace)):
             if variable.name not in record.payload.crc:
-                continue  # the store has yet to learn it
+                continue  # still to be backfilled
             inner = [slice(jobs)] * ("job" in variable.dims)
             rows[variable.name] = _read(group[variable.name], (*at, *inner))
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
@@ -198,13 +198,13 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
 
 
 def _counts(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, int]:
-    """Return what the simulation of a cell that is done counted, by its record."""
+    """Return the counters of the simulation of a finished cell, by its record."""
     (kind,) = (row for row in _kinds(store) if row.simulates)
     record = read_record(store.place, store.block_at(trace, kind, (resample, load, policy)))
     place = record.header.span.cells.index((resample, load, policy)) if record else 0
     found = record.payload.figures if record else {}
-    told = {name: found[name][place] for name in COUNTS if name in found}
-    return {name: int(value) for name, value in told.items() if value == value}
+    counts = {name: found[name][place] for name in COUNTS if name in found}
+    return {name: int(value) for name, value in counts.items() if value == value}
 
 
 def _read(array: Any, at: tuple[Any, ...]) -> npt.NDArray[Any]:
@@ -217,12 +217,12 @@ def _read(array: Any, at: tuple[Any, ...]) -> npt.NDArray[Any]:
 
 
 def _kinds(store: Store) -> list[Product]:
-    """Return what every store has of each cell."""
+    """Return the products that every store has of each cell."""
     return [PRODUCTS[kind] for kind in store.holds if not PRODUCTS[kind].optional]
 
 
 def _cell(store: Store, **given: Any) -> dict[str, Any]:
-    """Return the labels of the cell that a user means."""
+    """Return the labels of a cell from a user's spellings of them."""
     try:
         with sources(store.own):
             return {axis: find_label(axis, one, store.axes[axis]) for axis, one in given.items()}

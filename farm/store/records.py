@@ -1,4 +1,4 @@
-"""The completion records of a store: list them, and read their headers or all of them."""
+"""Completion records of a store: list them, and read their headers or their whole content."""
 
 from __future__ import annotations
 
@@ -12,63 +12,68 @@ from schedfarm.core.format.record import Header, Record
 
 if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
+    from schedfarm.farm.store.store import Store
 
 REMEDY = "delete it to have its cells run again"
 
 
 def read_record(place: Place, block: Block) -> Record | None:
     """Return a block's record, or None where it has none."""
-    data, _ = place.look(record_name(block))
+    data, _ = place.read_with_etag(record_name(block))
     return None if data is None else Record.from_bytes(data)
 
 
 def record_names(place: Place) -> list[str]:
-    """Return the names of a store's records; a trace may be called such as one of them."""
+    """Return the names of a store's records; the name of a trace may look like one."""
     return [name for name in place.names(RECORDS) if name.endswith(RECORD_SUFFIX)]
 
 
-def read_headers(place: Place, store: str) -> dict[Block, Header]:
-    """Return the header of every record by its block; refuse records of another store's identity.
-
-    Raises
-    ------
-    InputError
-        If a file is not a record, or is another store's.
-    """
-    found, names = {}, record_names(place)
-    for name, first in zip(names, place.first_lines(names), strict=True):
-        header = _own_header(place, name, first, store)
+def read_headers(store: Store) -> dict[Block, Header]:
+    """Return the header of every record by its block; InputError if a file is not one of them."""
+    found, names = {}, record_names(store.place)
+    for name, first in zip(names, store.place.first_lines(names), strict=True):
+        header = _own_header(store, name, first)
         found[header.block] = header
     return found
 
 
-def iterate_records(
-    place: Place, store: str, blocks: Iterable[Block] | None = None
-) -> Iterator[Record]:
-    """Yield all records, or those of some blocks, one by one: not all fit into memory.
+def iterate_records(store: Store, blocks: Iterable[Block] | None = None) -> Iterator[Record]:
+    """Yield all records, or those of some blocks, one by one, since all may not fit into memory.
 
-    Raises
-    ------
-    InputError
-        As `read_headers`, and if a byte of a record has changed.
+    InputError, as from `read_headers`, and if a byte of a record has changed.
     """
+    place = store.place
     names = record_names(place) if blocks is None else [record_name(block) for block in blocks]
     for name, data in zip(names, place.read_each(names), strict=True):
         if data is None:
             continue  # deleted since it was listed, to have its block run again
-        _own_header(place, name, data.partition(b"\n")[0], store)
+        _own_header(store, name, data.partition(b"\n")[0])
         try:
             yield Record.from_bytes(data)
         except ValueError as error:
             raise InputError(f"record {place.at(name)}: {error}; {REMEDY}") from None
 
 
-def _own_header(place: Place, name: str, line: bytes, store: str) -> Header:
-    """Read the header of a record, which has to be one of this store and of its name."""
+def check_definitions(store: Store, headers: Iterable[Header]) -> None:
+    """Refuse the first record that was simulated by earlier definitions of orders or rules."""
+    for header in headers:
+        if header.own != store.definition_digest(header.span.policies):
+            raise InputError(
+                f"store {store.place}: an order or a rule of {', '.join(header.span.policies)} "
+                f"has changed since {header.block} was simulated; 'farm verify {store.place} "
+                "--repair' has its cells run again, or give another --store"
+            )
+
+
+def _own_header(store: Store, name: str, line: bytes) -> Header:
+    """Read the header of a record; InputError unless it has the store's identity, name and axes."""
+    where = f"record {store.place.at(name)}"
     try:
         header = Header.from_bytes(line)
     except ValueError as error:
-        raise InputError(f"record {place.at(name)} is not one ({error}); {REMEDY}") from None
-    if header.store != store or record_name(header.block) != name:
-        raise InputError(f"record {place.at(name)} belongs to another campaign or block; {REMEDY}")
+        raise InputError(f"{where} is not one ({error}); {REMEDY}") from None
+    if header.store != store.identity or record_name(header.block) != name:
+        raise InputError(f"{where} belongs to another campaign or block; {REMEDY}")
+    if not store.has_cells(header.block, header.span):
+        raise InputError(f"{where} names cells that the store's axes do not have; {REMEDY}")
     return header

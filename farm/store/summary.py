@@ -1,8 +1,7 @@
 """The summary at the root of a store, folded from the completion records.
 
-Of ten million cells a single figure takes 76 MiB and all of them 2 GiB. So the records are read
-once, what they say of each figure goes to a file of its own beside, and one figure after the
-other is made of that.
+For ten million cells one figure takes 76 MiB and all figures 2 GiB. The records are therefore read
+once into a temporary file per figure, and the figures are made one after the other.
 """
 
 from __future__ import annotations
@@ -23,25 +22,26 @@ import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import JOBS, REFUSED
-from schedfarm.farm.store.arrays import open_aside, write_values
+from schedfarm.farm.store.arrays import open_staged, write_values
+from schedfarm.farm.store.records import iterate_records
 
 if TYPE_CHECKING:
     from schedfarm.core.format.geometry import Kind
     from schedfarm.core.format.record import Record
-    from schedfarm.farm.store.schema import Variable
+    from schedfarm.farm.store.product import Variable
     from schedfarm.farm.store.store import Store
 
 REFRESH_SECONDS = 60.0
-"""Time between two summaries of a run that goes on, at least."""
+"""Least time between two summaries of a run in progress, s."""
 
 REFRESH_SHARE = 0.02
-"""Share of a run's time that they may take, where a summary is of millions of cells."""
+"""Share of a run's time that they may take, where a summary has millions of cells."""
 
 SPOOL_BYTES = 2**20
-"""What is to be folded of a figure is kept in memory up to so much, and then in a file."""
+"""Bytes of one figure that are kept in memory; more go to a file."""
 
 ROWS = 1024
-"""Resamples of which means are made at a time, of sums of all cells."""
+"""Resamples whose means are computed at a time."""
 
 Values = npt.NDArray[Any]
 
@@ -49,49 +49,38 @@ _spool = partial(tempfile.SpooledTemporaryFile, SPOOL_BYTES)
 
 
 class Unfolded(InputError):
-    """Say that there is no room for what a summary is folded from; the cells are stored."""
+    """Report a lack of space for the temporary files of a summary; the cells are stored."""
 
     def __init__(self, error: OSError) -> None:
         folder = tempfile.tempdir or os.environ.get("TMPDIR", "TMPDIR")
         super().__init__(
-            f"the summary is not folded: what is folded does not fit {folder}, the folder of "
-            f"temporary files ({error.strerror or error}); what was simulated is stored, and the "
-            "same command with another TMPDIR folds it"
+            f"the summary is not folded: its temporary files do not fit {folder} "
+            f"({error.strerror or error}); all simulated cells are stored, and the same command "
+            "with another TMPDIR folds it"
         )
 
 
 def fold(store: Store) -> None:
-    """Write the summary of all finished blocks of a store, and put it on the disk.
+    """Write the summary of all finished blocks of a store, durably.
 
-    Raises
-    ------
-    OSError
-        If the store cannot be written.
-    Unfolded
-        If there is no room for temporary files.
+    OSError if the store cannot be written, Unfolded if temporary files do not fit.
     """
-    root, shards = open_aside(store.place), []
+    root, shards = open_staged(store.place), []
     for name, values in folded(store):
         shards += write_values(root[name], (), values)
-    store.place.settle(shards)
-    store.place.put(shards)
+    store.place.sync(shards)
+    store.place.publish(shards)
 
 
 class Refresher:
-    """Fold a store's summary now and then, for those who read it while a run goes on.
-
-    Parameters
-    ----------
-    store : Store
-        Whose summary.
-    """
+    """Fold a store's summary periodically, for readers during a run."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._next = time.monotonic() + REFRESH_SECONDS
 
     def look(self) -> None:
-        """Fold, if it is time to; raises as `fold`, and then looks again after the usual time."""
+        """Fold if the period is over; errors are those of `fold`, and start a new period."""
         begun = time.monotonic()
         if begun < self._next:
             return
@@ -103,15 +92,14 @@ class Refresher:
 
 
 def folded(store: Store, only: Container[str] | None = None) -> Iterator[tuple[str, Values]]:
-    """Yield the variables of the summary of all finished blocks, or some of them, with their names.
+    """Yield names and values of the summary of all finished blocks, or of `only` some variables.
 
-    They are on (trace, resample, load[, policy]); NaN, or 0 of whole numbers, where no cell is
-    done.
+    They are on (trace, resample, load[, policy]); NaN, or 0 for integers, where no cell is done.
     """
     with ExitStack() as stack:
         heap = _Heap(stack)
         means: dict[str, tuple[Kind, str]] = {}
-        for record in store.iterate_records():
+        for record in iterate_records(store):
             kind = record.header.block.product
             means |= {figure: (kind, name) for name, figure in kind.means}
             heap.take(store, record)
@@ -126,7 +114,7 @@ def folded(store: Store, only: Container[str] | None = None) -> Iterator[tuple[s
 
 @dataclass
 class _Columns:
-    """Keep what the records say of one figure, in their order, and of which cells."""
+    """Keep the columns of one figure and their regions, in the order of the records."""
 
     file: Any
     places: list[tuple[slice, ...]] = field(default_factory=list)
@@ -141,7 +129,7 @@ class _Columns:
     def __iter__(self) -> Iterator[tuple[Any, Values]]:
         try:
             self.file.seek(0)
-        except OSError as error:  # what was not written yet is so now
+        except OSError as error:  # seeking writes the buffer
             raise Unfolded(error) from None
         for place in self.places:
             shape = [along.stop - along.start for along in place]
@@ -156,7 +144,7 @@ class _Heap:
         self._stack, self._columns = stack, dict[str, _Columns]()
 
     def columns(self, name: str) -> _Columns:
-        """Return those of a figure, or of a sum over the pieces of one kind of block."""
+        """Return the columns of a figure, or of a sum over the pieces of one kind of block."""
         if name not in self._columns:
             file = _spool()
             self._stack.callback(_close, file)
@@ -164,23 +152,23 @@ class _Heap:
         return self._columns[name]
 
     def take(self, store: Store, record: Record) -> None:
-        """Keep what a record says."""
+        """Keep the columns of a record."""
         block, payload = record.header.block, record.payload
         trace = store.axes["trace"].index(block.trace)
-        place = slice(trace, trace + 1), *store.place_of(block, record.header.span)
+        place = slice(trace, trace + 1), *store.region_of(block, record.header.span)
         if not block.product.means:
             for name, column in payload.figures.items():
                 self.columns(name).add(place, column)
             return
         for name, _ in block.product.means:
-            # A block of which every cell has failed has no figures.
+            # A block without a successful cell has no figures.
             column = payload.figures.get(name, np.full(len(payload.jobs), np.nan))
             self.columns(_sum_of(block.product, name)).add(place, column)
         self.columns(_sum_of(block.product, JOBS)).add(place, payload.jobs)
 
 
 def _close(file: Any) -> None:
-    # What could not be written is tried again then; it has been told of, and nobody wants it.
+    # Closing tries again to write the buffer; the error has been reported.
     with suppress(OSError):
         file.close()
 
@@ -190,25 +178,25 @@ def _sum_of(kind: Kind, name: str) -> str:
 
 
 def _values(store: Store, heap: _Heap, variable: Variable) -> Values:
-    """Return a variable of the summary as the records have it."""
+    """Return a variable of the summary from the columns of the records."""
     target: Values = np.full(_shape(store, variable), variable.fill, variable.dtype)
     for place, column in heap.columns(variable.name):
-        # What is missing in a column of whole numbers is 0 there.
+        # Missing integers are 0.
         target[place] = column if target.dtype.kind == "f" else np.nan_to_num(column)
     return target
 
 
 def _mean(store: Store, heap: _Heap, variable: Variable, kind: Kind, name: str) -> Values:
-    """Return what the pieces of cells came to in all, divided by their jobs."""
+    """Return the sums over the pieces of cells, divided by their jobs."""
     figures = {v.name: v for v in store.figures}
     total, seen = (_total(store, heap, variable, _sum_of(kind, key)) for key in (name, JOBS))
     jobs = _values(store, heap, figures[JOBS])[..., np.newaxis]
-    # A store of before this metric has none.
+    # Stores of earlier programs do not have this metric.
     refused = _values(store, heap, figures[REFUSED]) if REFUSED in figures else np.zeros_like(jobs)
     for trace, first in product_of(range(len(total)), range(0, total.shape[1], ROWS)):
         part = trace, slice(first, first + ROWS)
         counted = jobs[part] - np.nan_to_num(refused[part])
-        # Pieces that are missing leave jobs unseen: their cell has no mean yet.
+        # A cell has no mean until all of its pieces are done.
         whole = (seen[part] == jobs[part]) & (counted > 0)
         total[part] = np.divide(
             total[part], counted, out=np.full_like(total[part], np.nan), where=whole

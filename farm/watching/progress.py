@@ -41,9 +41,10 @@ class Meter:
         """Count an event."""
         match event:
             case Begin(cells=cells, before=before):
+                if before > self.before:
+                    # Each round of a run begins with a count of its own.
+                    self.done = self.failed = 0
                 self.cells, self.before, self.begun = cells, before, event.time
-                # Each round of a run begins with a count of its own.
-                self.done = self.failed = 0
             case BlockDone():
                 self.done += event.cells
                 self.failed += event.failed

@@ -11,8 +11,9 @@ from msgspec import structs
 
 from schedfarm.core.format.record import Header, Record, Totals
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.skeleton import check_metadata
+from schedfarm.farm.store.records import iterate_records, read_headers
 from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.template import check_metadata
 from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 
 SILENT_SECONDS = 180.0
@@ -143,13 +144,13 @@ def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
 
     Payloads are 300 bytes a cell: they are read only if a cell failed or the header has no totals.
     """
-    heads, rest = store.headers(), []
+    heads, rest = read_headers(store), []
     for block, head in heads.items():
         if head.totals is None or head.failed:
             rest.append(block)
         else:
             yield head, head.totals, []
-    for record in store.iterate_records(rest):
+    for record in iterate_records(store, rest):
         yield record.header, record.totals, _failures(record)
 
 

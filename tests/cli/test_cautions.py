@@ -18,7 +18,7 @@ from schedfarm.core.format.names import COPY, MANIFEST
 from schedfarm.core.workload.select import select
 from schedfarm.farm import Campaign, Trace, run
 from schedfarm.farm.campaign.warnings import WARNINGS, Case, ignored_shares, warnings_of
-from schedfarm.farm.store.manifest import sealed, unsealed
+from schedfarm.farm.store.store import sealed, unsealed
 from tests.support.command_line import Farm
 from tests.support.paths import DOCS
 from tests.support.refusals import Said

@@ -44,7 +44,16 @@ def test_commands_stand_under_titles(farm: Farm) -> None:
     ]
     answer = text.partition("Results:")[2].partition("Clusters:")[0]
     commands = [line.split()[0] for line in answer.split("\n") if line]
-    assert commands == ["compare", "report", "bands", "who", "export"]
+    assert commands == [
+        "compare",
+        "plot",
+        "report",
+        "bands",
+        "validate",
+        "who",
+        "explain",
+        "export",
+    ]
 
 
 def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:

@@ -223,10 +223,10 @@ RUNS = [
 
 STEPS = (
     Step("planning.design.install"),
-    Step("store.skeleton.consolidate"),
-    Step("store.folder.Folder.put"),
-    Step("store.folder.Folder.settle"),
-    Step("store.skeleton._remove_others"),
+    Step("store.template._consolidate"),
+    Step("store.folder.Folder.publish"),
+    Step("store.folder.Folder.sync"),
+    Step("store.template._remove_others"),
     Step("store.folder.write_whole"),
     Step("store.folder.write_whole", "store.copy.json"),
     Step("store.folder.write_whole", "campaign.toml"),

@@ -20,7 +20,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import summary
-from schedfarm.farm.store.lock import Superseded, locked
+from schedfarm.farm.store.lock import StaleRun, locked
 from schedfarm.farm.watching.events import Event, Said
 from tests.crash.stages import mounted
 from tests.support.harness import assert_same_results, records
@@ -67,9 +67,9 @@ def test_task_of_an_ended_run__writes_nothing(tmp_path: Path) -> None:
     store = tmp_path / "s"
     with begin(CAMPAIGN, store) as sweep:
         old = sweep.tasks[0]
-    with pytest.raises(Superseded):
+    with pytest.raises(StaleRun):
         run_task(old)
-    with locked(store), pytest.raises(Superseded):
+    with locked(store), pytest.raises(StaleRun):
         run_task(old)
     assert records(store) == {}
     assert list((store / "results.zarr" / "m" / "wait").rglob("c/*")) == []
@@ -121,12 +121,12 @@ def test_no_room_for_temporary_files__ends_in_one_sentence(
         patch.setattr(summary, "_spool", partial(open, "/dev/full", "w+b", buffering=buffer))
         patch.setattr(summary, "REFRESH_SECONDS", 0.0)
         patch.setattr(tempfile, "tempdir", str(folder))
-        with pytest.raises(InputError, match=f"does not fit {folder}, .* TMPDIR folds it"):
+        with pytest.raises(InputError, match=f"do not fit {folder} .* TMPDIR folds it"):
             farm.run(CAMPAIGN, tmp_path / "s", watch=SimpleNamespace(see=told.append))
     assert len(records(tmp_path / "s")) == len(records(undisturbed))
     said = [event.text for event in told if isinstance(event, Said)]
     assert len(said) == 1
-    assert "(No space left on device); what was simulated is stored" in said[0]
+    assert "(No space left on device); all simulated cells are stored" in said[0]
     again = farm.run(CAMPAIGN, tmp_path / "s")
     assert (again.done, again.before) == (0, again.cells)
     assert_same_results(tmp_path / "s", undisturbed)

@@ -18,7 +18,7 @@ def test_killed_build__of_another_campaign_leaves_no_layout_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_store: MadeStores
 ) -> None:
     """Shards of an unfinished build must not outlive it: two tasks would write into one."""
-    kill_build(monkeypatch, "store.skeleton.consolidate", GROWN["all"], tmp_path / "s")
+    kill_build(monkeypatch, "store.template._consolidate", GROWN["all"], tmp_path / "s")
     farm.run(SMALL, tmp_path / "s")
     assert_same_results(tmp_path / "s", made_store(SMALL))
 
@@ -33,7 +33,7 @@ def test_killed_build__half_a_file_is_no_obstacle(tmp_path: Path, made_store: Ma
     assert_same_results(store, made_store(SMALL))
 
 
-@pytest.mark.parametrize("step", ["store.folder.Folder.put", "store.store.Store.save"])
+@pytest.mark.parametrize("step", ["store.folder.Folder.publish", "store.store.Store.save"])
 def test_killed_growth__may_be_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_store: MadeStores, step: str
 ) -> None:

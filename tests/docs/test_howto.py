@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.analysis.plots.kinds import KINDS
 from schedfarm.core import Workload, read_log
 from tests.support.default_port import default_port
 from tests.support.paths import DOCS
@@ -22,11 +23,14 @@ ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
 BLOCK = re.compile(r"(?:`(?P<file>[\w.]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.S)
 
 ANSWERS = {
+    "log-to-answer": "spf+easy,threshold=3x: mean wait",
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
+    "../plots": "figure: heatmap.png",
+    "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
 }
 """What each page comes to."""
 
@@ -96,7 +100,7 @@ def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
     test_what_a_page_shows_runs(folder, "object-store")
 
 
-@pytest.mark.parametrize("page", ["slurm-log", "own-order", "shared-machine", "simulate-in-python"])
+@pytest.mark.parametrize("page", [page for page in ANSWERS if page != "object-store"])
 def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -118,6 +122,16 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     assert ANSWERS[page] in "".join(said)
 
 
+def test_every_kind_of_picture_is_shown() -> None:
+    """A section each, with the command that draws the figure."""
+    text = (DOCS / "plots.md").read_text(encoding="utf-8")
+    for kind in KINDS:
+        assert f"\n### {kind}\n\n```sh\nfarm plot {kind} " in text
+        assert f"](figures/{kind}.png)" in text
+        assert f"--out {kind}.png\n" in text
+        assert (DOCS / "figures" / f"{kind}.png").stat().st_size < 100_000
+
+
 def test_every_page_is_tried() -> None:
     """That of a batch system is tried where there is one, in tests/real/test_slurm.py.
 
@@ -125,6 +139,7 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "network-file-systems",
+        "log-to-answer", "network-file-systems",
         "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
+        "why-a-job-waited",
     ]  # fmt: skip

@@ -22,7 +22,7 @@ from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket
-from schedfarm.farm.store.lock import Superseded
+from schedfarm.farm.store.files import StaleRun
 from schedfarm.farm.store.place import place_of
 from schedfarm.farm.store.records import record_names
 from schedfarm.farm.store.store import Store
@@ -309,26 +309,28 @@ def test_sleeper__wakes_when_the_store_has_grown(
     block before it is stored by then, unless it is that one's record that is slept over.
     """
     monkeypatch.setattr(block_shape, "SHARD_BYTES", 8 * block_shape.JOB_STEP * 2)
-    url, exchange, slept = f"{bucket}/s", Bucket.exchange, []
+    url, put, slept = f"{bucket}/s", Bucket.put_if_match, []
     with begin(THREE, url) as prepared:
         (task,) = prepared.tasks
         if where == "second look":
             # What a worker has left that was killed before it wrote a record.
             place_of(url).write("results.zarr/m/wait/c/0/0/1/0", b"left")
 
-    def late(self: Bucket, name: str, data: Any, mark: Any) -> Any:
+    def late(self: Bucket, name: str, data: Any, etag: Any) -> Any:
         mine = "/wait/c/0/0/1/" in name if where != "record" else name.startswith("records/m/cel")
-        if mine and not slept and (mark is not None or where != "second look"):
+        if mine and not slept and (etag is not None or where != "second look"):
             slept.append(name)
-            monkeypatch.setattr(Bucket, "exchange", exchange)
+            monkeypatch.setattr(Bucket, "put_if_match", put)
             assert farm.run(FIVE, url).done == (5 if where == "record" else 3)
-        return exchange(self, name, data, mark)
+        return put(self, name, data, etag)
 
     # Its turn was looked at before, while its run held the store.
-    turn = Bucket.check_turn
-    monkeypatch.setattr(Bucket, "check_turn", lambda self, run: turn(self, run) if slept else None)
-    monkeypatch.setattr(Bucket, "exchange", late)
-    with pytest.raises(Superseded):
+    check = Bucket.check_fence
+    monkeypatch.setattr(
+        Bucket, "check_fence", lambda self, run: check(self, run) if slept else None
+    )
+    monkeypatch.setattr(Bucket, "put_if_match", late)
+    with pytest.raises(StaleRun):
         run_task(task)
     assert slept
     assert list(verify(url, Again(0))) == []
@@ -336,7 +338,7 @@ def test_sleeper__wakes_when_the_store_has_grown(
     assert_same_by_label(fetched(url, tmp_path / "copy"), tmp_path / "at-once")
 
 
-@pytest.mark.parametrize("step", ["planning.design.install", "store.bucket.Bucket.put"])
+@pytest.mark.parametrize("step", ["planning.design.install", "store.bucket.Bucket.publish"])
 @pytest.mark.parametrize("grown", [False, True], ids=["first build", "growth"])
 def test_killed_build__is_begun_again(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, grown: bool

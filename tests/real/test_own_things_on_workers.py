@@ -131,7 +131,7 @@ def test_interrupted__goes_on(tmp_path: Path) -> None:
     finally:
         run.kill()
     opened = farm.Store.open(store)
-    assert len(read_headers(opened.place, opened.identity)) < len(opened.blocks())
+    assert len(read_headers(opened)) < len(opened.blocks())
     ended = farm_process(tmp_path / "two", "run", str(path), "--store", str(store))
     assert ended.returncode == 0, ended
     assert 0 < counts(ended.stdout)["before"] < 24

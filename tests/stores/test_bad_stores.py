@@ -16,7 +16,7 @@ from schedfarm import farm
 from schedfarm.core import InputError
 from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.records import read_headers, read_record
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import repair, verify
 from tests.support.harness import snapshot
@@ -196,7 +196,7 @@ def test_store__names_that_lead_out_of_it(
     write(GOOD, Path("c.toml"))
     given = ("run", "c.toml", "--store") if command == "run" else (command,)
     assert repr(place) in said(*given, "tiny.farm")
-    with pytest.raises(InputError, match="no name of a trace, a log or an array"):
+    with pytest.raises(InputError, match="not a name of a trace, a log or an array"):
         repair(store, list(verify(store)))
     assert (outside / "0-0-0.json").exists()
 
@@ -247,7 +247,7 @@ def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
 def test_record__has_no_number_that_is_none(store: Path) -> None:
     """JSON has none, and a reader that takes NaN all the same compares it with nothing."""
     opened = Store.open(store)
-    record = read_record(opened.place, next(iter(opened.headers())))
+    record = read_record(opened.place, next(iter(read_headers(opened))))
     assert record is not None
     with pytest.raises(ValueError, match="JSON compliant"):
         replace(record, payload=replace(record.payload, seconds=math.nan)).to_bytes()

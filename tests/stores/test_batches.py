@@ -18,6 +18,7 @@ from schedfarm.farm.execution.run import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs
+from schedfarm.farm.store.records import read_headers
 
 CAMPAIGN = Campaign(
     name="batches",
@@ -63,13 +64,13 @@ def test_each_batch_is_stored_before_the_next_begins(
     with pytest.raises(Struck):
         run_task(whole)
     done = {block for batch in whole.batches[:2] for block in batch}
-    assert prepared.store.headers().keys() == done
-    marks = {block: prepared.store.place.mark(record_name(block)) for block in done}
+    assert read_headers(prepared.store).keys() == done
+    marks = {block: prepared.store.place.etag(record_name(block)) for block in done}
     told = run_task(whole)
     assert [one.block for one in told] == list(whole.blocks)
     assert not any(asked[3:5])
     assert all(asked[5:])
-    assert marks == {b: prepared.store.place.mark(record_name(b)) for b in done}
+    assert marks == {b: prepared.store.place.etag(record_name(b)) for b in done}
 
 
 def test_a_run_that_stops_begins_no_batch(
@@ -84,7 +85,7 @@ def test_a_run_that_stops_begins_no_batch(
 
     monkeypatch.setattr(worker, "answers", wish)
     told = {one.block for one in run_task(whole)}
-    assert told == set(whole.batches[0]) == prepared.store.headers().keys()
+    assert told == set(whole.batches[0]) == read_headers(prepared.store).keys()
     backlog = Backlog([], block_costs(prepared.store, prepared.store.blocks()))
     backlog.give_back_rest(whole, told)
     rest = [backlog.take() for _ in iter(lambda: bool(backlog), False)]

@@ -84,7 +84,7 @@ def no_sync_of_folders(patch: pytest.MonkeyPatch) -> None:
         (numbers_anew, "an open file keeps its identity"),
         (locks_for_nothing, "a lock excludes other processes"),
         (no_locks, "a lock excludes other processes"),
-        (no_sync_of_folders, "new names in a folder can be put on the disk"),
+        (no_sync_of_folders, "new names in a folder can be made durable"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

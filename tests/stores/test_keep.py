@@ -83,10 +83,10 @@ def test_every_job_is_verified_by_simulating_again(
     assert list(verify(store, again)) == []
     assert again.done == again.cells == 24
 
-    true = cell.kept_of
+    true = cell.encode_schedule
     monkeypatch.setattr(
         cell,
-        "kept_of",
+        "encode_schedule",
         lambda schedule: {
             **true(schedule),
             "wait": true(schedule)["wait"] + (np.arange(len(schedule.workload)) == 7),
@@ -155,10 +155,10 @@ def test_a_simulation_that_comes_out_differently_changes_nothing(
     (tmp_path / "mine.py").write_text(MINE)
     store = Path(shutil.copytree(stores["summary"], tmp_path / "store"))
     more = replace(CAMPAIGN, keep="summary", metrics=("mine:ninth",), folder=tmp_path)
-    true = cell.kept_of
+    true = cell.encode_schedule
     monkeypatch.setattr(
         cell,
-        "kept_of",
+        "encode_schedule",
         lambda schedule: {**true(schedule), "backfilled": ~schedule.backfilled},
     )
     before = {p.name: p.read_bytes() for p in (store / "records/m/cells").iterdir()}

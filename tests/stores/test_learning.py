@@ -18,7 +18,7 @@ from schedfarm.core.format.version import FORMAT
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.store.block import OpenBlock, commit
-from schedfarm.farm.store.manifest import sealed
+from schedfarm.farm.store.store import sealed
 from schedfarm.farm.verify import Again, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.harness import arrays, assert_same_results
@@ -331,7 +331,7 @@ def test_another_format__is_refused(
     for key in ("format", "version", "crc32"):
         del plain[key]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("schedfarm.farm.store.manifest.VERSION", version)
+        patch.setattr("schedfarm.farm.store.store.VERSION", version)
         for name in (MANIFEST, COPY):
             (store / name).write_bytes(sealed(plain))
     remedy = "run its campaign into a new folder" if version < 6 else "use a newer one"

@@ -18,7 +18,7 @@ from schedfarm.core.format.names import LOCK
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import cli
 from schedfarm.farm.store import lock
-from schedfarm.farm.store.lock import TURN, check_turn, locked, turn
+from schedfarm.farm.store.lock import FENCE, check_fence, fenced, locked
 from tests.support.harness import snapshot
 from tests.support.refusals import GOOD
 
@@ -34,7 +34,7 @@ def test_second_coordinator_is_told_who_holds_the_lock(tmp_path: Path) -> None:
         ):
             pass
         assert (tmp_path / LOCK).exists()
-        check_turn(tmp_path, run)
+        check_fence(tmp_path, run)
     assert not (tmp_path / LOCK).exists()
 
 
@@ -51,7 +51,7 @@ def test_lock_of_another_run_outlives_the_first(tmp_path: Path) -> None:
         with locked(tmp_path):
             (tmp_path / LOCK).unlink()
             other = stack.enter_context(locked(tmp_path))
-        check_turn(tmp_path, other)
+        check_fence(tmp_path, other)
         with pytest.raises(InputError, match=f"in use by process {os.getpid()}"), locked(tmp_path):
             pass
     assert not (tmp_path / LOCK).exists()
@@ -68,7 +68,7 @@ def another_user() -> Iterator[None]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
-@pytest.mark.parametrize("locked_away", [(), (LOCK,), (TURN,)], ids=lambda names: "".join(names))
+@pytest.mark.parametrize("locked_away", [(), (LOCK,), (FENCE,)], ids=lambda names: "".join(names))
 def test_a_store_of_another_user__is_one_sentence(
     tmp_path: Path, locked_away: tuple[str, ...]
 ) -> None:
@@ -106,8 +106,8 @@ def test_readers_of_a_lock_do_not_take_it(tmp_path: Path) -> None:
             assert reader.read() == text
             with pytest.raises(BlockingIOError):
                 fcntl.flock(reader, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            check_turn(store, run)
-            with turn(store, run):
+            check_fence(store, run)
+            with fenced(store, run):
                 pass
         with pytest.raises(InputError, match="in use by process"), locked(store):
             pass
@@ -126,7 +126,7 @@ def test_the_process_that_holds_off_a_run_is_named(
     here = f"process {os.getpid()} on {platform.node()}"
     with locked(tmp_path):
         (tmp_path / LOCK).rename(tmp_path / "of the first")
-        handle = os.open(tmp_path / TURN, os.O_RDWR)
+        handle = os.open(tmp_path / FENCE, os.O_RDWR)
         fcntl.flock(handle, fcntl.LOCK_SH)
         with pytest.raises(InputError, match=refusal.format(here)), locked(tmp_path):
             pass

@@ -81,7 +81,7 @@ def put(store: str, request: pytest.FixtureRequest) -> Put:
         place = place_of(store)
         place.remove(name)
         if content is not None:
-            place.replace(name, content, None)
+            place.write_if_match(name, content, None)
         if hasattr(request.node, "arrays"):
             below = name.removeprefix(f"{ARRAYS}/")
             if content is None:
@@ -141,12 +141,12 @@ def test_a_summary_that_is_not_folded_yet__reads_as_nothing(
     there = objects(store)
     for gone in there.values():
         put(gone)
-    place_of(store).replace(LOCK, RUN, place_of(store).mark(LOCK))
+    place_of(store).write_if_match(LOCK, RUN, place_of(store).etag(LOCK))
     data = read(store)
     for name in there:
         values = data[name].values
         assert (np.isnan(values) if values.dtype.kind == "f" else values == 0).all()
-    place_of(store).replace(LOCK, b'{"run": null}', place_of(store).mark(LOCK))
+    place_of(store).write_if_match(LOCK, b'{"run": null}', place_of(store).etag(LOCK))
     with pytest.raises((StoreError, InputError), match="is missing"):
         read(store)["wait"].load()
 

@@ -22,11 +22,11 @@ from schedfarm.core.schedule import State
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.block_shape import SHARD_BYTES, lay_out
-from schedfarm.farm.store.arrays import CHUNK_VALUES
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.reading import schedule_of
-from schedfarm.farm.store.skeleton import write_skeleton
+from schedfarm.farm.store.shape import CHUNK_VALUES
 from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.template import write_template
 from tests.stores.platforms import IN_POOL, KINDS, NODE_NAMES, NODES, jobs_on_nodes, on_nodes
 from tests.support.command_line import farm_in
 from tests.support.made import MadeStores
@@ -120,7 +120,7 @@ def test_shards_and_chunks_of_many_jobs_on_many_nodes(sound: Path, tmp_path: Pat
     arrays = {kind.name: big.arrays_of("nodes", kind.name) for kind in kinds}
     layout = lay_out(big.sizes("nodes"), big.axes, kinds, arrays)
     assert layout.cells == (1, 1, 1)
-    write_skeleton(replace(big, layouts={"nodes": layout}), tmp_path / "arrays")
+    write_template(replace(big, layouts={"nodes": layout}), tmp_path / "arrays")
     on = zarr.open_group(tmp_path / "arrays", mode="r")["nodes/on"]
     assert on.shape == (2, 2, 2, 100_000, 1000)
     assert on.shards == (1, 1, 1, 100_032, 1000)

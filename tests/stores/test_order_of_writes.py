@@ -30,7 +30,7 @@ def test_no_record_before_its_shards(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     with begin(CAMPAIGN, tmp_path / "store") as prepared:
         with monkeypatch.context() as patch:
-            patch.setattr(Folder, "put", refuse)
+            patch.setattr(Folder, "publish", refuse)
             with pytest.raises(OSError, match="no shard can be put in place"):
                 run_task(prepared.tasks[0])
         assert records(tmp_path / "store") == {}

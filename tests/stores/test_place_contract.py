@@ -21,8 +21,8 @@ from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import lease
 from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket
+from schedfarm.farm.store.files import StaleRun
 from schedfarm.farm.store.journal import OBJECT_BYTES, START
-from schedfarm.farm.store.lock import Superseded
 from schedfarm.farm.store.place import Place, place_of
 from tests.support.growing import SMALL
 from tests.support.harness import wait_for
@@ -73,15 +73,15 @@ class PlaceContract:
         assert found == [b"short\n", b"x" * (2 * HEAD_BYTES) + b"\n", b"no end"]
 
     def test_replaced_only_if_unchanged(self, place: Place) -> None:
-        assert place.look("f") == (None, None)
-        assert place.replace("f", b"1", None)
-        assert not place.replace("f", b"2", None)
-        data, mark = place.look("f")
+        assert place.read_with_etag("f") == (None, None)
+        assert place.write_if_match("f", b"1", None)
+        assert not place.write_if_match("f", b"2", None)
+        data, etag = place.read_with_etag("f")
         assert data == b"1"
-        assert mark == place.mark("f") is not None
+        assert etag == place.etag("f") is not None
         place.write("f", b"3")
-        assert not place.replace("f", b"4", mark)
-        assert place.replace("f", b"5", place.mark("f"))
+        assert not place.write_if_match("f", b"4", etag)
+        assert place.write_if_match("f", b"5", place.etag("f"))
         assert place.read("f") == b"5"
 
     def test_journal__is_read_from_where_one_left_off(self, place: Place) -> None:
@@ -113,16 +113,16 @@ class PlaceContract:
 
     def test_lock__second_is_refused_and_first_is_named(self, place: Place) -> None:
         with place.locked() as run:
-            place.check_turn(run)
+            place.check_fence(run)
             with pytest.raises(InputError, match=r"in use by process \d+ on .* since"):
                 place.locked().__enter__()
-            with place.turn(run):
+            with place.fenced(run):
                 place.write("f", b"")
-        with pytest.raises(Superseded):
-            place.check_turn(run)
+        with pytest.raises(StaleRun):
+            place.check_fence(run)
         with place.locked() as other:
             assert other != run
-            with pytest.raises(Superseded), place.turn(run):
+            with pytest.raises(StaleRun), place.fenced(run):
                 pass
 
     def test_a_place_travels_by_its_name(self, place: Place) -> None:
@@ -140,7 +140,7 @@ class LeaseContract:
         """Sixteen threads, each with other bytes: what stands there is the winner's."""
 
         def create(name: str) -> Callable[[int], bool]:
-            return lambda number: place.replace(name, b"%d" % number, None)
+            return lambda number: place.write_if_match(name, b"%d" % number, None)
 
         with ThreadPoolExecutor(16) as pool:
             for turn in range(3):
@@ -188,14 +188,14 @@ class LeaseContract:
         with place.locked() as run:
             place.write("f", b"mine")
             theirs = json.dumps({"run": "theirs"}).encode()
-            while not place.replace(LOCK, theirs, place.mark(LOCK)):
+            while not place.write_if_match(LOCK, theirs, place.etag(LOCK)):
                 pass
-            with pytest.raises(Superseded):
-                place.check_turn(run)
+            with pytest.raises(StaleRun):
+                place.check_fence(run)
             time.sleep(1.0)
-            with pytest.raises(Superseded):
+            with pytest.raises(StaleRun):
                 place.write("f", b"mine again")
-            with pytest.raises(Superseded):
+            with pytest.raises(StaleRun):
                 place.remove("f")
         assert place.read(LOCK) == theirs
         assert place.read("f") == b"mine"
@@ -216,9 +216,9 @@ class StoreContract:
         with begin(SMALL, place) as prepared:
             old = prepared.tasks[0]
         before = place.names("")
-        with pytest.raises(Superseded):
+        with pytest.raises(StaleRun):
             run_task(old)
-        with place.locked(), pytest.raises(Superseded):
+        with place.locked(), pytest.raises(StaleRun):
             run_task(old)
         assert place.names("") == before
 
@@ -226,9 +226,9 @@ class StoreContract:
         """A second attempt, as of a task whose worker died after its last record."""
         with begin(SMALL, place) as prepared:
             run_task(prepared.tasks[0])
-            before = {name: place.mark(name) for name in place.names("results.zarr")}
+            before = {name: place.etag(name) for name in place.names("results.zarr")}
             assert sum(done.cells for done in run_task(prepared.tasks[0])) == 0
-            assert {name: place.mark(name) for name in place.names("results.zarr")} == before
+            assert {name: place.etag(name) for name in place.names("results.zarr")} == before
 
 
 def in_memory(patch: pytest.MonkeyPatch) -> Bucket:

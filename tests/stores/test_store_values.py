@@ -24,8 +24,7 @@ from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
-from schedfarm.farm.store.product import PRODUCTS
-from schedfarm.farm.store.schema import WEEKS
+from schedfarm.farm.store.product import PRODUCTS, WEEKS
 from tests.support.made import MadeStores
 
 UNITS = {"1", "s", "processor s", "1 / processor", "1 / processor^2"}

@@ -78,7 +78,7 @@ def test_a_log_of_another_name_is_not_simulated(tmp_path: Path) -> None:
         first, second = one.read_bytes(), other.read_bytes()
         one.write_bytes(second)
         other.write_bytes(first)
-        with pytest.raises(OSError, match="is not the log that its name says"):
+        with pytest.raises(OSError, match="does not match the digest in its name"):
             run_task(prepared.tasks[0])
     assert farm.status(store).done == 0
 

@@ -26,6 +26,7 @@ from schedfarm.farm.cli import cli
 from schedfarm.farm.execution.cell import Simulations
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
+from schedfarm.farm.store.records import iterate_records
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, _drawn, repair, verify
 from schedfarm.farm.watching.events import Event, Said, Watcher
@@ -144,7 +145,7 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
         lengths = draft.store.lengths_of(block, draft.cells[cell], jobs)
         rows = {name: np.asarray(group[name][cell, 0, 0])[: lengths[name]] for name in names}
         rows["wait"] = rows["wait"] + 1
-        draft.put(cell, jobs, rows, {}, 0.0)
+        draft.add(cell, jobs, rows, {}, 0.0)
     commit([draft])
     faults = [f for f in verify(store, Again(100)) if f.block == block]
     assert faults
@@ -282,7 +283,7 @@ def test_cells_of_every_policy_are_drawn(sound: Path, tmp_path: Path) -> None:
         fairness=("promise",),
     )
     farm.run(campaign, path)
-    records = list(farm.Store.open(path).iterate_records())
+    records = list(iterate_records(farm.Store.open(path)))
     met = set()
     for seed in range(40):
         again = Again(2, seed)

@@ -23,7 +23,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
 from schedfarm.farm.store.reading import job_table, schedule_of
-from schedfarm.farm.store.skeleton import write_skeleton
+from schedfarm.farm.store.template import write_template
 from tests.support.made import MadeStores
 
 SPF = "spf+easy,threshold=3d"
@@ -99,7 +99,7 @@ def test_no_reader_or_writer_is_warned(store: Path, tmp_path: Path) -> None:
         xr.open_zarr(path, chunks=None).load()
         xr.open_zarr(path, group="m", chunks=None).load()
         xr.open_datatree(path, engine="zarr", chunks=None).load()
-        write_skeleton(farm.Store.open(store), tmp_path / "arrays")
+        write_template(farm.Store.open(store), tmp_path / "arrays")
     assert [str(one.message) for one in given] == []
 
 

@@ -12,7 +12,7 @@ from zarr.storage import _local
 
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning.tasks import Task
-from schedfarm.farm.store.lock import Superseded
+from schedfarm.farm.store.files import StaleRun
 
 SHARD = "/wait/c/0/0/1/"
 """Part of the path of the shard before which, or within which, it stops."""
@@ -54,7 +54,7 @@ def sleep_within(task: Task, where: str, answer: Connection) -> None:
     Path.replace = stopped_replace  # type: ignore[method-assign, assignment]
     try:
         run_task(task)
-    except Superseded as error:
+    except StaleRun as error:
         answer.send(str(error))
     else:
         answer.send("")

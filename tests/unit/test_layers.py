@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.core.machines.platform import PLATFORMS
 from tests.support.paths import ROOT
 
 PROJECT = "schedfarm"
@@ -155,7 +157,8 @@ FLOORS = {
         ("audit.verdict",),
         ("audit.times",),
         ("machines.*.audit",),
-        ("metrics", "audit"),
+        ("metrics", "audit", "placement"),
+        ("explanation",),
     ),
     "offline": (
         ("instance", "knapsack"),
@@ -167,7 +170,7 @@ FLOORS = {
         ("comparison",),
     ),
     "cluster": (
-        ("errors", "settings", "walltime", "examples"),
+        ("close_http", "errors", "ignore_interrupts", "settings", "walltime", "examples"),
         ("certificates", "encryption", "opening", "queues", "scratch"),
         ("launchers",),
         ("spec",),
@@ -191,9 +194,11 @@ FLOORS = {
         ("verified", "starts"),
         ("band_rule", "store"),
         ("bands", "drawing", "logs", "tables"),
-        ("figures", "groups", "notes", "plain"),
-        ("compare",),
-        ("verdicts", "comparison_figure"),
+        ("figures", "groups", "notes", "plain", "workloads"),
+        ("validation",),
+        ("compare", "cells"),
+        ("verdicts", "comparison_figure", "plots"),
+        ("explanation_figure",),
         ("papers", "report.columns", "report.figures"),
         ("report.contents",),
         ("report",),
@@ -298,3 +303,49 @@ def test_rooms_import_only_from_below() -> None:
         and room_of(other)[0] >= room_of(name)[0]
     }
     assert found == set(), "these imports run upward"
+
+
+NAMED = re.compile(r"schedfarm(?:\.[\w{}]+)+")
+"""A module, or an attribute of one, in a string."""
+
+
+def strings(node: ast.AST) -> Iterator[str]:
+    """Yield the strings of a module except its docstrings; parts of an f-string one by one."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            if not isinstance(node, ast.Expr):
+                yield child.value
+        else:
+            yield from strings(child)
+
+
+def named_in_strings(name: str) -> set[str]:
+    """Modules of the house that a module's strings name, for every kind of platform."""
+    found = set()
+    for text in strings(parsed(files()[name])):
+        for named in NAMED.findall(text):
+            for kind in PLATFORMS:
+                parts = named.replace("{platform}", kind).rstrip(".").split(".")
+                prefixes = (".".join(parts[:end]) for end in range(len(parts), 2, -1))
+                found |= {next((one for one in prefixes if one in files()), "")}
+    return found - {"", name}
+
+
+UPWARD_STRINGS = {
+    "schedfarm.cluster.launchers": {"existing", "gateway", "jobs", "kubernetes", "local", "ssh"},
+    "schedfarm.core.policy.orders": {"engine"},
+    "schedfarm.core.policy.rules": {"audit", "engine", "machines", "reference"},
+}
+"""Rooms above a module that its rows name in strings, so that reading a row imports none of them.
+Their tests load every reference of every row."""
+
+
+def test_strings_name_only_declared_rooms_above() -> None:
+    """A string that names a module is a dependency: none runs upward but those of rows."""
+    found: dict[str, set[str]] = {}
+    for name in files():
+        for other in named_in_strings(name):
+            same = name.split(".")[:2] == other.split(".")[:2]
+            if not same or room_of(other)[0] > room_of(name)[0]:
+                found.setdefault(name, set()).add(room_of(other)[1])
+    assert found == UPWARD_STRINGS

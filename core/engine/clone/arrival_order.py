@@ -22,7 +22,7 @@ from schedfarm.core.engine.world import Options, World
 
 @verb
 def begin(here: World, copy: World, trail: Trail, rank: Int64, first: int, j: int) -> None:
-    """Copy what is here as if no jobs from j on had come."""
+    """Clone the state as if no jobs from j on had arrived."""
     jobs, running, queue, _, key = copy
     copy_starts(trail, here.jobs, jobs.start, first, j)
     copy_machine(here.machine, here.jobs, jobs.start, running)
@@ -32,7 +32,7 @@ def begin(here: World, copy: World, trail: Trail, rank: Int64, first: int, j: in
 
 @verb
 def step(copy: World, rule: int) -> int:
-    """Go to the next end and make its pass; return the instant, s."""
+    """Go to the next completion and make its pass; return the instant, s."""
     jobs, running, _, _, _ = copy
     now = next_end(running)
     while next_end(running) == now:
@@ -43,7 +43,7 @@ def step(copy: World, rule: int) -> int:
 
 @verb
 def reply(copy: World, fst: Int64, first: int, j: int) -> int:
-    """Note the starts of jobs from `first` on before j whose copy this is too.
+    """Record the starts of jobs from `first` on before j that the clone serves, too.
 
     Return one past the last of those that have started.
     """
@@ -56,9 +56,9 @@ def reply(copy: World, fst: Int64, first: int, j: int) -> int:
 def finish(
     here: World, copy: World, trail: Trail, fst: Int64, first: int, j: int, now: int
 ) -> None:
-    """Note when job j starts, which joins when nobody waits any more, and leave the trail.
+    """Record the start of job j, which joins when no job waits, and leave the trail.
 
-    Those who wait now go on by the trail of the last copy, which is the same from here.
+    The jobs that still wait start by the trail of the previous clone, which equals this one.
     """
     fst[j] = first_fit(copy, trail, j, now)
     leave_trail(trail, here.queue, copy.jobs.start, first, j)
@@ -69,7 +69,7 @@ def fork_again(
     here: World, copy: World, trail: Trail, fair: Fair, rule: int, fst: Int64, first: int, j: int,
     now: int,
 ) -> None:  # fmt: skip
-    """Do as `fork` on a copy of a copy; who is passed on that one waits for a copy of its own."""
+    """Do as `fork` on a clone of a clone; jobs that are overtaken on it get clones of their own."""
     begin(here, copy, trail, fair.rank, first, j)
     since = reply(copy, fst, first, j)
     while copy.queue.size[0] > 0 and differs(trail, copy.jobs, j, now):
@@ -83,11 +83,11 @@ def fork(
     here: World, copy: World, spare: World, trail: Trail, fair: Fair, rule: int, fst: Int64,
     first: int, j: int, now: int,
 ) -> None:  # fmt: skip
-    """Find when job j joins and starts on a copy of what is here, after this pass.
+    """Find the relaxed fair start of job j on a clone of the state after this pass.
 
-    And when those from `first` on do, as far as this is their copy too. For each job that is
-    passed on it, and who passes it, a copy of the copy goes on: until then it was theirs too.
-    Copies of those again, for who is passed on them, would save one step in 200 on the CTC log.
+    And those of the jobs from `first` on that the clone serves, too. When a job overtakes others on
+    it, clones of the clone continue for both, as it served them until then. A third level of
+    clones would save one step in 200 on the CTC log.
     """
     begin(here, copy, trail, fair.rank, first, j)
     since = reply(copy, fst, first, j)
@@ -106,8 +106,9 @@ def fair_relaxed(
 ) -> None:
     """Fill `fst` as `fair_patient` does, for jobs that join when all before them have started.
 
-    A copy begins after the pass in which one of those it is for starts out of turn, and goes on
-    until it is equal to the last one or nobody waits. On the CTC log that halves the passes.
+    A clone begins after the pass in which one of its jobs starts out of turn, and is simulated
+    until it equals the previous one (`core.engine.clone.trail`) or no job waits. On the CTC log
+    that halves the passes.
     """
     jobs, running, queue, _, _ = here
     known = arrived = 0

@@ -27,11 +27,11 @@ def fork(
     here: World, copy: World, fair: Fair, options: Options, fst: Int64, first: int, j: int,
     now: int, oldest: int, k: int, look: bool,
 ) -> None:  # fmt: skip
-    """Find when job j, which has arrived, starts on a copy of what is here.
+    """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    And, where patience is exact, when those from `first` on do, as far as this is their copy too:
-    it is asked for strict fair starts alone. The pass of this instant is still to come where `look`
-    says so; job k arrives next. Jobs before `oldest` starve already, or have started.
+    For a patient fair order and strict fair starts, also those of the jobs from `first` on that the
+    clone serves. `look` tells whether the pass of this instant is pending; job k arrives next.
+    Jobs before `oldest` starve already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
@@ -62,7 +62,7 @@ def fork(
 
 @kernel
 def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each."""
+    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them."""
     jobs, running, queue, _, _ = here
     threshold = options.threshold
     arrived = oldest = 0
@@ -86,12 +86,12 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
 
 @kernel
 def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
-    """Fill `fst` as `fair_fixed` does, strictly and first come first served: patience is exact.
+    """Fill `fst` as `fair_fixed` does, for strict fair starts, first come, first served.
 
-    No job that waits moves one before it: the schedule stays every job's own copy until a later
-    one starts. The copy then begins after that pass, whose decisions on earlier jobs it shares.
-    It is made for the last of them, and again for those that are passed on it.
-    Who starves waits in that order anyway: the options' threshold is NEVER.
+    Invariant: no waiting job affects an earlier one, so that the schedule serves every job as its
+    clone until a later job starts; that pass still decides on earlier jobs as their clones would.
+    The clone begins after it, is made for the last of these jobs, and again for those that are
+    overtaken on it. Starving jobs wait in this order anyway: the options' threshold is NEVER.
     """
     jobs, running, queue, _, _ = here
     known = arrived = 0

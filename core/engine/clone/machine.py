@@ -16,7 +16,7 @@ def copy_machine(machine: Machine, jobs: Jobs, start: Int64, other: Machine) -> 
 
 @generic
 def withdraw(machine: Machine, jobs: Jobs, bar: int) -> None:
-    """Take the jobs from `bar` on off the machine, as if they had not started."""
+    """Remove the jobs from `bar` on from the machine, as if they had not started."""
     raise NotImplementedError
 
 

@@ -26,10 +26,10 @@ def fork(
     here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, j: int, now: int, k: int, look: bool,
 ) -> int:  # fmt: skip
-    """Return when job j, which has arrived, starts on a copy of what is here, s.
+    """Return the fair start, s, of job j, which has arrived, on a clone of the state.
 
-    The pass of this instant is still to come where `look` says so; job k arrives next. The second
-    rankings are the copy's.
+    `look` tells whether the pass of this instant is pending; job k arrives next. The second
+    rankings are the clone's.
     """
     jobs, machine, queue, _, by_age = copy
     own = rankings[1]
@@ -59,7 +59,7 @@ def fair_moving(
     here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, fst: Int64,
 ) -> None:  # fmt: skip
-    """Fill `fst`, all -1, for the jobs wanted: the schedule, and next to it a copy for each."""
+    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them."""
     jobs, machine, queue, _, _ = here
     arrived = 0
     while True:

@@ -25,7 +25,7 @@ from schedfarm.core.engine.world import Options
 
 @verb
 def copy_book(book: Book, other: Book, start: Int64) -> None:
-    """Copy the reservations and the profile that they make."""
+    """Copy the reservations and the profile."""
     for i in range(book.state[COUNT]):
         other.job[i], other.need[i], other.length[i] = book.job[i], book.need[i], book.length[i]
         other.at[i], other.earliest[i] = book.at[i], book.earliest[i]
@@ -49,10 +49,10 @@ def fork(
     j: int,
     joined: bool,
 ) -> int:
-    """Return when job j starts on a copy of what is here, to which nobody comes, s.
+    """Return the start, s, of job j on a clone of the state without arrivals.
 
-    The pass of this instant is still to come. A job that has not joined comes when all those
-    who wait have started. The second rankings are the copy's.
+    The pass of this instant is pending. A job that has not joined arrives when all waiting jobs
+    have started. The second rankings are the clone's.
     """
     start, book, clock, own = copy.jobs.start, copy.book, copy.clock, rankings[1]
     copy_machine(here.running, here.jobs, start, copy.running)
@@ -82,10 +82,10 @@ def fair_planned(
     walk: int,
     fst: Int64,
 ) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it a copy for each.
+    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them.
 
-    Until somebody comes after it the schedule is a job's own copy; relaxed, if nobody waited
-    when it came.
+    Invariant: the schedule is the clone of a job until the next arrival; of a relaxed one, only if
+    no job waited at its arrival.
     """
     jobs, _, book, clock, _ = here
     while not is_over(jobs, fair, fst, clock[ARRIVED]):

@@ -37,7 +37,7 @@ from schedfarm.core.engine.world import Options
 
 @verb
 def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int) -> None:
-    """Copy the waiting jobs whose rank is at most `bar`; their reservations are made anew."""
+    """Copy the waiting jobs with a rank of at most `bar`; their reservations are made again."""
     state, kept, starving = other.state, 0, 0
     state[POINTS] = other.front[0] = 0
     for i in range(plan.state[COUNT]):
@@ -69,7 +69,7 @@ def enter(copy: Planner, rankings: AnyRankings, j: int) -> None:
 def turn_alone(
     copy: Planner, rankings: AnyRankings, fair: Fair, per_event: bool, k: int, j: int
 ) -> int:
-    """Go to the next instant, or event, of a copy for job j; return who comes next."""
+    """Go to the next instant, or event, of a clone for job j; return the next arrival."""
     jobs, machine, plan, clock, _ = copy
     k = coming(fair, jobs.start, k, j)
     due, end = jobs.submit[k] if k < fair.until[j] else NEVER, next_end(machine)
@@ -96,13 +96,13 @@ def fork(
     here: Planner, whole: Planner, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, fst: Int64, first: int, j: int, look: bool,
 ) -> None:  # fmt: skip
-    """Find when job j, which has arrived, starts on a copy of what is here.
+    """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    And when those from `first` on do, as far as this is their copy too. The pass of this instant
-    is still to come where `look` says so. The second rankings are the copy's.
+    And those of the jobs from `first` on that the clone serves, too. `look` tells whether the pass
+    of this instant is pending. The second rankings are the clone's.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
-    # Starvation looks at every job of the columns: none may be there that does not exist.
+    # Starvation examines every job of the columns, so that later jobs are cut off.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
     copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
     joined, k, own = not fair.relaxed, here.clock[ARRIVED], rankings[1]
@@ -137,12 +137,12 @@ def settle(
     here: Planner, copy: Planner, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, fst: Int64, known: int,
 ) -> int:  # fmt: skip
-    """Copy for the jobs from `known` on that a later one has now passed; return the next.
+    """Make clones for the jobs from `known` on that a later one has overtaken; return the next job.
 
-    First come first served, no job that waits moves one before it: the schedule stays every
-    job's own copy until a later one starts, and the pass in which it does decides on the
-    earlier ones as its own would. The copy is made for the last of them, and again for those
-    that are passed on it.
+    Invariant: first come, first served, no waiting job affects an earlier one, so that the schedule
+    serves every job as its clone until a later job starts; that pass still decides on earlier jobs
+    as their clones would. The clone is made for the last of them, and again for those that are
+    overtaken on it.
     """
     latest = latest_running(here.machine, known - 1)
     plan = here.plan
@@ -162,7 +162,7 @@ def fair_reserving(
     options: Options,
     fst: Int64,
 ) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule and beside it copies as needed."""
+    """Fill `fst`, all -1, for the jobs wanted: the schedule, and clones as needed."""
     jobs, running, plan, clock, _ = here
     known = 0
     while True:

@@ -1,7 +1,7 @@
-"""What every fair start kernel shares: who is later, and a copy of the machine and the queue.
+"""State of all fair start kernels: the fair order, and a clone of the machine and the queue.
 
-A job's fair start is found on a copy of the state at its arrival, or later where that is exact:
-the copy runs on without the jobs later than it until it starts. The schedule itself goes on.
+The fair start of a job is found on a clone of the state at its arrival, or at a later instant if
+that is exact: the clone is simulated without later jobs until the job starts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import World
 
 GONE = 0
-"""Start on a copy, s, of a job that does not exist there, so that nobody finds it waiting."""
+"""Start on a clone, s, of a job that does not exist there, so that it does not count as waiting."""
 
 
 class Fair(NamedTuple):
-    """Which jobs are asked for, and the fair order.
+    """The requested jobs, and the fair order.
 
     rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job
     that is not later than each. wanted: bool[n]. last: one past the last job wanted. relaxed:
     whether a job joins only when those before it have started. plain: whether the fair order is
-    that of arrival. patient: whether, besides, a waiting job is nothing to those who came before.
+    that of arrival. patient: whether, in addition, a waiting job never affects an earlier one.
     """
 
     rank: Int64
@@ -44,7 +44,7 @@ class Fair(NamedTuple):
 def copy_queue(
     queue: Queue, other: Queue, start: Int64, keys: tuple[Int64, Int64], rank: Int64, bar: int
 ) -> None:
-    """Copy the waiting jobs whose rank is at most `bar`, packed into full blocks."""
+    """Copy the waiting jobs with a rank of at most `bar`, packed into full blocks."""
     place, filled, b = -1, BLOCK, 0
     for p in range(queue.size[0]):
         source = queue.first[queue.order[p]]
@@ -72,7 +72,7 @@ def copy_queue(
 
 @verb
 def coming(fair: Fair, start: Int64, k: int, j: int) -> int:
-    """Return the next job from k on that arrives though job j was here first, at `until` none."""
+    """Return the next job from k on that is not later than job j; `until` if there is none."""
     while k < fair.until[j] and fair.rank[k] > fair.rank[j]:
         start[k] = GONE
         k += 1
@@ -83,9 +83,9 @@ def coming(fair: Fair, start: Int64, k: int, j: int) -> int:
 def turn_alone(
     copy: World, key: Int64, fair: Fair, per_event: bool, k: int, j: int
 ) -> tuple[int, int]:
-    """Go to the next instant, or event, of a copy for job j; return it, s, and who comes next.
+    """Go to the next instant, or event, of a clone for job j; return it, s, and the next arrival.
 
-    Who arrives has the place in the copy's queue that `key` gives.
+    `key` orders arriving jobs in the clone's queue.
     """
     jobs, machine, queue, _, own = copy
     k = coming(fair, jobs.start, k, j)
@@ -106,17 +106,18 @@ def turn_alone(
 
 @verb
 def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
-    """Say whether the copy for job j is taken at its arrival, not before the next arrival.
+    """Tell whether the clone for job j is made at its arrival, rather than before the next arrival.
 
-    Until then, strictly and in order of arrival, the schedule is its copy; unless others came
-    after it at the same instant, to share its one pass.
+    Invariant: with strict fair starts in order of arrival, the schedule itself is the clone of job
+    j until the next arrival, unless other jobs arrive after it at the same instant and share its
+    pass.
     """
     return bool(fair.wanted[j] and (fair.relaxed or not fair.plain or j + 1 < arrived))
 
 
 @verb
 def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Say whether an arrival is next, and the latest job waits and has no copy yet."""
+    """Tell whether an arrival is next, and the latest job waits and has no clone yet."""
     j = arrived - 1
     if j < 0 or jobs.start[j] >= 0 or fst[j] >= 0 or not fair.wanted[j]:
         return False
@@ -125,9 +126,9 @@ def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Say whether the last job wanted, and with it every one, has started or had its copy.
+    """Tell whether the last job wanted, and with it every one, has started or had its clone.
 
-    Or whether the kernel is to leave.
+    Or whether the simulation is cancelled.
     """
     j = fair.last - 1
     return bool(jobs.leave[0] != 0 or (arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0)))
@@ -135,7 +136,7 @@ def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
 
 @verb
 def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
-    """Let jobs that had no copy start when they did."""
+    """Use the start in the schedule as the fair start of jobs that had no clone."""
     for j in range(fair.last):
         if fair.wanted[j] and fst[j] < 0:
             fst[j] = jobs.start[j]
@@ -143,10 +144,13 @@ def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
 
 @verb
 def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
-    """Say whether patient job j starts at another time than it would without those after it.
+    """Tell whether a fair start of job j is unknown and may differ from the schedule.
 
-    The first of them has just started, or the job itself; `head` came first of those that wait.
-    No copy has answered for the job yet.
+    Called when job j or a later one has just started; `head` is the first waiting job.
+
+    Invariant: for a patient fair order the schedule decides on job j as its own clone would, until
+    a later job starts, since waiting later jobs do not affect it. A job that has started by then
+    starts fairly in the schedule; a relaxed one only if no earlier job still waits.
     """
     if not fair.wanted[j] or fst[j] >= 0:
         return False
@@ -155,10 +159,11 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
 
 @verb
 def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
-    """Note when those of first..stop - 1 started who have on a copy; return one past the last.
+    """Record the starts on a clone of jobs first..stop - 1; return one past the last that started.
 
-    None of them had before. No job that waits moves one before it, so that until one of them
-    starts the copy is that of each. Who has passed `head`, which waits, is not answered for.
+    None of them had started before. Invariant: since a waiting job never affects an earlier one,
+    the clone serves all of these jobs until one of them starts, and then the later ones of them.
+    A job that overtakes `head`, which waits, is left to a clone of its own.
     """
     for j in range(first, stop):
         if start[j] >= 0:

@@ -1,7 +1,9 @@
-"""The trail of a copy: when those who waited at its beginning started there, nobody arriving.
+"""The trail: a memo of the starts on the previous clone.
 
-Two copies to which nobody comes are equal from the instant on at which the same jobs run, since
-the same instants, and the same jobs wait. What the last one did then need not be done again.
+Invariant: two clones without arrivals are equal from an instant on if at that instant, after all
+its passes, the same jobs run since the same instants and the same jobs wait. A pass depends on
+these and on the time only. So a new clone is simulated until it equals the previous one, and its
+remaining jobs start as the trail says.
 """
 
 from __future__ import annotations
@@ -17,19 +19,19 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import World
 
 ABSENT = -2
-"""Start, s, of a job that is not on a copy."""
+"""Start, s, of a job that is not on a clone."""
 
 WAITED, BAR, UNTIL, PLACE, STATE = range(5)
-"""Fields of a trail's state: how many jobs waited at its beginning; one past the last job; until
-when, s, the copy that is made now differs from it at least; where in the round of `differs` the job
-is that was found to differ last; their number."""
+"""Fields of a trail's state: number of jobs that waited at its beginning; one past its last job; a
+time, s, until which the present clone differs from it; position, in the round of `differs`, of the
+job that differed last; the number of fields."""
 
 
 class Trail(NamedTuple):
-    """The last copy: jobs from ``state[BAR]`` on were not there, and nobody waits at its end.
+    """The previous clone: it has the jobs before ``state[BAR]``, all of which start on it.
 
     start: int64[n], s, of the jobs that waited at its beginning, which are the first
-    ``state[WAITED]`` of job, int64[n], and of those from the `first` of its copy on. state:
+    ``state[WAITED]`` of job, int64[n], and of the jobs from the clone's `first` on. state:
     int64[STATE].
     """
 
@@ -39,16 +41,16 @@ class Trail(NamedTuple):
 
 
 def no_trail(n: int) -> Trail:
-    """Return the trail of a copy with no jobs, of n."""
+    """Return an empty trail with room for n jobs."""
     return Trail(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(STATE, np.int64))
 
 
 @verb
 def copy_starts(trail: Trail, jobs: Jobs, start: Int64, first: int, bar: int) -> None:
-    """Copy the starts that `differs` will look at, of jobs before `bar`.
+    """Copy the starts, of jobs before `bar`, that `differs` will read.
 
-    Of those that are over nothing else copies them. Jobs from `first` on may differ from those on
-    other copies of this instant.
+    Nothing else copies those of jobs that have ended. Jobs from `first` on may have other starts on
+    other clones of this instant.
     """
     for c in range(trail.state[WAITED]):
         start[trail.job[c]] = jobs.start[trail.job[c]]
@@ -58,10 +60,12 @@ def copy_starts(trail: Trail, jobs: Jobs, start: Int64, first: int, bar: int) ->
 
 @verb
 def differs_until(trail: Trail, jobs: Jobs, bar: int, now: int, j: int) -> int:
-    """Return until when at least job j is in another state than on the last copy, s.
+    """Return a time, s, before which job j is always in another state than on the previous clone.
 
-    Now if its state is the same after all passes of now, which those of a job that takes no
-    time may not be yet.
+    It is `now` if the states are equal after all passes of `now`. Else the job starts at different
+    instants on the two clones (or is on one of them only), and the states differ until it has ended
+    on both: max of the starts + run. A job that still waits starts at `now` at the earliest. A job
+    without duration counts as 1 s, since its state may change within the instant.
     """
     start = jobs.start[j] if j < bar else ABSENT
     other = trail.start[j] if j < trail.state[BAR] else ABSENT
@@ -74,10 +78,14 @@ def differs_until(trail: Trail, jobs: Jobs, bar: int, now: int, j: int) -> int:
 
 @verb
 def differs(trail: Trail, jobs: Jobs, bar: int, now: int) -> bool:
-    """Say whether a copy differs still from the last one, after all passes of now.
+    """Tell whether a clone still differs from the previous one, after all passes of `now`.
 
-    That is whether a job does that is on one of both alone, or that waited at the beginning of
-    the last; the one that was found last mostly does for long.
+    Only jobs that are on one of the clones, or that waited at the beginning of the previous one,
+    can differ: the others had started on both before they were cloned.
+
+    Invariant: before state[UNTIL] the clone differs, by `differs_until` of the job found last. The
+    round begins with that job, so that a clone that differs costs one comparison; it is complete
+    when no job differs.
     """
     state = trail.state
     if now < state[UNTIL]:
@@ -96,7 +104,7 @@ def differs(trail: Trail, jobs: Jobs, bar: int, now: int) -> bool:
 
 @verb
 def free_at(world: World, trail: Trail, now: int) -> tuple[int, int]:
-    """Return how many processors are free then, if those who wait start by the trail.
+    """Return the free processors at an instant if waiting jobs start by the trail.
 
     And the next instant at which a job ends, s.
     """
@@ -120,7 +128,7 @@ def free_at(world: World, trail: Trail, now: int) -> tuple[int, int]:
 
 @verb
 def last_start(queue: Queue, trail: Trail, now: int) -> int:
-    """Return when the last of those who wait starts by the trail, s; now if nobody waits."""
+    """Return the last start of the waiting jobs by the trail, s; `now` if none waits."""
     for place in range(queue.size[0]):
         b = queue.order[place]
         for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
@@ -130,7 +138,7 @@ def last_start(queue: Queue, trail: Trail, now: int) -> int:
 
 @verb
 def first_fit(world: World, trail: Trail, j: int, now: int) -> int:
-    """Return when job j starts that joins when nobody waits any more, s."""
+    """Return the start, s, of job j, which joins when no job waits."""
     now = last_start(world.queue, trail, now)
     free, soon = free_at(world, trail, now)
     while free < world.jobs.procs[j]:
@@ -141,9 +149,9 @@ def first_fit(world: World, trail: Trail, j: int, now: int) -> int:
 
 @verb
 def leave_trail(trail: Trail, queue: Queue, start: Int64, first: int, bar: int) -> None:
-    """Make a copy's starts the trail, on which those go on who still wait.
+    """Make a clone's starts the trail; jobs that still wait keep the starts of the old trail.
 
-    `queue` is who waited at its beginning, besides jobs from `bar` on.
+    `queue` holds the jobs that waited at its beginning, and jobs from `bar` on.
     """
     count = 0
     for place in range(queue.size[0]):

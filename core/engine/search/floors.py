@@ -1,4 +1,8 @@
-"""Floors: what the searches of a walk have found out, so that no larger job searches it again."""
+"""Lower bounds (floors) from the searches of a walk, so that larger jobs do not search again.
+
+Invariant: for a floor (need, length, start, until) of a cluster, each window of this length that
+begins before `start`, cut off at `until`, has an instant with fewer free processors than `need`.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,27 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 
 NEED, LENGTH, START, UNTIL, FLOOR = range(5)
-"""Fields of a floor, which holds for no fewer processors and for no less time, s: no window of
-that length, cut off at UNTIL, s, that begins before START, s, has them free; their number."""
+"""Fields of a floor: processors, length of the window, s, START, s, and UNTIL, s; their number."""
 
 FLOORS = 8
-"""How many floors a walk keeps of a machine; 64 leave as many jobs to look at, 4 let each search
-1.4 times as many steps on the CTC log."""
+"""Floors that a walk keeps for each cluster; 64 leave as many jobs to examine, 4 make each search
+take 1.4 times as many steps on the CTC log."""
 
 
 @verb
 def floor_for(
     floor: Int64, known: int, need: int, length: int, at: int, begin: int, stop: int
 ) -> int:
-    """Return from when on a job reserved at `at` may start, by the known floors, s; or `stop`.
+    """Return a lower bound, s, of the start of a job reserved at `at`, by the floors; or `stop`.
 
-    Its own reservation is in the profile, so it asks for windows that are cut off at `at` (NEVER on
-    a machine where it has none). One that began before a floor's START would hold the floor's
-    shorter and narrower window, cut off no earlier than UNTIL, which is taken somewhere. Where the
-    floor looked beyond `at` it may have met this very reservation: then only its windows that end
-    by `at` say anything.
+    Its own reservation is in the profile, so that its windows are cut off at `at` (NEVER on a
+    cluster where it has none). Proof: let a window of the job begin before a floor's START. It
+    contains the floor's window, which is narrower and shorter, and which lacks processors at some
+    instant before UNTIL. If UNTIL <= `at`, that instant is in the job's own, cut-off window. Else
+    the instant may be one that the job itself occupies; so only windows of the floor that end by
+    `at` count, which begin by `at` - length.
     """
-    # The latest is the one that most often refuses.
+    # The latest floor refuses most often.
     for k in range((known - 1) * FLOOR, -1, -FLOOR):
         if floor[k + NEED] <= need and floor[k + LENGTH] <= length:
             first = floor[k + START]
@@ -47,9 +51,11 @@ def copy_floor(floor: Int64, source: int, target: int) -> None:
 
 @verb
 def learn(floor: Int64, known: int, need: int, length: int, begin: int, until: int) -> int:
-    """Keep a floor in place of those that it implies, or of the oldest; return how many there are.
+    """Add a floor; return the number of floors.
 
-    It stays true until something is made free before `until`: reservations only take.
+    It replaces floors that are at least as wide and long and have no later START and UNTIL, else
+    the oldest if there are too many. It stays true until processors are freed before `until`,
+    since reservations only take them.
     """
     kept = 0
     for k in range(0, known * FLOOR, FLOOR):
@@ -69,7 +75,11 @@ def learn(floor: Int64, known: int, need: int, length: int, begin: int, until: i
 
 @verb
 def doubt(floor: Int64, known: int, low: int) -> None:
-    """Cut every floor off where something has been made free from `low` on."""
+    """Restrict every floor after processors have been freed from `low` on.
+
+    Its windows are cut off at `low`; those that could reach beyond, because they begin after
+    `low` - length, are given up.
+    """
     for k in range(0, known * FLOOR, FLOOR):
         if floor[k + UNTIL] > low:
             floor[k + UNTIL] = low

@@ -25,16 +25,20 @@ from schedfarm.core.engine.search.clusters import (
 from schedfarm.core.engine.search.floors import FLOOR, FLOORS, doubt, floor_for, learn
 
 COUNT, NEWS = 0, 1
-"""Places in a book's state: jobs that wait; whether any of them has news."""
+"""Fields of a book's state: number of waiting jobs; whether any of them has news."""
 
 
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in order of (start, submit, position).
 
     job, need, length, at, place: int64[n], of each its index, processors, estimate, s, reserved
-    start, s, and cluster. low, high: int64[n], its news: what others made free since it was last
-    looked at, from and until, s, on whichever cluster. since, until: int64[c], from and until when,
-    s, anything of a cluster is news to anybody. state: int64[2].
+    start, s, and cluster. low, high: int64[n], its news: the interval, s, in which others have
+    freed processors since it was last examined, on any cluster. since, until: int64[c], the
+    interval, s, of all news on each cluster. state: int64[2].
+
+    Invariant: a reservation that can start earlier does so in a window that touches processors
+    freed since it was last examined: its news, cut to that of the cluster, or the intervals that
+    the present walk has freed (`Moves.first` and `last`).
     """
 
     job: Int64
@@ -50,12 +54,12 @@ class Book(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """What a walk has moved, in its order, and what it knows meanwhile.
+    """The moves of a walk, in its order, and its intermediate results.
 
-    moved, at, place: int64[n], place in the book, start, s, and cluster of before; low, high:
-    int64[n], what the move made free, s. count: int64[1]. first, last: int64[c], what has been
-    made free of each cluster since the walk began, s. dirty: int64[c], whether its profile is
-    another one since. floor: int64[c, FLOORS * FLOOR], known: int64[c].
+    moved, at, place: int64[n], position in the book, and former start, s, and cluster; low, high:
+    int64[n], the interval that the move freed, s. count: int64[1]. first, last: int64[c], the
+    interval freed on each cluster since the walk began, s. dirty: int64[c], whether its profile has
+    changed since. floor: int64[c, FLOORS * FLOOR], known: int64[c].
     """
 
     moved: Int64
@@ -72,7 +76,7 @@ class Moves(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The clusters, the reservations, and what a walk needs."""
+    """The clusters, the reservations, and the state of a walk."""
 
     clusters: Clusters
     book: Book
@@ -121,7 +125,7 @@ def copy_entry(book: Book, source: int, target: int) -> None:
 
 @verb
 def settle(book: Book, i: int) -> None:
-    """Bring the reservation at place i, which starts no later than before, to its place."""
+    """Sort in the reservation at place i, which starts no later than before."""
     job, need, length, at, place = (
         book.job[i],
         book.need[i],
@@ -140,9 +144,9 @@ def settle(book: Book, i: int) -> None:
 
 @verb
 def arrange(book: Book) -> None:
-    """Bring the reservations into order of start, ties by submit and position.
+    """Sort the reservations by start, ties by submit and position.
 
-    By insertion: a walk, or a move of a search, leaves them almost sorted.
+    By insertion, since a walk, or a move of a search, leaves them almost sorted.
     """
     for i in range(1, book.state[COUNT]):
         settle(book, i)
@@ -150,7 +154,7 @@ def arrange(book: Book) -> None:
 
 @verb
 def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
-    """Reserve for a job that comes now, behind all others; return when it may start, s."""
+    """Reserve for a job that arrives now, after all others; return its start, s."""
     clusters, book, _ = plan
     i = book.state[COUNT]
     t, c = earliest_place(clusters, need, length, now)
@@ -164,7 +168,7 @@ def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
 
 @verb
 def leave(book: Book, i: int) -> None:
-    """Take the reservation at place i out of the book; its processors stay taken."""
+    """Remove the reservation at place i from the book; its processors stay taken."""
     book.state[COUNT] -= 1
     for k in range(i, book.state[COUNT]):
         copy_entry(book, k + 1, k)
@@ -172,7 +176,7 @@ def leave(book: Book, i: int) -> None:
 
 @verb
 def begin_walk(plan: Plan) -> None:
-    """Forget what the last walk moved and found out; nothing has been made free yet."""
+    """Forget the moves and results of the last walk; nothing has been freed yet."""
     moves = plan.moves
     moves.count[0] = 0
     for c in range(plan.clusters.size.size):
@@ -181,7 +185,7 @@ def begin_walk(plan: Plan) -> None:
 
 @verb
 def make_free(plan: Plan, c: int, low: int, high: int) -> None:
-    """Take note that something of a cluster has been made free, from and until, s."""
+    """Record that processors of a cluster have been freed, from and until, s."""
     moves = plan.moves
     moves.first[c], moves.last[c] = min(moves.first[c], low), max(moves.last[c], high)
     doubt(moves.floor[c], moves.known[c], low)
@@ -189,10 +193,10 @@ def make_free(plan: Plan, c: int, low: int, high: int) -> None:
 
 @verb
 def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
-    """Return the first instant before `best`, s, at which job i of the book fits cluster c.
+    """Return the first instant, s, before `best` at which job i of the book fits cluster c.
 
-    Or `best`. Only windows that touch what has been made free since it was last looked at count:
-    they begin before `last` and end after `first`.
+    It is `best` if there is none. By the invariant of `Book` only windows that touch freed
+    processors are searched: they begin before `last` and end after `first`.
     """
     book, moves = plan.book, plan.moves
     first, last = moves.first[c], moves.last[c]
@@ -200,7 +204,7 @@ def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
     if low < high:
         first, last = min(first, low), max(last, high)
     need, length = book.need[i], book.length[i]
-    # Elsewhere its own reservation is not in the way, and cuts no window off.
+    # On other clusters its own reservation does not cut off windows.
     at = book.at[i] if book.place[i] == c else NEVER
     stop, begin = min(best, last), max(now, first - length + 1)
     if begin >= stop or first >= at:
@@ -216,7 +220,7 @@ def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
 
 @verb
 def note_move(moves: Moves, i: int, at: int, place: int, low: int, high: int) -> None:
-    """Take note of a job's start and cluster of before, and of what its move made free."""
+    """Record a job's former start and cluster, and the interval that its move freed."""
     k = moves.count[0]
     moves.moved[k], moves.at[k], moves.place[k] = i, at, place
     moves.low[k], moves.high[k] = low, high
@@ -247,11 +251,11 @@ def shift(plan: Plan, i: int, t: int, c: int) -> None:
 
 @verb
 def look_at(plan: Plan, i: int, now: int) -> tuple[int, int]:
-    """Return the earliest start of the job at place i of the book, s, and where that is."""
+    """Return the earliest start, s, and cluster of the job at place i of the book."""
     clusters, book, moves = plan
     best, place, need = book.at[i], book.place[i], book.need[i]
     if book.length[i] == 0:
-        # It takes nothing, so others may have its instant: what it finds may be later.
+        # It takes no processors, so that others may have taken its instant since.
         t, c = earliest_place(clusters, need, 0, now)
         return (t, c) if t < best else (best, place)
     for c in range(clusters.size.size):
@@ -264,14 +268,14 @@ def look_at(plan: Plan, i: int, now: int) -> tuple[int, int]:
 
 @routine
 def walk(plan: Plan, now: int, skip: int) -> None:
-    """Put each reservation into its earliest gap, but for the one at place `skip`, if any.
+    """Move each reservation, except that at place `skip`, to its earliest gap.
 
-    What is made free before the walk has been noted by `make_free`.
+    Processors freed before the walk have been recorded by `make_free`.
     """
     clusters, book, moves = plan
     first = 0
     if skip >= 0 and book.state[NEWS] == 0 and clusters.size.size == 1:
-        # Those before it begin before what it leaves, and are in their own way from there on.
+        # Earlier reservations begin before the freed interval, in which they find themselves.
         first = skip
     for i in range(first, book.state[COUNT]):
         if i != skip:
@@ -282,7 +286,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
 
 @verb
 def forget_news(book: Book) -> None:
-    """Make nothing news to anybody."""
+    """Forget all news."""
     book.state[NEWS] = 0
     for c in range(book.since.size):
         book.since[c], book.until[c] = NEVER, 0
@@ -290,7 +294,7 @@ def forget_news(book: Book) -> None:
 
 @routine
 def commit(plan: Plan) -> None:
-    """Make what the walk moved the plan: what became free behind a job's back is news to it."""
+    """Accept the moves of the walk: intervals freed after a job was examined are news to it."""
     book, moves = plan.book, plan.moves
     forget_news(book)
     low, high, k = NEVER, 0, moves.count[0] - 1

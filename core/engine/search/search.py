@@ -41,12 +41,12 @@ TABU, RANDOM, GAP = 0, 1, 2
 """Codes of the searches."""
 
 VERSION, OLDEST, LISTED = range(3)
-"""Places in a search's state: a number that changes when the plan does; the place of the oldest
-job in the tabu list; how many jobs are in it."""
+"""Fields of a search's state: version of the plan; position of the oldest job in the tabu list;
+number of jobs in it."""
 
 
 class Aim(NamedTuple):
-    """What a policy asks of a search.
+    """Options of a policy for a search.
 
     every: s. times, moves: iterations are times x the waiting jobs + moves. kind: a code.
     """
@@ -59,13 +59,18 @@ class Aim(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search remembers.
+    """State of a search.
 
-    stream: the state of the draws. tenure: int64[length of the tabu list], its jobs. listed:
-    int64[n], how often a job is in it. tried, soonest: int64[n], the version of the plan at which
-    moving a job was no gain, and the first start, s, that it would have changed something to.
-    saved: the profiles of the best plan; valid: int64[c], of which clusters they are those. route:
-    int64[n], jobs in the order in which a control takes them. state: int64[3].
+    stream: state of the draws. tenure: int64[length of the tabu list], its jobs. listed: int64[n],
+    number of times that a job is in it. tried, soonest: int64[n], see below. saved: profiles of the
+    best plan; valid: int64[c], whether that of a cluster is saved. route: int64[n], jobs in the
+    order of a control. state: int64[3].
+
+    Invariant: if tried[j] is the version and soonest[j] >= now, moving job j is no gain. The
+    version changes with each arrival, start, completion and accepted move, so that the
+    reservations and all that scores depend on are those of the last attempt. The attempt depends
+    on the time only as a lower bound of starts; since all starts that it gave are at `now` or
+    later, it would give the same ones.
     """
 
     stream: Int64
@@ -80,7 +85,7 @@ class Search(NamedTuple):
 
 
 def empty_search(size: Int64, n: int, tenure: int, seed: Int64) -> Search:
-    """Return a search that has not begun; seed: the state of its draws."""
+    """Return an initial search; seed: the state of its draws."""
     return Search(
         seed.copy(),
         np.zeros(tenure, np.int64),
@@ -96,7 +101,7 @@ def empty_search(size: Int64, n: int, tenure: int, seed: Int64) -> Search:
 
 @verb
 def change_plan(search: Search) -> None:
-    """Take note that the plan is another one: what was found out of it holds no more."""
+    """Begin a new version of the plan, for which no attempt or saved profile is valid."""
     search.state[VERSION] += 1
     for c in range(search.valid.size):
         search.valid[c] = 0
@@ -104,7 +109,7 @@ def change_plan(search: Search) -> None:
 
 @verb
 def save(search: Search, plan: Plan, c: int) -> None:
-    """Keep the profile of a cluster as it is in the best plan."""
+    """Save the profile of a cluster in the best plan."""
     if search.valid[c] == 0:
         copy_profile(plan.clusters, search.saved, c)
         search.valid[c] = 1
@@ -112,7 +117,7 @@ def save(search: Search, plan: Plan, c: int) -> None:
 
 @verb
 def restore(search: Search, plan: Plan) -> None:
-    """Make the plan the best one again."""
+    """Restore the best plan."""
     book, moves = plan.book, plan.moves
     for k in range(moves.count[0] - 1, -1, -1):
         i = moves.moved[k]
@@ -124,7 +129,7 @@ def restore(search: Search, plan: Plan) -> None:
 
 @verb
 def soonest_start(plan: Plan) -> int:
-    """Return the earliest start that the moves gave a job, s; NEVER if there was none."""
+    """Return the earliest start that the moves gave a job, s; NEVER without a move."""
     soonest = NEVER
     for k in range(plan.moves.count[0]):
         soonest = min(soonest, plan.book.at[plan.moves.moved[k]])
@@ -133,10 +138,10 @@ def soonest_start(plan: Plan) -> int:
 
 @routine
 def drop_news(search: Search, plan: Plan, now: int) -> None:
-    """Compress the best plan as it is: if nobody gains by the news, there is none.
+    """Compress the best plan, and forget its news if no job gains from it.
 
-    Every move would look through it anew: 20,000 jobs of MetaCentrum's grid took 3,600 searches a
-    move, and now take 2,200.
+    Otherwise every move examines the news again: 20,000 jobs of MetaCentrum's grid took 3,600
+    searches per move instead of 2,200.
     """
     if plan.book.state[NEWS] == 0:
         return
@@ -154,7 +159,7 @@ def drop_news(search: Search, plan: Plan, now: int) -> None:
 def try_move(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int, i: int
 ) -> bool:
-    """Lift the job at place i of the book out, compress, put it back; keep that if better."""
+    """Remove the job at place i of the book, compress, put it back; keep the result if better."""
     clusters, book, moves = plan
     j, at, c = book.job[i], book.at[i], book.place[i]
     need, length = book.need[i], book.length[i]
@@ -195,7 +200,7 @@ def empty_list(search: Search) -> None:
 
 @verb
 def enlist(search: Search, j: int) -> None:
-    """Put a job into the tabu list, from which the oldest goes where it is full."""
+    """Add a job to the tabu list, which drops the oldest one when it is full."""
     size, state = search.tenure.size, search.state
     if size == 0:
         return
@@ -219,7 +224,7 @@ def place_of(book: Book, j: int) -> int:
 
 @verb
 def reorder(search: Search, book: Book) -> None:
-    """Draw a job and a place for it in the order of starts, and write that order."""
+    """Draw a job and a new position for it in the order of starts, and write that order."""
     waiting = book.state[COUNT]
     source, target = draw(search.stream, waiting), draw(search.stream, waiting)
     k = 0
@@ -236,7 +241,7 @@ def reorder(search: Search, book: Book) -> None:
 def try_order(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int
 ) -> bool:
-    """Make all reservations anew, with one at a random place of the order; keep that if better."""
+    """Make all reservations again with one at a random position; keep the result if better."""
     clusters, book, moves = plan
     for c in range(clusters.size.size):
         save(search, plan, c)
@@ -255,7 +260,7 @@ def try_order(
         if t != at or c != place:
             note_move(moves, i, at, place, NEVER, 0)
     if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
-        # Each has the earliest gap beside those before it, and the others only took.
+        # Each job has its earliest gap next to those before it; later ones only took processors.
         for i in range(book.state[COUNT]):
             book.low[i], book.high[i] = NEVER, 0
         forget_news(book)
@@ -270,7 +275,7 @@ def try_order(
 def try_draw(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int
 ) -> None:
-    """Draw a job that is not tabu and try to move it; empty the list where all are."""
+    """Draw a job that is not tabu and try to move it; empty the list if all jobs are tabu."""
     book = plan.book
     if search.state[LISTED] >= book.state[COUNT]:
         empty_list(search)
@@ -287,7 +292,7 @@ def try_draw(
 def look_for_better(
     search: Search, plan: Plan, score: Score, past: Past, aim: Aim, jobs: Jobs, now: int
 ) -> None:
-    """Search the plan for a better one, and leave the best that was found."""
+    """Search for a better plan, and leave the best one found."""
     book, counts = plan.book, aim.counts
     waiting = book.state[COUNT]
     drop_news(search, plan, now)

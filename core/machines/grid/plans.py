@@ -124,8 +124,8 @@ def last_candidate(
 ) -> tuple[int, int]:
     """Return the last job that may start now, and the first cluster where it may.
 
-    A cluster is asked only for places behind the best one so far, which no cluster before it has
-    room for: so the cluster that the last place is found on is the first that has room for it.
+    Invariant: no earlier cluster has room for a place after the best one so far. Each cluster is
+    searched only after it, so that the last place is found on the first cluster with room for it.
     """
     if last < first:
         return last, -1
@@ -143,8 +143,8 @@ def last_rival(
 ) -> int:
     """Return the last job that may start on cluster c before `end`.
 
-    Or `last`, where a cluster before c has room for it but no processors: a job without duration
-    has just taken them, and `last` waits for that.
+    Or `last`, if an earlier cluster has room for it in its profile but no free processors, which a
+    job without duration has just taken.
     """
     cell = plans.front[0] + last
     need, length = plans.need[cell], plans.length[cell]

@@ -1,4 +1,4 @@
-"""Several clusters beside each other, of which a job uses one."""
+"""Several clusters, of which a job uses one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """Hold clusters, inside one of which each job runs.
+    """Describe clusters, inside one of which each job runs.
 
     Parameters
     ----------
     clusters : sequence of int
-        Processors of each cluster, at least 1. Where several are as good, the first counts.
+        Processors of each cluster, at least 1. Ties between clusters go to the first.
     names : sequence of str, optional
-        What they are called, each differently; by default cluster1, cluster2 and so on.
+        Distinct names of the clusters; by default cluster1, cluster2 and so on.
 
     Raises
     ------
     InputError
-        If there is no cluster, one has no processor, together they have more than the clock can
-        count, or the names do not fit.
+        If there is no cluster, one has no processor, together they have more than 2^62 - 1, or the
+        names do not fit.
 
     Examples
     --------
@@ -95,12 +95,12 @@ class Grid:
 
     @property
     def key(self) -> str:
-        """Text that stands for the grid in a workload's digest; names change no schedule."""
+        """Text of the grid in a workload's digest; names change no schedule."""
         return "grid " + " ".join(map(str, self.clusters))
 
     @property
     def limit(self) -> str:
-        """What a job's processors must be, for the sentence that refuses others."""
+        """Limit of a job's processors, for the message that refuses others."""
         return f"at most the widest cluster's {max(self.clusters)}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -109,7 +109,7 @@ class Grid:
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Refuse nobody: all that jobs ask for means something here."""
+        """Accept all jobs: every request has a meaning here."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""

@@ -1,4 +1,4 @@
-"""Clusters that are tied to a central switch, over which jobs migrate or spread."""
+"""Clusters with links to a central switch, over which jobs migrate or are co-allocated."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
 
 MOST_PROCESSORS = 2**31 - 1
-"""Most processors of a cluster: stores keep what a job has of each in 32 bits."""
+"""Most processors of a cluster: stores have a job's processors on each in 32 bits."""
 
 MOST_CAPACITY = 2**52
 """Largest capacity of a link, kbit/s: beyond it a float does not hold every whole number."""
 
 THOUSAND = 1000
-"""Parts in which a job's communication, and what of it goes to all, is counted."""
+"""Unit of a job's communication, and of its all-to-all part: thousandths."""
 
 MOST_BANDWIDTH = 2.0**51
-"""Bound of bandwidth x procs^2: what a job asks of a link fits 64 bits below it."""
+"""Bound of bandwidth x procs^2, below which the demand of a job on a link fits 64 bits."""
 
 LONGEST_ON_LINKS = 2**32
 """Bound of estimates, s: work is counted in parts of 2^-30 s."""
@@ -34,17 +34,17 @@ LONGEST_ON_LINKS = 2**32
 
 @dataclass(frozen=True)
 class Network:
-    """Hold clusters, each with a link to a switch (Jones and Ligon 2005, section 2.1).
+    """Describe clusters, each with a link to a switch (Jones and Ligon 2005, section 2.1).
 
     Parameters
     ----------
     clusters : sequence of int
         Processors of each cluster, at least 1 and at most 2^31 - 1.
     names : sequence of str, optional
-        What they are called, each differently; by default cluster1, cluster2 and so on.
+        Distinct names of the clusters; by default cluster1, cluster2 and so on.
     links : sequence of int, optional
-        Capacity of each cluster's link in each direction, kbit/s, at least 1; by default none has
-        a limit.
+        Capacity of each cluster's link in each direction, kbit/s, at least 1; by default links are
+        unlimited.
 
     Raises
     ------
@@ -121,14 +121,14 @@ class Network:
 
     @property
     def key(self) -> str:
-        """Text that stands for the network in a workload's digest; names change no schedule."""
+        """Text of the network in a workload's digest; names change no schedule."""
         return "|".join(
             ["network " + " ".join(map(str, self.clusters)), " ".join(map(str, self.links))]
         )
 
     @property
     def limit(self) -> str:
-        """What a job's processors must be, for the sentence that refuses others."""
+        """Limit of a job's processors, for the message that refuses others."""
         return f"at most those of all clusters together, {self.size}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -137,7 +137,7 @@ class Network:
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Refuse jobs that come from no cluster, or ask of links what nobody can.
+        """Refuse jobs without a cluster of origin or with impossible demands on links.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Network:
             wrong = (values < 0) | (values > THOUSAND)
             refuse_jobs(wrong, values, name, "0 to 1000 thousandths")
         refuse_jobs(jobs.bandwidth < 0, jobs.bandwidth, "bandwidth", "at least 0 kbit/s")
-        # In floats, so that nothing overflows; what passes is far below what 64 bits hold.
+        # In floats, so that nothing overflows; accepted values are far below 64 bits.
         many = jobs.bandwidth * np.square(jobs.procs.astype(np.float64)) >= MOST_BANDWIDTH
         refuse_jobs(many, jobs.bandwidth, "bandwidth", "below 2^51 kbit/s / procs^2")
         long = jobs.estimate >= LONGEST_ON_LINKS

@@ -1,4 +1,4 @@
-"""Nodes of some processors each, of which jobs ask for so many on several nodes at once."""
+"""Nodes with several processors each; a job requests a number of them on several nodes."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ ANY = -1
 """The property set of a job that takes any node."""
 
 MOST = 2**31 - 1
-"""Most processors of a node: stores keep what a job has of each in 32 bits."""
+"""Most processors of a node: stores have a job's processors on each in 32 bits."""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Hold nodes, of each of which a job takes so many processors (Eyraud 2006, section 3.1).
+    """Describe nodes; a job takes equally many processors of each of its nodes.
+
+    Source: Eyraud 2006, section 3.1.
 
     Parameters
     ----------
     capacities : sequence of int
-        Processors of each node, at least 1 and at most 2^31 - 1. Where several are as good, the
-        first counts.
+        Processors of each node, at least 1 and at most 2^31 - 1. Ties between nodes go to the
+        first.
     names : sequence of str, optional
-        What they are called, each differently; by default node1, node2 and so on.
+        Distinct names of the nodes; by default node1, node2 and so on.
     sets : mapping of str to sequence of str, optional
-        Names of the nodes that have certain properties; jobs name a set by its place here.
+        Names of the nodes with certain properties; jobs name a set by its index.
     down : sequence of (str, int, int), optional
         A node's name, the instant at which it goes down and that at which it is up again, s.
 
@@ -187,14 +189,14 @@ class Nodes:
 
     @property
     def key(self) -> str:
-        """Text that stands for the nodes in a workload's digest; names change no schedule."""
+        """Text of the nodes in a workload's digest; names change no schedule."""
         sets = (" ".join(map(str, np.flatnonzero(row))) for row in self.members)
         outages = " ".join(map(str, self.outages.ravel().tolist()))
         return "|".join(["nodes " + " ".join(map(str, self.capacities)), *sets, outages])
 
     @property
     def limit(self) -> str:
-        """What a job's processors must be, for the sentence that refuses others."""
+        """Limit of a job's processors, for the message that refuses others."""
         return "its weight on each of enough nodes of its set"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -210,10 +212,10 @@ class Nodes:
         return admitted
 
     def check(self, jobs: Columns) -> None:
-        """Refuse nobody: all that jobs ask for means something here."""
+        """Accept all jobs: every request has a meaning here."""
 
     def candidates(self, properties: int, weight: int) -> Bool:
-        """Return which nodes of a set, or of `ANY`, have so many processors, bool[nodes]."""
+        """Return whether nodes are in a set, or `ANY`, with `weight` processors, bool[nodes]."""
         wide = np.array(self.capacities, np.int64) >= weight
         return wide if properties == ANY else wide & self.members[properties]
 

@@ -27,7 +27,7 @@ def next_end_of(running: Running) -> int:
 
 @machine.give_back.of(Running)
 def give_back_to(running: Running, now: int) -> bool:
-    """Count as free what is predicted to end by now."""
+    """Count jobs that are predicted to end by now as free."""
     return give_back(running, now)
 
 
@@ -82,7 +82,7 @@ def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
 
 @verb
 def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
-    """Say whether a job that fits now leaves the reservation alone, and charge it for extra."""
+    """Tell whether a job that fits now respects the reservation; charge its extra processors."""
     if now + estimate <= hold[SHADOW]:
         return True
     if need > hold[EXTRA]:
@@ -108,6 +108,6 @@ def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int)
 
 @machine.within_reach.of(Running)
 def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Say whether a block's minima are short or narrow enough."""
+    """Tell whether a block's minima are short or narrow enough."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= hold[EXTRA])

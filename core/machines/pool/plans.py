@@ -16,7 +16,7 @@ def lay_out(running: Running, plan: Plan, now: int) -> None:
 
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
-    """Forget the steps before now."""
+    """Drop the steps before now."""
     profiles.advance(plan.profile, now)
 
 
@@ -69,7 +69,7 @@ def take(running: Running, plan: Plan, c: int, step: int, t: int, length: int, n
 
 @planning.leaves_room.of(Running)
 def leaves_room(running: Running, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Say whether processors are free."""
+    """Tell whether processors are free."""
     return profiles.has_room(plan.profile, step, need, end)
 
 

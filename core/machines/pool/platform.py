@@ -1,4 +1,4 @@
-"""The plain machine: processors of which each is as good as another."""
+"""The plain machine: a pool of equivalent processors."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """Hold a pool of processors, of which a job takes any that are free.
+    """Describe a pool of processors, of which a job takes any that are free.
 
     Parameters
     ----------
     processors : int
-        How many, at least 1.
+        Number of processors, at least 1.
 
     Raises
     ------
     InputError
-        If there is none, or more than the clock can count.
+        If there is no processor, or more than 2^62 - 1.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Pool:
 
     @property
     def key(self) -> str:
-        """Text that stands for the pool in a workload's digest."""
+        """Text of the pool in a workload's digest."""
         return str(self.processors)
 
     @property
     def limit(self) -> str:
-        """What a job's processors must be, for the sentence that refuses others."""
+        """Limit of a job's processors, for the message that refuses others."""
         return f"at most the machine's {self.processors}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -86,7 +86,7 @@ class Pool:
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Refuse nobody: all that jobs ask for means something here."""
+        """Accept all jobs: every request has a meaning here."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""

@@ -9,7 +9,7 @@ from schedfarm.core.engine.usage import SETTLED, Shares
 
 @usage.follow.of(Running)
 def follow(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Count the jobs behind the end of the list."""
+    """Charge the jobs after the end of the list."""
     count = running.count[0]
     for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
         usage.count_ended(shares, jobs, running.job[p], running.end[p])

@@ -265,8 +265,8 @@ def test_starts_that_cannot_be_are_refused(rule: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("unfit", r"no function of \(workload, policy\)"),
-        ("nothing", r"no function of \(workload, policy\)"),
+        ("unfit", r"not a function of \(workload, policy\)"),
+        ("nothing", r"not a function of \(workload, policy\)"),
         ("absent", "rule 'beside:absent' cannot be imported"),
         ("alone,backfill=spf", "backfill=spf is an option of rules 'none', 'aggressive'"),
     ],

@@ -32,8 +32,9 @@ from schedfarm.farm.planning.cost import cell_seconds
 from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.survey import survey
 from schedfarm.farm.planning.tasks import Task, block_costs, missing_blocks, plan
-from schedfarm.farm.store.arrays import CHUNK_VALUES, chunk_shape, open_results
+from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.product import PRODUCTS
+from schedfarm.farm.store.shape import CHUNK_VALUES, chunk_shape
 from schedfarm.farm.store.store import Store
 
 Costs = dict[Block, float]

@@ -1,9 +1,11 @@
 """The events of a network and their passes: own jobs, migration, co-allocation.
 
-Source: Jones and Ligon (2005), sections 3.2 to 3.4. Nobody is looked at again who has been found
-not to start, unless something has become freer since. Between two events on a cluster no
-reservation of it comes, since the first to come does when somebody there is predicted to end; so
-where nothing happens the plan stays true, and what does not fit does not.
+Source: Jones and Ligon (2005), sections 3.2 to 3.4.
+
+Invariant: a job that was found not to start is examined again only after processors or links have
+become freer (`renew`, and OWN and FRESH of `core.machines.network.kernels.waiting`). Between two
+events on a cluster none of its reservations becomes due, since the first one is due at a predicted
+end there; so the plan stays true, and a job that does not fit still does not.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ from schedfarm.core.machines.network.kernels.world import (
 
 @verb
 def start_own(world: World, c: int, place: int, now: int) -> None:
-    """Start the job at a place of queue `c` on its own cluster, in whose plan it is."""
+    """Start the job at a place of queue `c` on its own cluster, whose plan contains it."""
     waiting, notes = world.waiting, world.notes
     j = waiting.job[waiting.first[c] + place]
     remove(waiting, c, place)
@@ -86,7 +88,7 @@ def start_own(world: World, c: int, place: int, now: int) -> None:
 
 @verb
 def start_due(world: World, c: int, now: int) -> None:
-    """Start the jobs of queue `c` whose reservation has come."""
+    """Start the jobs of queue `c` whose reservation is due."""
     waiting, machines = world.waiting, world.machines
     i = 0
     while i < waiting.state[EDGE, c]:
@@ -100,7 +102,7 @@ def start_due(world: World, c: int, now: int) -> None:
 
 @verb
 def plan_own(world: World, c: int, now: int, depth: int) -> None:
-    """Bring the plan of cluster `c` up to date: its first jobs start or hold reservations."""
+    """Update the plan of cluster `c`: its first jobs start or hold reservations."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
     if state[VOID, c] == 1:
@@ -128,7 +130,7 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
 
 @verb
 def guard_points(world: World, c: int) -> None:
-    """Let nobody else delay a reservation without duration: it counts as the second it is in."""
+    """Let no other job delay a reservation without duration, which counts as one second."""
     waiting = world.waiting
     for at in range(waiting.first[c], waiting.first[c] + waiting.state[EDGE, c]):
         t = waiting.reserved[waiting.job[at]]
@@ -138,7 +140,7 @@ def guard_points(world: World, c: int) -> None:
 
 @verb
 def measure_anew(world: World, c: int, now: int, depth: int) -> None:
-    """Bring the plan and the room of cluster `c` up to date where something has changed there."""
+    """Update the plan and the room of cluster `c` after a change there."""
     state = world.waiting.state
     if state[VOID, c] == 1 or state[DUE, c] == 1:
         if depth > 0:
@@ -168,7 +170,7 @@ def schedule_own(world: World, c: int, now: int, depth: int) -> None:
 
 @verb
 def find_rooms(world: World, c: int, at: int, now: int) -> int:
-    """Note the room of each cluster for a job that waits in queue `c`; return all together."""
+    """Write the room of each cluster for a job of queue `c`; return the sum."""
     waiting, plans, room, total = world.waiting, world.plans, world.split.room, 0
     length, t = waiting.length[at], waiting.reserved[waiting.job[at]]
     for d in range(room.size):
@@ -183,7 +185,7 @@ def find_rooms(world: World, c: int, at: int, now: int) -> int:
 
 @verb
 def chosen_cluster(room: Int64, need: int, to: int) -> int:
-    """Return the cluster that a job goes to, of those that have room for it."""
+    """Return the destination of a job among the clusters with room for it."""
     chosen = NOWHERE
     for d in range(room.size):
         if room[d] < need:
@@ -200,7 +202,13 @@ def chosen_cluster(room: Int64, need: int, to: int) -> int:
 
 @verb
 def is_hopeless(world: World, j: int) -> bool:
-    """Tell whether links had no room for a job of the same kind, and have not had more since."""
+    """Tell whether links certainly have no room for a job.
+
+    Invariant: if failed[0] of a kind (equal processors, bandwidth and alltoall) is the present
+    number `sooner`, no room has been gained since links had no room for a job of this kind with
+    estimate failed[1]; a job with at least that estimate needs the same room for longer. Jobs with
+    reservations of their own are examined, since their own reservation counts as free.
+    """
     failed, kind = world.notes.failed, world.asks.kind[j]
     known = failed[0, kind] == world.notes.sooner[0]
     return bool(
@@ -212,7 +220,7 @@ def is_hopeless(world: World, j: int) -> bool:
 
 @verb
 def note_failure(world: World, j: int) -> None:
-    """Note that links have no room for a job."""
+    """Record that links have no room for a job."""
     failed, kind, length = world.notes.failed, world.asks.kind[j], world.jobs.estimate[j]
     if failed[0, kind] == world.notes.sooner[0]:
         length = min(length, failed[1, kind])
@@ -221,7 +229,7 @@ def note_failure(world: World, j: int) -> None:
 
 @verb
 def co_allocation(world: World, j: int, ignored: bool) -> int:
-    """Return where a job goes that all clusters together have room for, and note its split."""
+    """Return the destination of a job for which all clusters together have room, and its split."""
     asks, spread, split, need = world.asks, world.spread, world.split, world.jobs.procs[j]
     inside = chosen_cluster(split.room, need, FIRST_ROOM)
     if inside != NOWHERE:
@@ -237,7 +245,7 @@ def co_allocation(world: World, j: int, ignored: bool) -> int:
 
 @verb
 def destination(world: World, part: int, c: int, now: int, options: Options) -> int:
-    """Return where the next job of queue `c` goes in this part of a pass."""
+    """Return the destination of the next job of queue `c` in this part of a pass."""
     waiting, split = world.waiting, world.split
     at = waiting.first[c] + waiting.state[AT, c]
     j, need = waiting.job[at], waiting.need[at]
@@ -253,7 +261,7 @@ def destination(world: World, part: int, c: int, now: int, options: Options) -> 
 def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
     """Go on in queue `c` to the next job for which there may be room, by a table of needs.
 
-    A job with a reservation may have more room than the table tells, but no more than `most`.
+    A job with a reservation may have more room than the table gives, but at most `most`.
     """
     waiting = world.waiting
     need, length, state, base = waiting.need, waiting.length, waiting.state, waiting.first[c]
@@ -286,7 +294,7 @@ def next_of(world: World, now: int, table: Int64, most: int) -> int:
 
 @verb
 def all_free(machines: Clusters) -> int:
-    """Return the processors that nobody has."""
+    """Return the free processors of all clusters."""
     total = 0
     for c in range(machines.size.size):
         total += machines.free[c, 0]
@@ -295,7 +303,7 @@ def all_free(machines: Clusters) -> int:
 
 @routine
 def walk(world: World, part: int, now: int, options: Options) -> None:
-    """Make the part of a pass in which jobs migrate, or that in which they are co-allocated."""
+    """Make the part of a pass for migration or for co-allocation."""
     waiting, plans, notes = world.waiting, world.plans, world.notes
     state, table = waiting.state, plans.one if part == ONE else plans.all
     for c in range(waiting.first.size):
@@ -319,7 +327,7 @@ def walk(world: World, part: int, now: int, options: Options) -> None:
 
 @verb
 def is_somebody_to_look_at(world: World) -> bool:
-    """Tell whether anybody waits who has not been found not to start."""
+    """Tell whether a waiting job is still to be examined."""
     state, found = world.waiting.state, False
     for c in range(state.shape[1]):
         found |= state[FRESH, c] < state[COUNT, c]
@@ -331,7 +339,7 @@ def make_pass(world: World, now: int, options: Options) -> None:
     """Make the parts of a pass."""
     state, notes, depth = world.waiting.state, world.notes, options.depth
     for c in range(state.shape[1]):
-        # A job with estimate 0 reserves nothing: those behind it may have moved it.
+        # A job with estimate 0 reserves nothing, so that later jobs may have moved it.
         if state[POINTS, c] > 0:
             state[VOID, c] = 1
             renew(world)
@@ -354,7 +362,7 @@ def make_pass(world: World, now: int, options: Options) -> None:
 
 @verb
 def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
-    """Note that somebody who was predicted to end then has ended on cluster `c`."""
+    """Record the end, on cluster `c`, of a job with this predicted end."""
     state = world.waiting.state
     state[DUE, c], state[OWN, c] = 1, 0
     if predicted > now and depth > 0:
@@ -363,7 +371,7 @@ def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
 
 @verb
 def complete(world: World, now: int, depth: int) -> None:
-    """End whatever is to end now."""
+    """Complete the jobs that end now."""
     jobs, machines, spread, notes = world.jobs, world.machines, world.spread, world.notes
     ended = False
     for c in range(machines.size.size):
@@ -394,7 +402,7 @@ def complete(world: World, now: int, depth: int) -> None:
 
 @routine
 def share_anew(world: World, now: int, depth: int) -> None:
-    """Make the shares of links anew; plans whose predicted ends have moved are void."""
+    """Compute the shares of links again, and void plans whose predicted ends have moved."""
     state, slid = world.waiting.state, world.notes.slid
     for c in range(slid.size):
         slid[c] = 0
@@ -409,7 +417,7 @@ def share_anew(world: World, now: int, depth: int) -> None:
 
 @verb
 def admit(world: World, j: int, depth: int) -> None:
-    """Queue a job that arrives; where it goes before a reservation the plan is void."""
+    """Queue an arriving job; the plan is void if the job precedes a reservation."""
     c, state = world.asks.origin[j], world.waiting.state
     place = insert(world.waiting, world.jobs, c, j)
     if depth == 0 or world.jobs.procs[j] > world.machines.size[c]:

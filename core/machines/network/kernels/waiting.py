@@ -1,4 +1,4 @@
-"""The jobs that wait, cluster by cluster of their origin, each queue in order."""
+"""The waiting jobs: an ordered queue for each cluster of origin."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from schedfarm.core.engine.queue import precedes
 from schedfarm.core.engine.running import Jobs
 
 COUNT, EDGE, HELD, POINTS, VOID, DUE, OWN, FRESH, AT, STATE = range(10)
-"""Rows of a queue's state: jobs that wait; place behind the last that holds a reservation; how many
-hold one, and how many of these have estimate 0; whether the plan is to be made anew, or gone on
-with; the first place that the cluster's own part of a pass is to look at, and the first that the
-others are; where these are. The number of rows."""
+"""Rows of a queue's state: number of waiting jobs; place after the last one with a reservation;
+number of reservations, and of these with estimate 0; whether the plan has to be made again, or
+continued; first place to examine in the cluster's own part of a pass, and in the other parts;
+present place of the latter. The number of rows."""
 
 NOT_RESERVED = -1
 
 
 class Waiting(NamedTuple):
-    """The queues, one behind the other.
+    """The queues, one after the other.
 
     job, need, length: int64[n], of each waiting job its index, processors and estimate, s. first:
-    int64[clusters], where each queue begins. key: int64[n], by which jobs are in order. reserved:
-    int64[n], the start that the plan has for a job, s. state: int64[STATE, clusters].
+    int64[clusters], the beginning of each queue. key: int64[n], the order of jobs. reserved:
+    int64[n], reserved start of each job, s. state: int64[STATE, clusters].
     """
 
     job: Int64
@@ -52,7 +52,7 @@ def place_of(waiting: Waiting, c: int, j: int) -> int:
 
 @verb
 def insert(waiting: Waiting, jobs: Jobs, c: int, j: int) -> int:
-    """Put job `j` into queue `c`; return its place."""
+    """Insert job `j` into queue `c`; return its place."""
     job, need, length, state = waiting.job, waiting.need, waiting.length, waiting.state
     place = place_of(waiting, c, j)
     at = waiting.first[c] + place
@@ -68,7 +68,7 @@ def insert(waiting: Waiting, jobs: Jobs, c: int, j: int) -> int:
 
 @verb
 def remove(waiting: Waiting, c: int, place: int) -> None:
-    """Take the job at a place out of queue `c`."""
+    """Remove the job at a place from queue `c`."""
     job, need, length, state = waiting.job, waiting.need, waiting.length, waiting.state
     at = waiting.first[c] + place
     state[COUNT, c] -= 1
@@ -84,7 +84,7 @@ def remove(waiting: Waiting, c: int, place: int) -> None:
 
 @verb
 def hold(waiting: Waiting, c: int, place: int, t: int) -> None:
-    """Note the start that the plan has for the job at a place."""
+    """Record the reserved start of the job at a place."""
     at = waiting.first[c] + place
     waiting.reserved[waiting.job[at]] = t
     waiting.state[HELD, c] += 1
@@ -94,7 +94,7 @@ def hold(waiting: Waiting, c: int, place: int, t: int) -> None:
 
 @verb
 def forget(waiting: Waiting, c: int) -> None:
-    """Give up all reservations of queue `c`."""
+    """Void all reservations of queue `c`."""
     state, base = waiting.state, waiting.first[c]
     for k in range(base, base + state[EDGE, c]):
         waiting.reserved[waiting.job[k]] = NOT_RESERVED

@@ -1,4 +1,4 @@
-"""All of a network in a simulation, and how jobs start on it."""
+"""State of a network in a simulation, and the starts of jobs on it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from schedfarm.core.machines.network.kernels.waiting import (
 )
 
 KEPT, IGNORED, UNUSED = 0, 1, 2
-"""Codes of the links that jobs go over: those with room for them, any, or none."""
+"""Codes of the links that jobs may use: those with room, any, or none."""
 
 MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
 """Codes of the cluster that a job migrates to."""
 
 NOWHERE, OVER_LINKS = -1, -2
-"""In place of a cluster: none has room; parts on several."""
+"""In place of a cluster: none has room; co-allocated on several."""
 
 
 class Asks(NamedTuple):
-    """What each job asks for on a network, int64[n], as the columns of a workload.
+    """Requests of jobs on a network, int64[n], as in the columns of a workload.
 
     kind: jobs of one kind have the same processors, bandwidth and alltoall.
     """
@@ -45,13 +45,13 @@ class Asks(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """What is kept from one job to the next.
+    """State that passes share.
 
-    begun: int64[n], those who have started in this pass; many: int64[1], how many. sooner:
-    int64[1], goes up whenever somebody may have more room than before. failed: int64[2, kinds],
-    at which number, and with what estimate at least, links had no room for a job of each kind.
-    slid: int64[clusters], where predicted ends have moved. end: int64[n], s, and whether a job is
-    co-allocated: its number among them, else -1.
+    begun: int64[n], jobs that have started in this pass; many: int64[1], their number. sooner:
+    int64[1], a version that grows whenever a job may have more room than before. failed:
+    int64[2, kinds], version and least estimate, s, at which links had no room for a job of each
+    kind. slid: int64[clusters], whether predicted ends have moved. end: int64[n], s. number:
+    int64[n], index of a co-allocated job among these, else -1.
     """
 
     begun: Int64
@@ -64,7 +64,7 @@ class Notes(NamedTuple):
 
 
 class World(NamedTuple):
-    """The jobs, those that run and those that wait."""
+    """The jobs, running and waiting."""
 
     jobs: Jobs
     asks: Asks
@@ -77,10 +77,10 @@ class World(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What a policy asks for: reservations of each cluster's queue, and the codes of its options.
+    """Options of a policy: reservations of each cluster's queue, and codes.
 
-    shared: whether links may be full, so that their shares are to be worked out. local: whether
-    each cluster has a queue of its own, whose jobs go first there.
+    shared: whether links may be full, so that shares are computed. local: whether each cluster has
+    a queue of its own, whose jobs go first there.
     """
 
     depth: int
@@ -92,7 +92,7 @@ class Options(NamedTuple):
 
 @verb
 def renew(world: World) -> None:
-    """Let everybody who waits be looked at again: there may be more room."""
+    """Have all waiting jobs examined again: there may be more room."""
     state = world.waiting.state
     for c in range(state.shape[1]):
         state[FRESH, c] = 0
@@ -101,9 +101,9 @@ def renew(world: World) -> None:
 
 @verb
 def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
-    """Take the job at a place of queue `c` out to start it; return it.
+    """Remove the job at a place of queue `c` in order to start it, and return it.
 
-    Its reservation is no more, which the plan shows at once and is made anew for at the next pass.
+    Its reservation is removed from the plan at once; the plan is made again at the next pass.
     """
     waiting, notes = world.waiting, world.notes
     at = waiting.first[c] + place
@@ -122,7 +122,7 @@ def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
 
 @verb
 def spread_out(world: World, j: int, now: int, depth: int) -> None:
-    """Start job `j` on the parts that the split has."""
+    """Start job `j` on the parts of the split."""
     jobs, asks, machines, spread, _, plans, split, notes = world
     n, band, alltoall = jobs.procs[j], asks.bandwidth[j], asks.alltoall[j]
     notes.number[j] = spread.number[0]
@@ -159,7 +159,7 @@ def start(world: World, c: int, place: int, to: int, now: int, depth: int) -> No
 
 @verb
 def note_overtaken(world: World, local: bool) -> None:
-    """Mark who has started in this pass before somebody of the same queue who still waits."""
+    """Mark jobs that have overtaken a waiting job of the same queue in this pass."""
     jobs, waiting, notes = world.jobs, world.waiting, world.notes
     for i in range(notes.many[0]):
         j = notes.begun[i]

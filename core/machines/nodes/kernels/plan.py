@@ -1,7 +1,7 @@
 """A plan: starts of waiting jobs that can be carried out, in order of start, node by node.
 
-Source: Eyraud (2006), sections 3 and 4: OAR's conservative backfilling. What a job finds depends
-on who comes before it, so that each job that is put in has those behind it carried out again.
+Source: Eyraud (2006), sections 3 and 4: OAR's conservative backfilling. The nodes of a job depend
+on the jobs before it, so that after an insertion the later jobs are carried out again.
 """
 
 from __future__ import annotations
@@ -27,18 +27,22 @@ from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_besi
 class Plan(NamedTuple):
     """The jobs of the plan as they are carried out, and their holds above those of who runs.
 
-    job, start: int64[n], in order of start, of one start as they were put in. mark: int64[n + 1],
-    the holds before each; after the last, all holds. count: int64[1]. profile: processors
-    that are free on nodes that are up, whatever nodes they are on: where these are too few nobody
-    need look at nodes. room, found: int64[nodes], of the latest job that was looked at. spare:
-    int64[room], nodes of those behind a job that is being put in.
+    job, start: int64[n], in order of start, then of insertion. mark: int64[n + 1], the number of
+    holds before each; after the last, of all holds. count: int64[1]. profile: processors that are
+    free on all nodes that are up; if these are too few, nodes need not be examined. room, found:
+    int64[nodes], of the job that was examined last. spare: int64[room], nodes of the jobs after one
+    that is being inserted.
 
-    seen: int64[2, n, nodes], the room that each job of the plan had, in the layer that `side`,
-    int64[n], names; edge: int64[2, 2, n], in each layer the largest room among the nodes that it
-    took, and the last of these with so much: it takes all with less, and with as much up to there.
-    turned: int64[n], jobs whose side has changed since a job is being put in.
-    differs: int64[nodes], until when a node is held otherwise than before that, s, 0 for not at
-    all; listed: int64[nodes], those that are. many: int64[2], how many there are of these two.
+    seen: int64[2, n, nodes], the room of each node for each job of the plan, in the layer given by
+    `side`, int64[n]; edge: int64[2, 2, n], in each layer the largest (room, node) that it took.
+    turned: int64[n], jobs whose side has changed during an insertion. differs: int64[nodes], time,
+    s, until which a node is held otherwise than before the insertion, 0 for never; listed:
+    int64[nodes], those nodes. many: int64[2], the numbers of jobs and nodes in these two.
+
+    Invariant: a job takes exactly the eligible nodes (room >= weight) with (room, node) up to its
+    edge, since `pick` takes the nodes with the least room first, then by number. If each changed
+    node is on the same side of the edge before and after, the same nodes are taken; the edge stays
+    an upper bound of them and a lower bound of the others.
     """
 
     job: Int64
@@ -60,18 +64,18 @@ class Plan(NamedTuple):
 
 
 TURNED, LISTED = 0, 1
-"""Places in a plan's `many`."""
+"""Fields of a plan's `many`."""
 
 
 @verb
 def asked(asks: Int64, j: int) -> int:
-    """Return the processors that job `j` takes in all."""
+    """Return the total processors of job `j`."""
     return int(asks[NODES, j] * asks[WEIGHT, j])
 
 
 @routine
 def lay(site: Site, plan: Plan, now: int) -> None:
-    """Begin an empty plan beside who runs, by predicted ends, and reservations in advance."""
+    """Begin an empty plan next to running jobs, by predicted ends, and advance reservations."""
     _, asks, machine, running, booked, outcome = site
     holds, total = plan.holds, 0
     holds.size[0] = 0
@@ -99,7 +103,7 @@ def lay(site: Site, plan: Plan, now: int) -> None:
 
 @verb
 def find(site: Site, plan: Plan, j: int, t: int) -> bool:
-    """Find the nodes of job `j` at t beside the holds that count; they are then in `found`."""
+    """Find the nodes of job `j` at t next to the current holds, and write them to `found`."""
     asks, machine = site.asks, site.machine
     row = asks[ROW, j]
     measure(machine, plan.holds, site.booked, row, t, asks[LENGTH, j], plan.room)
@@ -108,7 +112,7 @@ def find(site: Site, plan: Plan, j: int, t: int) -> bool:
 
 @verb
 def place_after(plan: Plan, t: int) -> int:
-    """Return the place behind the last entry that starts by t."""
+    """Return the place after the last entry that starts by t."""
     low, high = 0, plan.count[0]
     while low < high:
         middle = (low + high) >> 1
@@ -121,7 +125,7 @@ def place_after(plan: Plan, t: int) -> int:
 
 @routine
 def end_after(site: Site, plan: Plan, t: int) -> int:
-    """Return the next end after t: of who runs, is reserved in advance or in the plan, s."""
+    """Return the next end after t, s, of running, reserved and planned jobs."""
     jobs, asks, _, running, booked, _ = site
     soonest = NEVER
     for p in range(running.count[0]):
@@ -141,7 +145,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
 
 @verb
 def open_place(plan: Plan, place: int, j: int, t: int) -> None:
-    """Make job `j` an entry at this place."""
+    """Insert job `j` as an entry at this place."""
     for k in range(plan.count[0], place, -1):
         plan.job[k], plan.start[k] = plan.job[k - 1], plan.start[k - 1]
     plan.job[place], plan.start[place] = j, t
@@ -158,9 +162,9 @@ def close_place(plan: Plan, place: int) -> None:
 
 @verb
 def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
-    """Let the entries from this place on hold the nodes that are spared for them.
+    """Let the entries from this place on hold their saved nodes again.
 
-    Holds from `written` on are still theirs.
+    Holds from `written` on have not been overwritten.
     """
     asks, holds, p, k = site.asks, plan.holds, place, 0
     settle(holds, plan.mark[place])
@@ -176,7 +180,7 @@ def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
 
 @verb
 def differ(plan: Plan, v: int, until: int) -> None:
-    """Note that node `v` is held otherwise than before until then."""
+    """Record that node `v` is held otherwise than before until then."""
     if plan.differs[v] == 0:
         plan.listed[plan.many[LISTED]] = v
         plan.many[LISTED] += 1
@@ -185,7 +189,7 @@ def differ(plan: Plan, v: int, until: int) -> None:
 
 @verb
 def forget_equal(plan: Plan, t: int) -> None:
-    """Forget the nodes that are held from t on as before."""
+    """Forget the nodes that are held as before from t on."""
     kept = 0
     for k in range(plan.many[LISTED]):
         v = plan.listed[k]
@@ -199,7 +203,7 @@ def forget_equal(plan: Plan, t: int) -> None:
 
 @verb
 def turn_side(plan: Plan, j: int) -> int:
-    """Let job `j` have its room on the other side, to be changed there; return that side."""
+    """Copy the room of job `j` to its other layer, to be changed there; return that layer."""
     side = 1 - plan.side[j]
     for v in range(plan.room.size):
         plan.seen[side, j, v] = plan.seen[1 - side, j, v]
@@ -213,14 +217,14 @@ def turn_side(plan: Plan, j: int) -> int:
 
 @verb
 def takes(plan: Plan, side: int, j: int, v: int, room: int, weight: int) -> bool:
-    """Tell whether job `j` takes node `v`, with that room, if it takes as far as it did."""
+    """Tell whether node `v` with that room is up to the edge of job `j`."""
     edge, last = plan.edge[side, 0, j], plan.edge[side, 1, j]
     return bool(room >= weight and (room < edge or (room == edge and v <= last)))
 
 
 @verb
 def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
-    """Note up to which room, and which node with so much, job `j` has found its nodes."""
+    """Record the edge of job `j`: the largest (room, node) of its nodes."""
     edge, last = 0, 0
     for i in range(count):
         room = plan.seen[side, j, plan.found[i]]
@@ -231,7 +235,10 @@ def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
 
 @verb
 def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
-    """Bring the room of job `j`, in the plan at t, up to date; return whether it takes others."""
+    """Update the room of job `j`, planned at t; return whether it has to pick nodes again.
+
+    Only the listed nodes are held otherwise than before at t, so that only their room can differ.
+    """
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
     matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
     for k in range(plan.many[LISTED]):
@@ -253,7 +260,7 @@ def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
 
 @verb
 def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
-    """Note where the nodes found differ from those spared; both ascend."""
+    """Record the differences between the nodes found and those saved; both ascend."""
     a, b = 0, 0
     while a < count or b < count:
         x = plan.found[a] if a < count else NEVER
@@ -266,7 +273,7 @@ def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
 
 @verb
 def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
-    """Carry out the p-th job of the plan, whose nodes so far are spared from `first` on."""
+    """Carry out the p-th job of the plan, whose former nodes are saved from `first` on."""
     asks, holds = site.asks, plan.holds
     j, t = plan.job[p], plan.start[p]
     until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
@@ -288,17 +295,17 @@ def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
 
 @verb
 def take_back(plan: Plan) -> None:
-    """Let the jobs have the room that they had."""
+    """Restore the former room of all jobs."""
     for k in range(plan.many[TURNED]):
         plan.side[plan.turned[k]] = 1 - plan.side[plan.turned[k]]
 
 
 @verb
 def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
-    """Put job `j`, which has found its nodes, into the plan, unless one behind it then finds none.
+    """Insert job `j`, which has found its nodes, unless a later job then finds none.
 
-    The holds are those before this place. Whoever is behind is carried out again; only where nodes
-    are held otherwise than before does a job look again: three quarters of the time where 50
+    The holds are those before this place. Later jobs are carried out again; a job examines only
+    nodes that are held otherwise than before, which takes three quarters of the time where 50 jobs
     wait.
     """
     holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
@@ -327,10 +334,10 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
 
 @routine
 def put(site: Site, plan: Plan, j: int, now: int) -> int:
-    """Put job `j` into the plan as early as it can be carried out; return its start, s.
+    """Insert job `j` at the earliest start at which the plan can be carried out; return it, s.
 
-    That is NEVER, and the job is not in the plan, while too many nodes are down. The nodes of a job
-    without length, which is no entry, are in `found`.
+    It is NEVER, and the job is not in the plan, while too many nodes are down. The nodes of a job
+    without length, which is not an entry, are in `found`.
     """
     asks, profile = site.asks, plan.profile
     procs, length, t = asked(asks, j), asks[LENGTH, j], now
@@ -352,10 +359,7 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
 
 @kernel
 def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
-    """Put jobs into the plan one after the other; return the last end of those that are in it, s.
-
-    That is -1 if none is.
-    """
+    """Insert jobs one after the other; return the last end of those in the plan, s, or -1."""
     last = -1
     for j in jobs:
         t = put(site, plan, j, now)
@@ -366,9 +370,9 @@ def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
 
 @kernel
 def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
-    """Write the room of each node over [t, t + length) into the plan; return the next end after t.
+    """Write the room of each node over [t, t + length); return the next end after t, s.
 
-    All of the plan has begun by t.
+    All jobs of the plan have begun by t.
     """
     settle(plan.holds, plan.mark[plan.count[0]])
     measure(site.machine, plan.holds, site.booked, 0, t, length, plan.room)
@@ -377,7 +381,7 @@ def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
 
 @routine
 def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
-    """Tell whether job `j` may start now, for all that the plan says so far."""
+    """Tell whether job `j` may start now next to the plan so far."""
     asks, profile = site.asks, plan.profile
     procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
     i = step_at(profile, now)

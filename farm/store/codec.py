@@ -1,4 +1,4 @@
-"""What a store keeps of a schedule, and the schedule back again."""
+"""Codec of schedules: to the arrays of a store, and back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from schedfarm.farm.store.product import PRODUCTS
 Rows = Mapping[str, npt.NDArray[Any]]
 
 
-def kept_of(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return a schedule by the names of the store's arrays.
+def encode_schedule(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
+    """Return the values of a schedule by the names of the store's arrays.
 
-    The starts are not among them: by `core.schedule.starts_of` they follow from the waits, which
-    are short numbers and take a quarter of the room.
+    Starts are left out: `core.schedule.starts_of` derives them from the waits, which are small
+    numbers and take a quarter of the space.
     """
     jobs = schedule.workload
     wait = np.where(schedule.start < 0, -1, schedule.start - jobs.submit)
@@ -31,25 +31,13 @@ def kept_of(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
     return {"wait": wait, "backfilled": schedule.backfilled, **own}
 
 
-def is_kept(rows: Rows) -> bool:
-    """Tell whether a store holds a schedule among these rows of its arrays."""
+def has_schedule(rows: Rows) -> bool:
+    """Tell whether these rows of a store's arrays contain a schedule."""
     return "wait" in rows
 
 
-def recalled(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int]) -> Schedule:
-    """Return the schedule of jobs of which a store holds these rows.
-
-    Parameters
-    ----------
-    jobs : Workload
-        The n jobs.
-    policy : str
-        Name.
-    rows : mapping of str to ndarray
-        Values of its arrays by their names, without padding, in any shape.
-    counts : mapping of str to int
-        What the simulation counted.
-    """
+def decode_schedule(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int]) -> Schedule:
+    """Return the schedule with these rows of a store, without padding and in any shape."""
     names, platform = _names(), jobs.platform
     given: dict[str, Any] = {name: rows[names[name]] for name in platform.keeps}
     if "segments" in given:
@@ -65,7 +53,7 @@ def recalled(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int])
 
 
 def _names() -> dict[str, str]:
-    """Return the arrays of what is kept, by the names that it has in a schedule."""
+    """Return the arrays of attributes that only some platforms keep, by attribute."""
     rows = (one for row in PRODUCTS.values() if row.simulates for one in row.kept)
     return {name: variable.name for name, variable in rows}
 
@@ -82,6 +70,6 @@ def _packed(schedule: Schedule, name: str) -> npt.NDArray[Any]:
 
 
 def _segments(on: npt.NDArray[Any]) -> Segments:
-    """Return the parts of jobs, by job and then by node, of processors on [job, node]."""
+    """Return segments, by job and then by node, from processors on [job, node]."""
     job, place = np.nonzero(on)
     return Segments(job, place, on[job, place].astype(np.int64))

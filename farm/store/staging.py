@@ -1,30 +1,63 @@
-"""Zarr stores over objects: one reads, the other keeps what is to be put until its turn."""
+"""Zarr stores of a place: one reads objects, others stage chunks until the run may publish them."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from zarr.abc.store import ByteRequest
 from zarr.core.buffer import Buffer, BufferPrototype
-from zarr.storage import ObjectStore, WrapperStore
+from zarr.storage import LocalStore, ObjectStore, WrapperStore
 
+from schedfarm.core.files import PARTIAL
 from schedfarm.core.format.names import METADATA
-from schedfarm.farm.store.shards import Shard
+from schedfarm.farm.store.files import Shard
+
+
+class StagedFiles(LocalStore):
+    """Write each chunk under another name next to its place, until `take` hands it over."""
+
+    keeps_fill = False
+    """Whether a chunk of fill values is written, too."""
+
+    def __init__(self, root: Path | str, *, read_only: bool = False) -> None:
+        super().__init__(root, read_only=read_only)
+        self._staged: dict[str, Path | None] = {}
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Write metadata to its place, and a chunk next to its place."""
+        if key.endswith(METADATA):
+            await super().set(key, value)
+            return
+        name = f"{key}.{uuid.uuid4().hex}{PARTIAL}"
+        await super().set(name, value)
+        self._staged[key] = self.root / name
+
+    async def delete(self, key: str) -> None:
+        """Stage the removal of a chunk: all of its values are fill."""
+        self._staged[key] = None
+
+    def take(self, key: str) -> Shard | None:
+        """Hand over the staged shard of a key; None if it was not written."""
+        if key not in self._staged:
+            return None
+        return Shard(f"{self.root.name}/{key}", self._staged.pop(key))
 
 
 class Objects(ObjectStore[Any]):
-    """Read objects; what the server refuses is an OSError, as on a disk.
+    """Read objects; a refusal by the server is an OSError, as on a disk.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
-        Of a prefix.
+        Client of a prefix.
     answering : callable
-        Returns a context that turns obstore's errors into others.
+        Returns a context that translates the errors of obstore.
     read_only : bool
-        Whether nothing can be written.
+        Whether writing is refused.
     """
 
     def __init__(
@@ -54,17 +87,17 @@ class Objects(ObjectStore[Any]):
             return await super().get_partial_values(prototype, key_ranges)
 
     async def exists(self, key: str) -> bool:
-        """Tell whether there is an object."""
+        """Tell whether an object exists."""
         with self._answering():
             return await super().exists(key)
 
     def with_read_only(self, read_only: bool = False) -> Objects:
-        """Return the same, to read only or not."""
+        """Return the same store, read-only or writable."""
         return type(self)(self.store, self._answering, read_only=read_only)
 
 
-class Held(Objects):
-    """Keep chunks in memory, until `take` says what is to be put where.
+class StagedObjects(Objects):
+    """Keep chunks in memory, until `take` hands them over.
 
     Parameters
     ----------
@@ -75,33 +108,33 @@ class Held(Objects):
     """
 
     keeps_fill = True
-    """Whether a chunk of fill alone is written, too: deletions know no condition."""
+    """Whether a chunk of fill values is written, too: a deletion cannot be conditional."""
 
     def __init__(
         self, store: Any, answering: Callable[[], AbstractContextManager[None]], folder: str
     ) -> None:
         super().__init__(store, answering)
         self._folder = folder
-        self._waiting: dict[str, bytes] = {}
+        self._staged: dict[str, bytes] = {}
 
     async def set(self, key: str, value: Buffer) -> None:
-        """Keep a chunk; nobody writes metadata by this."""
+        """Stage a chunk; metadata is never written this way."""
         assert not key.endswith(METADATA), "metadata is made elsewhere and put whole"
-        self._waiting[key] = value.to_bytes()
+        self._staged[key] = value.to_bytes()
 
     async def delete(self, key: str) -> None:
-        """Refuse: a worker that comes late would delete what others have put since."""
+        """Refuse: a late worker would delete a chunk of a later run."""
         raise NotImplementedError(f"{key} is not to be deleted: chunks of fill are written")
 
     def take(self, key: str) -> Shard | None:
-        """Return what became of a chunk, which is no longer waited for; None if nothing did."""
-        if key not in self._waiting:
+        """Hand over the staged shard of a key; None if it was not written."""
+        if key not in self._staged:
             return None
-        return Shard(f"{self._folder}/{key}", self._waiting.pop(key))
+        return Shard(f"{self._folder}/{key}", self._staged.pop(key))
 
 
 class Refusing(WrapperStore[Any]):
-    """Call `refuse` with the name of an object that is missing, before it is read as fill."""
+    """Call `refuse` with the name of a missing object before Zarr reads it as fill."""
 
     def __init__(self, store: Any, refuse: Callable[[str], None]) -> None:
         super().__init__(store)

@@ -1,0 +1,162 @@
+"""Pictures of the summary of a store: heat maps and load curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from schedfarm.analysis.drawing import (
+    EDGE,
+    EDGE_WIDTH,
+    FILL,
+    curve_styles,
+    name_panel,
+    own_marks,
+    thin_spaced,
+)
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes, panel_rows
+from schedfarm.analysis.plots.series import over_loads
+from schedfarm.analysis.plots.subject import Subject
+from schedfarm.core.numerals import counted, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDE = 20.0
+"""Least ratio of the largest to the least value for a logarithmic scale."""
+
+LEAST_GAP = 0.07
+"""Least distance of two ticks, as a share of the axis."""
+
+METRIC = "bounded_slowdown"
+"""Metric that is drawn by default."""
+
+
+def heat_map(figure: Figure, subject: Subject) -> list[str]:
+    """Draw a metric by load and policy as colours with numbers, a panel for each trace.
+
+    With one load only, the columns are the traces.
+    """
+    from matplotlib.colors import LogNorm, Normalize
+
+    found = _found(subject)
+    values = found["middle"]
+    drawn = values.values[np.isfinite(values.values)]
+    least, most = float(drawn.min()), float(drawn.max())
+    norm = LogNorm(least, most) if least > 0 and most / least > WIDE else Normalize(least, most)
+    across = "load" if found.sizes["load"] > 1 else "trace"
+    panels = (
+        [values.sel(trace=one) for one in found["trace"].values]
+        if across == "load"
+        else [values.isel(load=0)]
+    )
+    rows = panel_rows(figure, len(panels), sharey=True)
+    axes = [one for row in rows for one in row]
+    for place, one in zip(axes, panels, strict=True):
+        image = _cells(place, one.transpose("policy", across), norm, len(rows[0]))
+        if across == "load":
+            name_panel(place, str(one["trace"].values))
+        place.set_xlabel("Offered load" if across == "load" else "Trace")
+    bar = figure.colorbar(image, ax=list(axes), label=_label(found), pad=0.02)
+    bar.ax.yaxis.set_major_formatter(thin_spaced)
+    bar.ax.minorticks_off()
+    said = _samples(found)
+    if "description" in found.attrs:
+        said = [f"Middle of: {found.attrs['description']}."]
+    return said
+
+
+def _cells(axes: Axes, values: xr.DataArray, norm: Any, panels: int) -> Any:
+    """Draw the cells of one of the panels of a row, each with its number."""
+    rows, columns = values.shape
+    image = axes.imshow(values.values, cmap=magnitudes(), norm=norm, aspect="auto")
+    axes.set_xticks(range(columns), [str(x) for x in values[values.dims[1]].values])
+    axes.set_yticks(range(rows), [str(x) for x in values["policy"].values])
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    figure: Any = axes.figure
+    size = min(7.0, 0.45 * 72 * figure.get_figwidth() / (columns * panels * 3))
+    for row in range(rows):
+        for column in range(columns):
+            value = float(values[row, column])
+            if np.isfinite(value):
+                dark = norm(value) > 0.55
+                axes.text(
+                    column, row, significant(float(f"{value:.3g}")),
+                    ha="center", va="center", fontsize=size, color="white" if dark else "black",
+                )  # fmt: skip
+    return image
+
+
+def load_curves(figure: Figure, subject: Subject) -> list[str]:
+    """Draw a metric over the offered load with bands, a panel for each trace."""
+    found = _found(subject)
+    if found.sizes["load"] < 2:
+        raise StoreError(
+            f"the store has one load, {found['load'].values[0]}; load curves need at least two, "
+            "such as loads = [0.7, 0.9] in its campaign"
+        )
+    traces = found["trace"].values.tolist()
+    styles = curve_styles([str(policy) for policy in found["policy"].values])
+    rows = panel_rows(figure, len(traces))
+    panels = [one for row in rows for one in row]
+    for axes, trace in zip(panels, traces, strict=True):
+        at = found.sel(trace=trace)
+        order = np.argsort(at["x"].values)
+        x = at["x"].values[order]
+        for policy, look in styles.items():
+            low, middle, high = (
+                at[name].sel(policy=policy).values[order] for name in ("low", "middle", "high")
+            )
+            axes.fill_between(x, low, high, color=look["color"], alpha=FILL, linewidth=0)
+            for edge in (low, high):
+                axes.plot(x, edge, **look, alpha=EDGE, linewidth=EDGE_WIDTH)
+            axes.plot(x, middle, **look, marker="o", markersize=2.5)
+            if "log" in at:
+                mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
+                own_marks(axes, x, at["log"].sel(policy=policy).values[order], **mark)
+        drawn = at["middle"].values
+        if np.nanmin(drawn) > 0 and np.nanmax(drawn) / np.nanmin(drawn) > WIDE:
+            log_axis(axes, "y")
+        else:
+            axes.set_ylim(bottom=0)
+            axes.yaxis.set_major_formatter(thin_spaced)
+        near = np.diff(x, prepend=-np.inf) < LEAST_GAP * np.ptp(x)
+        axes.set_xticks(x[~near], [f"{value:.3g}" for value in x[~near]])
+        axes.margins(x=0.03)
+        name_panel(axes, trace)
+        axes.set_xlabel("Offered load")
+    for row in rows:
+        row[0].set_ylabel(_label(found))
+    curves_legend(figure, styles)
+    notes = _samples(found)
+    if "log" in found:
+        notes.append("Diamonds: the log itself.")
+    return notes
+
+
+def _found(subject: Subject) -> xr.Dataset:
+    assert subject.store is not None, "the picture's row says what it needs"
+    found = over_loads(subject.store, subject.metric or METRIC, **subject.where)
+    if not bool(found["middle"].notnull().any()):
+        raise StoreError(
+            f"the store has no value of {found.attrs['metric']} yet; run its campaign first"
+        )
+    return found
+
+
+def _label(found: xr.Dataset) -> str:
+    name, unit = str(found.attrs["long_name"]), found.attrs["units"]
+    return name[:1].upper() + name[1:] + ("" if unit == "1" else f" ({unit})")
+
+
+def _samples(found: xr.Dataset) -> list[str]:
+    """Return a sentence about the samples behind the numbers."""
+    if said := str(found.attrs.get("description", "")):
+        return [f"{said[:1].upper()}{said[1:]}."]
+    return [f"{counted(int(found['n'].max()), 'sample')}: too few for a band."]

@@ -1,0 +1,85 @@
+"""Rectangles that are too small to be seen, merged into the pixels of an image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Float64
+
+MOST = 20_000
+"""Most rectangles that are drawn one by one; more make a figure slow, and its file large."""
+
+PIXEL = 1.0
+"""Least width and height of a rectangle that is drawn by itself, pixels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rectangles:
+    """Hold rectangles in pixels of a panel: left, right, bottom and top, float64[k]."""
+
+    left: Float64
+    right: Float64
+    bottom: Float64
+    top: Float64
+
+    def __len__(self) -> int:
+        return int(self.left.size)
+
+    def take(self, kept: Bool) -> Rectangles:
+        """Return some of the rectangles."""
+        return Rectangles(self.left[kept], self.right[kept], self.bottom[kept], self.top[kept])
+
+
+def large(boxes: Rectangles) -> Bool:
+    """Return which rectangles are drawn by themselves: no smaller than a pixel, the largest first.
+
+    Examples
+    --------
+    >>> one, two = np.array([0.0, 0.0]), np.array([2.0, 0.5])
+    >>> large(Rectangles(one, two, one, two)).tolist()
+    [True, False]
+    """
+    width, height = boxes.right - boxes.left, boxes.top - boxes.bottom
+    seen = (width >= PIXEL) & (height >= PIXEL)
+    if np.count_nonzero(seen) > MOST:
+        area = np.where(seen, width * height, 0.0)
+        kept = np.argsort(-area, kind="stable")[:MOST]
+        seen = np.zeros(len(boxes), np.bool_)
+        seen[kept] = True
+    return seen
+
+
+def coverage(boxes: Rectangles, columns: int, rows: int) -> Float64:
+    """Return the covered part of each pixel, float64[rows, columns]; overlaps add up.
+
+    The sum is the area of the rectangles, which lie in the panel.
+
+    Examples
+    --------
+    >>> boxes = Rectangles(*(np.array([x]) for x in (0.5, 2.0, 0.0, 0.5)))
+    >>> coverage(boxes, 2, 1).tolist()
+    [[0.25, 0.5]]
+    """
+    # Coverage by an interval is the difference of two ramps, and a ramp the double sum of two
+    # entries: 16 entries per rectangle, summed over both axes.
+    total = np.zeros((rows + 2) * (columns + 2))
+    for x, across in ((boxes.left, 1.0), (boxes.right, -1.0)):
+        for y, upwards in ((boxes.bottom, 1.0), (boxes.top, -1.0)):
+            for column, of_column in _ramp(x, columns):
+                for row, of_row in _ramp(y, rows):
+                    weights = across * upwards * of_column * of_row
+                    total += np.bincount(
+                        row * (columns + 2) + column, weights=weights, minlength=total.size
+                    )
+    grid = total.reshape(rows + 2, columns + 2)
+    grid = grid.cumsum(axis=0).cumsum(axis=1)[:rows, :columns]
+    return np.clip(grid, 0.0, None)
+
+
+def _ramp(x: Float64, pixels: int) -> tuple[tuple[np.ndarray, Float64], ...]:
+    """Return the two entries whose running sum is the part of each pixel above x, from 0 to 1."""
+    pixel = np.minimum(np.floor(x).astype(np.int64), pixels)
+    inside = x - pixel
+    return (pixel, 1.0 - inside), (pixel + 1, inside)

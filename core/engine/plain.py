@@ -1,0 +1,32 @@
+"""Kernels and steps compiled by numba's documented interface alone: see `toolchain`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel; threads of one worker run side by side."""
+    return cast(F, numba.njit(nogil=True)(function))
+
+
+def step(function: F) -> F:
+    """Compile a step that kernels call."""
+    return cast(F, numba.njit(function))
+
+
+def choose(declared: Any) -> None:
+    """Let compiled code call a generic step: by the type of the first argument."""
+    # Imported here: it reads modules of numba that no process with the own compiler needs.
+    from numba.extending import overload
+
+    def implementation(first: Any, *rest: Any) -> Any:
+        found = declared.variants.get(getattr(first, "instance_class", None))
+        return None if found is None else found.py_func
+
+    overload(declared, strict=False)(implementation)

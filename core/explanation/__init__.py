@@ -1,0 +1,8 @@
+"""Why a job started when it did, and which jobs it waited for."""
+
+from schedfarm.core.explanation.causes import CauseSet
+from schedfarm.core.explanation.explain import Explanation, Other, explain
+from schedfarm.core.explanation.matrix import Delays, delays
+from schedfarm.core.explanation.situation import Held
+
+__all__ = ["CauseSet", "Delays", "Explanation", "Held", "Other", "delays", "explain"]

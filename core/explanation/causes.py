@@ -1,0 +1,330 @@
+"""The smallest set of jobs without which a job would start earlier.
+
+Backfilling is not monotone: without some jobs a job may start later, a set may suffice of which no
+part does, and a part may suffice where the whole does not. So every set that is reported was
+simulated, and so were all sets that a claim excludes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, combinations
+from math import comb
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.cancel import underway
+from schedfarm.core.explanation.window import Window, cuts_of, is_restartable
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+
+LARGEST = 3
+"""Size up to which all sets are tried."""
+
+EFFORT = 1.0
+"""Default limit of a search: CPU time of its simulations, s, as estimated, so that the same search
+has the same result everywhere."""
+
+FEW = 64
+"""Parts of a set that are tried whatever the effort that is left."""
+
+MOST = 100_000
+"""Parts of a set above which they are not tried whatever the effort: of 17 jobs."""
+
+LOOKS = (64, 512, 4_096)
+"""Jobs after which to look whether the effect of one is over."""
+
+KINDS = {
+    "smallest": "no smaller set of jobs has this effect",
+    "minimal": "no part of the set has this effect; a smaller set of other jobs may exist",
+    "reduced": "no job of the set can be left out; a smaller set may exist",
+    "none": "no set was found",
+}
+"""Meaning of each kind of set."""
+
+
+@dataclass(frozen=True)
+class CauseSet:
+    """Hold a set of jobs without which a job starts earlier.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `KINDS`.
+    jobs : tuple of int
+        Indices of the jobs, ascending; empty for ``none``.
+    start : int, optional
+        Start of the explained job without them, s.
+    tried : int
+        Size up to which all sets of candidates were tried.
+    candidates : int
+        Number of jobs of which these sets consist.
+    of : int
+        Number of other jobs that were submitted before the start.
+    alone : int, optional
+        Start of the explained job without all of these, s, where it was simulated.
+    simulations : int
+        Number of simulations of the search.
+    """
+
+    kind: str
+    jobs: tuple[int, ...]
+    start: int | None
+    tried: int
+    candidates: int
+    of: int
+    alone: int | None
+    simulations: int
+
+
+@dataclass
+class Trials:
+    """Simulate a schedule again without sets of jobs, and see when one job starts.
+
+    left: CPU time that may still be spent, s. gains: by how much earlier it starts without each job
+    that was removed alone, s; 0 where it does not start earlier.
+    """
+
+    schedule: Schedule
+    policy: Policy
+    job: int
+    left: float = EFFORT
+    gains: dict[int, int] = field(default_factory=dict)
+    simulations: int = 0
+
+    def __post_init__(self) -> None:
+        jobs = self.schedule.workload
+        self.start = int(self.schedule.start[self.job])
+        self.last = int(np.searchsorted(jobs.submit, self.start, "left"))
+        restartable = is_restartable(jobs, self.policy)
+        before = slice(0, self.last)
+        found = cuts_of(jobs.submit[before], self.schedule.start[before])
+        self.cuts = found if restartable else np.zeros(1, np.int64)
+        self.windows: dict[int, Window | None] = {}
+
+    @property
+    def others(self) -> Int64:
+        """The jobs that were submitted before the start: no later one can matter."""
+        found: Int64 = np.arange(self.last)
+        return np.delete(found, self.job)
+
+    @property
+    def near(self) -> Int64:
+        """Those of them that waited or ran while the job waited."""
+        others, submit = self.others, self.schedule.workload.submit[self.job]
+        found: Int64 = others[self.schedule.end[others] >= submit]
+        return found
+
+    def by_weight(self, jobs: Int64) -> Int64:
+        """Sort jobs by processors x the time for which they waited or ran with it, largest first.
+
+        These are the likeliest to matter, where the effort is not enough for all.
+        """
+        schedule, submit = self.schedule, self.schedule.workload.submit
+        begin = np.maximum(submit[jobs], submit[self.job])
+        weight = (np.minimum(schedule.end[jobs], self.start) - begin) * schedule.taken[jobs]
+        found: Int64 = jobs[np.argsort(-weight, kind="stable")]
+        return found
+
+    def cut_before(self, job: int) -> int:
+        """Return the last cut up to a job."""
+        return int(self.cuts[np.searchsorted(self.cuts, job, "right") - 1])
+
+    def window(self, job: int) -> Window | None:
+        """Return the window from the last cut up to a job; None if it does not give the schedule.
+
+        On a grid the running jobs alone may be put elsewhere; then the window is everything.
+        """
+        for cut in dict.fromkeys((self.cut_before(job), 0)):
+            if cut not in self.windows:
+                made = Window(self.schedule, self.policy, cut, self.last)
+                self._spend(made.work)
+                departs = made.departs(self.start) is not None
+                self.windows[cut] = None if departs else made
+            found = self.windows[cut]
+            if found is not None:
+                return found
+        return None
+
+    def start_without(self, removed: Iterable[int]) -> int | None:
+        """Return when the job would start, s, its own start or later if not earlier.
+
+        It is None where the policy does not give the schedule since the first of the removed jobs.
+        """
+        removed = sorted(removed)
+        window = self.window(min(removed[0], self.job))
+        if window is None:
+            return None
+        self._spend(window.work)
+        return window.start_without(self.job, removed)
+
+    def helps(self, removed: Iterable[int]) -> bool:
+        """Whether the job starts earlier without some others."""
+        found = self.start_without(removed)
+        return found is not None and found < self.start
+
+    def gain(self, removed: int) -> int:
+        """Return how much earlier the job starts without one other, s."""
+        if removed not in self.gains:
+            found = self.start_without([removed])
+            self.gains[removed] = max(self.start - found, 0) if found is not None else 0
+        return self.gains[removed]
+
+    def is_forgotten(self, removed: int) -> bool:
+        """Whether the effect of an early job is over before the job could be affected."""
+        if self.cuts.size == 1:
+            return False
+        cut, own = self.cut_before(removed), self.cut_before(self.job)
+        ends = self.cuts[np.searchsorted(self.cuts, [removed + look for look in LOOKS])
+                         .clip(max=self.cuts.size - 1)]  # fmt: skip
+        for end in dict.fromkeys(ends.tolist()):
+            if removed < end <= own:
+                window = Window(self.schedule, self.policy, cut, end)
+                self._spend(window.work)
+                if window.forgets(removed, self.schedule):
+                    return True
+        return False
+
+    def affords(self, count: int, first: int) -> bool:
+        """Whether the effort left is enough for simulations from a job on."""
+        window = self.window(min(first, self.job))
+        return window is not None and count * window.work <= self.left
+
+    def _spend(self, work: float) -> None:
+        underway().check()
+        self.left -= work
+        self.simulations += 1
+
+
+def cause_of(trials: Trials) -> CauseSet:
+    """Return the smallest set of jobs without which the job of some trials starts earlier.
+
+    Sets of up to three jobs come from exhaustive search, as far as the effort goes; larger ones
+    are reduced to a set of which no part suffices.
+    """
+    search = _Search(trials)
+    return search.single() or search.several() or search.larger()
+
+
+class _Search:
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self.near, self.others = trials.near, trials.others
+        # Size up to which no set has the effect, among the candidates.
+        self.tried = 0
+        self.candidates: Int64 = self.others
+        self.alone: int | None = None
+
+    def made(self, kind: str, jobs: Iterable[int] = ()) -> CauseSet:
+        """Return a set, simulated once more."""
+        jobs, trials = tuple(sorted(jobs)), self.trials
+        start = trials.start_without(jobs) if jobs else None
+        counts = self.tried, self.candidates.size, self.others.size
+        return CauseSet(kind, jobs, start, *counts, self.alone, trials.simulations)
+
+    def single(self) -> CauseSet | None:
+        """Try each job alone."""
+        trials = self.trials
+        for job in trials.by_weight(self.near).tolist():
+            if trials.affords(1, job):
+                trials.gain(job)
+        if (best := self._best()) is not None:
+            return self.made("smallest", [best])
+        if len(trials.gains) < self.near.size:
+            self.candidates = self.near[:0]
+            return None
+        self.tried, self.candidates = 1, self.near
+        early = self.others[~np.isin(self.others, self.near)]
+        done = 0
+        for job in early[::-1].tolist():
+            if trials.left < 0 or (trials.window(min(job, trials.job)) is None):
+                break
+            if not trials.is_forgotten(job) and trials.gain(job):
+                return self.made("smallest", [job])
+            done += 1
+        if done == early.size:
+            self.candidates = self.others
+        return None
+
+    def several(self) -> CauseSet | None:
+        """Try all pairs and triples: of the jobs that were near, then with earlier ones."""
+        trials, near = self.trials, self.near
+        is_all = self.candidates.size == self.others.size
+        for size in range(2, LARGEST + 1):
+            if self.tried < size - 1 or near.size == 0:
+                return None
+            if not trials.affords(comb(near.size, size), int(near[0])):
+                return None
+            for some in combinations(near[::-1].tolist(), size):
+                if trials.helps(some):
+                    return self.made("smallest" if is_all else "minimal", some)
+            more = comb(self.others.size, size) - comb(near.size, size)
+            if is_all and trials.affords(more, 0):
+                for some in self._with_earlier(size):
+                    if trials.helps(some):
+                        return self.made("smallest", some)
+            elif more:
+                is_all, self.candidates = False, near
+            self.tried = size
+        return None
+
+    def _with_earlier(self, size: int) -> Iterator[tuple[int, ...]]:
+        near = {*self.near.tolist()}
+        for some in combinations(self.others[::-1].tolist(), size):
+            if not near.issuperset(some):
+                yield some
+
+    def larger(self) -> CauseSet:
+        """Reduce a large set to one of which no part suffices."""
+        found = self._enough()
+        if found is None:
+            return self.made("none")
+        found = self._reduced(found)
+        least = self.tried + 1
+        parts = sum(comb(len(found), size) for size in range(least, len(found)))
+        affordable = self.trials.affords(parts, min(found)) and parts <= MOST
+        if parts > FEW and not affordable:
+            return self.made("reduced", found)
+        sizes = (combinations(found, size) for size in range(least, len(found)))
+        for some in chain.from_iterable(sizes):
+            if self.trials.helps(some):
+                # All of its own parts are smaller and were tried.
+                found = list(some)
+                break
+        is_all = self.candidates.size == self.others.size and len(found) == self.tried + 1
+        is_smallest = is_all or len(found) == 1
+        return self.made("smallest" if is_smallest else "minimal", found)
+
+    def _enough(self) -> list[int] | None:
+        """Return jobs without which the job starts earlier, as few as is easy to say."""
+        trials, cut = self.trials, self.trials.cut_before(self.trials.job)
+        since = self.others[self.others >= cut]
+        for some in (self.near, since, self.others):
+            if some.size and (found := trials.start_without(some.tolist())) is not None:
+                if some.size == self.others.size:
+                    self.alone = found
+                if found < trials.start:
+                    return [int(job) for job in some]
+        return None
+
+    def _reduced(self, jobs: list[int]) -> list[int]:
+        """Leave out halves, quarters and so on, and at last single jobs, until none can go."""
+        chunk = max(len(jobs) // 2, 1)
+        while True:
+            place, had = 0, len(jobs)
+            while place < len(jobs):
+                fewer = jobs[:place] + jobs[place + chunk :]
+                if fewer and self.trials.helps(fewer):
+                    jobs = fewer
+                else:
+                    place += chunk
+            if chunk == 1 and len(jobs) == had:
+                return jobs
+            chunk = max(chunk // 2, 1)
+
+    def _best(self) -> int | None:
+        gains = self.trials.gains
+        best = max(gains, key=lambda job: (gains[job], job), default=None)
+        return best if best is not None and gains[best] else None

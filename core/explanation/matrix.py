@@ -1,0 +1,238 @@
+"""How long groups of jobs let each other wait: simulations without one group at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.widths import WIDTHS, width_classes
+from schedfarm.core.names import choices
+from schedfarm.core.numerals import grouped
+from schedfarm.core.philox import philox
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
+
+HOUR = 3_600
+
+WIDTH = "width"
+
+GROUPINGS = ("user", "group", "queue", "partition", WIDTH)
+"""Ways to group jobs: by a column, or by classes of processors."""
+
+DRAWS = 40
+"""Jobs of a group that are drawn to estimate how long it lets its own jobs wait."""
+
+DEVIATIONS = 1.6449
+"""Standard deviations to each side of a 90 % interval."""
+
+OTHERS = "others"
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Hold the waiting that vanishes from some groups of jobs without others.
+
+    Waiting is counted in processor-hours, over the jobs that wait in the schedule. The waiting that
+    two groups cause together vanishes without either, so that rows do not add up to `waiting`.
+
+    Parameters
+    ----------
+    trace, policy : str
+        The workload and the policy.
+    by : str
+        One of ``user``, ``group``, ``queue``, ``partition`` and ``width``.
+    labels : tuple of str
+        The groups: those with most work, and ``others`` for all others.
+    waiting : float64[k]
+        Waiting of each group, processor-hours.
+    caused : float64[k, k]
+        Waiting of the group of the row that vanishes without the group of the column,
+        processor-hours; on the diagonal, the waiting of its jobs that vanishes if each were alone
+        of its group.
+    error : float64[k]
+        Half of the 90 % interval of each number of the diagonal, 0 where it is exact.
+    """
+
+    trace: str
+    policy: str
+    by: str
+    labels: tuple[str, ...]
+    waiting: Float64
+    caused: Float64
+    error: Float64
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Waiting in processor-hours.
+        """
+        return {
+            "trace": self.trace,
+            "policy": self.policy,
+            "by": self.by,
+            "groups": list(self.labels),
+            "waiting_processor_hours": self.waiting.tolist(),
+            "caused_processor_hours": self.caused.tolist(),
+            "own_error_processor_hours": self.error.tolist(),
+        }
+
+    def text(self) -> str:
+        """Return the matrix as a table to read.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
+        wide = max(10, *(len(label) + 2 for label in self.labels))
+        head = "".join(f"{label:>{wide}}" for label in self.labels)
+        lines = [
+            f"{self.trace} under {self.policy}: waiting by {self.by}, in processor-hours",
+            "a row: jobs that wait; a column: waiting that vanishes without the jobs of this group",
+            f"{self.by:>{wide}}{'waits':>{wide}}  {head}",
+        ]
+        for row, label in enumerate(self.labels):
+            cells = "".join(f"{grouped(value):>{wide}}" for value in self.caused[row].tolist())
+            lines.append(f"{label:>{wide}}{grouped(float(self.waiting[row])):>{wide}}  {cells}")
+        own = ", ".join(
+            f"{label} +-{grouped(error)}"
+            for label, error in zip(self.labels, self.error.tolist(), strict=True)
+            if error
+        )
+        lines.append("on the diagonal: if each job were alone of its group")
+        if own:
+            lines.append(f"  of {DRAWS} drawn jobs, 90 % intervals: {own}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def delays(
+    workload: Workload, policy: Policy | str, by: str = "user", *, top: int = 10, seed: int = 0
+) -> Delays:
+    """Return how long groups of jobs let each other wait.
+
+    The workload is simulated without each group; what a group causes itself is estimated from
+    drawn jobs, each simulated without the others of its group.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs and their machine.
+    policy : Policy or str
+        The policy.
+    by : str
+        ``user``, ``group`` (account), ``queue``, ``partition``, or ``width`` (processors).
+    top : int
+        Number of groups, those with most work; all others are one group.
+    seed : int
+        Seed of the drawn jobs.
+
+    Returns
+    -------
+    Delays
+        The matrix, in processor-hours.
+
+    Raises
+    ------
+    InputError
+        If the grouping is unknown, or the workload does not have it.
+
+    Examples
+    --------
+    >>> from schedfarm.core import Workload
+    >>> w = Workload.from_columns(submit=[0, 0], run=[7200, 3600], estimate=[7200, 3600],
+    ...                           procs=[2, 2], user=[1, 2], processors=2)
+    >>> found = delays(w, "fcfs+easy")
+    >>> found.labels, found.waiting.tolist(), found.caused.tolist()
+    (('1', '2'), [0.0, 4.0], [[0.0, 0.0], [4.0, 0.0]])
+    """
+    chosen = Policy.parse(policy) if isinstance(policy, str) else policy
+    names, place = _groups(workload, by, whole("top", top, least=1))
+    schedule = simulate(workload, chosen)
+    waiting = np.bincount(
+        place, weights=(schedule.wait * workload.procs).astype(np.float64), minlength=len(names)
+    )
+    caused = np.zeros((len(names), len(names)))
+    error = np.zeros(len(names))
+    for group, name in enumerate(names):
+        kept = place != group
+        gains = _vanished(schedule, chosen, kept)
+        caused[:, group] = np.bincount(place[kept], weights=gains, minlength=len(names))
+        drawing = np.random.Generator(philox(seed, "delays", by, name))
+        caused[group, group], error[group] = _own(schedule, chosen, ~kept, drawing)
+    hours = (waiting / HOUR, caused / HOUR, error / HOUR)
+    return Delays(workload.name, chosen.name, by, names, *hours)
+
+
+def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int64]:
+    """Return the names of the largest groups by work, and the group of each job."""
+    if by not in GROUPINGS:
+        raise InputError(f"by={by!r} is not a way to group jobs; {choices(by, GROUPINGS)}")
+    if by == WIDTH:
+        value = width_classes(workload.procs)
+        called: Mapping[int, str] = dict(enumerate(WIDTHS))
+    else:
+        value = getattr(workload, by)
+        called = workload.names.get(by, {})
+    labels, which = np.unique(value, return_inverse=True)
+    if labels.size < 2:
+        raise InputError(
+            f"by={by!r}: all {len(workload)} jobs of {workload.name} are of one {by}, and there is "
+            "no other to let them wait"
+        )
+    work = np.bincount(which, weights=(workload.run * workload.procs).astype(np.float64))
+    ranks = np.argsort(np.argsort(-work, kind="stable"), kind="stable")
+    names = [called.get(label, str(label)) for label in labels[np.argsort(ranks)][:top].tolist()]
+    if labels.size > top:
+        names.append(OTHERS)
+    return tuple(names), np.minimum(ranks[which], top)
+
+
+def _vanished(schedule: Schedule, policy: Policy, kept: Bool) -> Float64:
+    """Return the processor-seconds by which each kept job that waits does so less."""
+    jobs = schedule.workload.take(kept)
+    wait = schedule.wait[kept]
+    less = np.where(wait > 0, wait - simulate(jobs, policy).wait, 0)
+    return np.asarray(less * jobs.procs, np.float64)
+
+
+def _own(
+    schedule: Schedule, policy: Policy, group: Bool, drawing: np.random.Generator
+) -> tuple[float, float]:
+    """Return the waiting that vanishes if each job were alone of its group, and half an interval.
+
+    Jobs are drawn in proportion to their waiting, with replacement (Hansen and Hurwitz 1943).
+    """
+    waits = np.flatnonzero(group & (schedule.wait > 0))
+    weight = (schedule.wait[waits] * schedule.workload.procs[waits]).astype(np.float64)
+    total = float(weight.sum())
+    if waits.size <= DRAWS:
+        return float(sum(_alone(schedule, policy, group, job) for job in waits.tolist())), 0.0
+    drawn = drawing.choice(waits.size, DRAWS, p=weight / total)
+    share = {
+        one: _alone(schedule, policy, group, int(waits[one])) / float(weight[one])
+        for one in np.unique(drawn).tolist()
+    }
+    shares = np.array([share[one] for one in drawn.tolist()])
+    error = DEVIATIONS * float(shares.std(ddof=1)) / DRAWS**0.5
+    return total * float(shares.mean()), total * error
+
+
+def _alone(schedule: Schedule, policy: Policy, group: Bool, job: int) -> float:
+    """Return the processor-seconds by which a job waits less without the others of its group."""
+    kept = ~group
+    kept[job] = True
+    return float(_vanished(schedule, policy, kept)[np.count_nonzero(kept[:job])])

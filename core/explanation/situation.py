@@ -1,0 +1,251 @@
+"""The machine and the queue around one job: at its submission, while it waited, at its start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.audit.machine import Machine, Pass
+from schedfarm.core.audit.orders import Past, QueueOrder
+from schedfarm.core.audit.pool import Replay
+from schedfarm.core.explanation.window import Window
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.follow import follow
+from schedfarm.core.schedule import Schedule, Segments
+
+FOLLOWED = 1_500
+"""Jobs up to which the reference is asked why a job could not start: it takes seconds for more."""
+
+RUNNING, AHEAD, LATER, PASSED = "running", "ahead", "later", "passed"
+
+ROLES = {
+    RUNNING: "ran at its submission",
+    AHEAD: "was ahead of it in the queue at its submission",
+    LATER: "was submitted after it, and started before it from ahead of it in the queue",
+    PASSED: "started before it from behind it in the queue",
+}
+"""Meaning of each role of another job."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Say why a job did not start in a pass.
+
+    Parameters
+    ----------
+    instant : int
+        When, s.
+    used : int
+        Processors in use after the pass.
+    why : str, optional
+        A clause; None where the rule has no auditor, or the reference would take too long.
+    head : int, optional
+        Index of the first job of the queue after the pass, under rules that make reservations.
+    shadow : int, optional
+        When predicted ends first free enough processors for the head, s.
+    extra : int, optional
+        Processors that the head leaves free then.
+    """
+
+    instant: int
+    used: int
+    why: str | None
+    head: int | None = None
+    shadow: int | None = None
+    extra: int | None = None
+
+
+class Situation:
+    """The jobs of a window around one of them; indices are those of the whole workload."""
+
+    def __init__(self, schedule: Schedule, policy: Policy, job: int, window: Window) -> None:
+        self.schedule, self.policy, self.job, self.window = schedule, policy, job, window
+        self.submit = int(schedule.workload.submit[job])
+        self.start = int(schedule.start[job])
+        self.starts, self.ends = schedule.start[window.jobs], schedule.end[window.jobs]
+        self.submits = schedule.workload.submit[window.jobs]
+
+    def running(self) -> Int64:
+        """Return the jobs that run after the pass of the submission."""
+        return self._which((self.starts <= self.submit) & (self.submit < self.ends))
+
+    def ahead(self) -> Int64:
+        """Return the jobs that wait after that pass, and are before the job, in queue order."""
+        waiting = self._which((self.submits <= self.submit) & (self.starts > self.submit))
+        queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
+        return queue[: _place(queue, self.job)]
+
+    def passed(self) -> tuple[Int64, Int64]:
+        """Return the jobs that started before the job while it waited, though not before it.
+
+        The first were submitted after it, but went ahead of it in the queue; the others started
+        from behind it.
+        """
+        began = (self.starts >= self.submit) & (self.starts < self.start)
+        later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
+        for now in np.unique(self.starts[began]).tolist():
+            waiting = self._which((self.submits <= now) & (self.starts >= now))
+            if (self.schedule.start[waiting] == now).any():
+                line = queue.at(waiting, now)
+                place = _place(line, self.job)
+                front, behind = line[:place], line[place + 1 :]
+                passed.append(behind[self.schedule.start[behind] == now])
+                later.append(front[(self.schedule.start[front] == now) & (front > self.job)])
+        return np.concatenate(later), np.concatenate(passed)
+
+    def ended(self) -> Int64:
+        """Return the jobs that ended at the start of the job."""
+        return self._which((self.ends == self.start) & (self.starts < self.start))
+
+    def arrived(self) -> Int64:
+        """Return the jobs that were submitted at the start of the job."""
+        return np.flatnonzero(self.schedule.workload.submit == self.start)
+
+    def last_event(self) -> int:
+        """Return the last instant before the start at which a job arrived, started or ended, s."""
+        times = np.concatenate((self.submits, self.starts, self.ends))
+        return int(times[times < self.start].max())
+
+    def held(self, instant: int) -> Held:
+        """Say why the job did not start at an instant, s."""
+        on = (self.starts <= instant) & (instant < self.ends)
+        used = int(self.schedule.taken[self._which(on)].sum())
+        kind = KINDS[self.schedule.workload.platform.name]()
+        if not kind.judges(self.policy):
+            return Held(instant, used, None)
+        state_is_enough = self.policy.events == "instant" and not self.policy.row.keeps_plan
+        if kind.needs == "audit" and state_is_enough:
+            return self._by_state(instant, used)
+        if self.window.jobs.size > FOLLOWED:
+            return Held(instant, used, None)
+        if kind.needs == "audit":
+            return self._by_replay(instant, used)
+        fault = follow(self._supposed(instant), self.policy, instant)
+        return Held(instant, used, _reason(fault.why) if fault and fault.job == self.job else None)
+
+    def _by_state(self, instant: int, used: int) -> Held:
+        """Let the auditor judge one pass over the jobs that wait and run then."""
+        whole, starts, ends = self.schedule, self.schedule.start, self.schedule.end
+        queue = _Queue(whole, self.policy)
+        present = self.window.jobs[
+            (self.submits <= instant) & ((self.ends > instant) | (self.starts >= instant))
+        ]
+        # Sums over completed jobs count from the first submission.
+        jobs = np.arange(present.max() + 1) if queue.by_end.size else np.sort(present)
+        start = starts[jobs].copy()
+        place = _place(jobs, self.job)
+        start[place] = instant
+        machine = Machine(_part(whole, jobs, start, self.policy), self.policy)
+        is_running = (start < instant) & (ends[jobs] > instant)
+        for job in np.flatnonzero(is_running)[np.argsort(start[is_running], kind="stable")]:
+            machine.now = int(start[job])
+            machine.begin(int(job))
+        machine.now = instant
+        queue.complete(instant, machine.past)
+        machine.arrive(
+            np.flatnonzero((start >= instant) & (whole.workload.submit[jobs] <= instant)).tolist()
+        )
+        step = Pass(machine)
+        kind = self.policy.row.find("audit", whole.workload.platform.name)
+        kind(self.policy).check(step)
+        machine.leave_queue(step.started)
+        return self._held(machine, instant, used, step.refused.get(place), jobs)
+
+    def _by_replay(self, instant: int, used: int) -> Held:
+        """Let the auditor replay the window, for what a rule keeps from pass to pass."""
+        window, place = self.window, int(self.window.place[self.job])
+        start = self.starts.copy()
+        start[place] = instant
+        given: dict[str, Any] = {}
+        if window.workload.platform.keeps:
+            given["place"] = window.place_given
+        never = np.zeros(start.size, np.bool_)
+        supposed = Schedule(window.workload, self.policy.name, start, never, **given)
+        replay = Replay(supposed, self.policy)
+        fault = replay.first_fault(instant)
+        why = _reason(fault.why) if fault is not None and fault.job == place else None
+        return self._held(replay.machine, instant, used, why, window.jobs)
+
+    def _held(
+        self, machine: Machine, instant: int, used: int, why: str | None, jobs: Int64
+    ) -> Held:
+        if why is None or self.policy.row.holds == 0:
+            return Held(instant, used, why)
+        head = int(machine.order.queue(machine.waiting, instant)[0])
+        _, shadow, extra = machine.shadow(head)
+        return Held(instant, used, why, int(jobs[head]), shadow, extra)
+
+    def _supposed(self, instant: int) -> Schedule:
+        """Return the schedule up to the window's end as if the job started at an instant, s."""
+        whole, last = self.schedule, self.window.jobs.size
+        start, end = whole.start[:last].copy(), whole.end[:last].copy()
+        end[self.job] += instant - start[self.job]
+        start[self.job] = instant
+        given: dict[str, Any] = {
+            "end": end,
+            "state": whole.state[:last],
+            "place": whole.place[:last],
+        }
+        if whole.segments is not None:
+            kept = whole.segments.job < last
+            parts = (whole.segments.job, whole.segments.place, whole.segments.procs)
+            given["segments"] = Segments(*(part[kept] for part in parts))
+        jobs = whole.workload.take(slice(last))
+        return Schedule(jobs, self.policy.name, start, whole.backfilled[:last], **given)
+
+    def _which(self, chosen: Bool) -> Int64:
+        return np.sort(self.window.jobs[chosen])
+
+
+class _Queue:
+    """Put waiting jobs into queue order, at instants that do not descend."""
+
+    def __init__(self, schedule: Schedule, policy: Policy) -> None:
+        self.schedule, self.past = schedule, Past()
+        self.order = QueueOrder(schedule.workload, policy, self.past)
+        self.by_end = _NO_JOBS
+        orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
+        if any(order.remembers for order in orders):
+            self.by_end = np.argsort(schedule.end, kind="stable")
+            self.by_end = self.by_end[~schedule.refused[self.by_end]]
+        self.added = 0
+        jobs, ended = schedule.workload, self.by_end
+        self.ends = schedule.end[ended]
+        columns = (jobs.user, schedule.wait, jobs.run * jobs.procs, schedule.end)
+        self.rows = list(zip(*(column[ended].tolist() for column in columns), strict=True))
+
+    def at(self, waiting: Int64, now: int) -> Int64:
+        """Return the waiting jobs in queue order at an instant, s."""
+        self.complete(now, self.past)
+        return self.order.queue(waiting, now)
+
+    def complete(self, now: int, past: Past) -> None:
+        """Add the jobs that have ended by an instant, s, to the past of the users."""
+        last = int(np.searchsorted(self.ends, now, "right"))
+        for user, wait, work, end in self.rows[self.added : last]:
+            past.add(user, wait, work, end)
+        self.added = last
+
+
+def _part(schedule: Schedule, jobs: Int64, start: Int64, policy: Policy) -> Schedule:
+    """Return some jobs of a schedule on a pool or a grid, with other starts."""
+    work = schedule.workload.take(jobs)
+    given: dict[str, Any] = {"place": schedule.place[jobs]} if work.platform.keeps else {}
+    return Schedule(work, policy.name, start, schedule.backfilled[jobs], **given)
+
+
+def _place(queue: Int64, job: int) -> int:
+    return int(np.flatnonzero(queue == job)[0])
+
+
+def _reason(why: str) -> str:
+    """Return the part of a fault's sentence that says why a start was without a right."""
+    return why.partition(", but ")[2]
+
+
+_NO_JOBS = np.empty(0, np.int64)

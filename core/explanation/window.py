@@ -1,0 +1,132 @@
+"""Simulate again without some jobs, from the last instant whose state is known.
+
+Two facts limit such a simulation to a window of jobs. A scheduler does not know the future: jobs
+submitted at or after the start of a job cannot make it start earlier. And at an instant at which
+no job waits, most rules depend on the past through the running jobs alone. Then these jobs,
+submitted at their own starts, and all later jobs have the same schedule as the whole workload;
+without any of the later jobs, too. Each window is simulated once with all its jobs, and compared
+with the schedule, before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
+
+OVERHEAD = 0.15e-3
+"""CPU time of a simulation apart from its jobs, s."""
+
+
+def job_seconds(policy: Policy) -> float:
+    """Return the CPU time of a job in a simulation, s, by the rates of the rule and its orders.
+
+    Examples
+    --------
+    >>> [round(1e6 * job_seconds(Policy.parse(p)), 1) for p in ("fcfs+easy", "fcfs+planned")]
+    [0.2, 3.8]
+    """
+    orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
+    rates = [policy.row.cost.simulation, *(order.cost.simulation for order in orders)]
+    return 1e-6 * sum(rate.job + rate.waiting * orders[0].share for rate in rates)
+
+
+def is_restartable(workload: Workload, policy: Policy) -> bool:
+    """Whether the running jobs alone say what a simulation does once no job waits.
+
+    By the per-event clock the order of starts within an instant counts as well.
+    """
+    orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
+    plain = policy.events == "instant" and not workload.platform.asks
+    return plain and policy.row.forgets and not any(order.remembers for order in orders)
+
+
+def cuts_of(submit: Int64, start: Int64) -> Int64:
+    """Return the jobs before whose submission all earlier jobs have started, ascending.
+
+    Examples
+    --------
+    >>> cuts_of(np.array([0, 1, 5, 6]), np.array([0, 4, 5, 9])).tolist()
+    [0, 2, 3]
+    """
+    latest = np.maximum.accumulate(start)
+    return np.flatnonzero(np.concatenate(([True], latest[:-1] < submit[1:]))[: start.size])
+
+
+class Window:
+    """The jobs from a cut on that may affect one, and the jobs that run at the cut.
+
+    jobs: their indices in the workload, ascending by submission in the window.
+    """
+
+    def __init__(self, schedule: Schedule, policy: Policy, cut: int, last: int) -> None:
+        self.policy, self.cut = policy, cut
+        whole, early = schedule.workload, slice(0, cut)
+        running = np.flatnonzero(schedule.end[early] >= whole.submit[cut]) if cut else _NO_JOBS
+        running = running[np.argsort(schedule.start[running], kind="stable")]
+        self.jobs = np.concatenate((running, np.arange(cut, last)))
+        submit = whole.submit[self.jobs]
+        submit[: running.size] = schedule.start[running]
+        self.workload = whole.take(self.jobs, submit=submit)
+        # The jobs of before the cut are in no set that is tried here.
+        self.place = np.full(last, -1)
+        self.place[cut:last] = np.arange(running.size, self.jobs.size)
+        self.given, self.place_given = schedule.start[self.jobs], schedule.place[self.jobs]
+
+    @property
+    def work(self) -> float:
+        """The CPU time of a simulation of it, s, as estimated."""
+        return OVERHEAD + self.jobs.size * job_seconds(self.policy)
+
+    def departs(self, until: int) -> int | None:
+        """Return the first job that starts otherwise than in the schedule before an instant, s."""
+        found = simulate(self.workload, self.policy)
+        first = np.minimum(found.start, self.given)
+        wrong = (found.start != self.given) | (
+            (found.place != self.place_given) & bool(self.workload.platform.keeps)
+        )
+        wrong &= first < until
+        if not wrong.any():
+            return None
+        return int(self.jobs[np.flatnonzero(wrong)[np.argmin(first[wrong])]])
+
+    def without(self, removed: Iterable[int]) -> tuple[Workload, Bool]:
+        """Return the window's jobs except some of those from the cut on, and which remain."""
+        kept = np.ones(self.jobs.size, np.bool_)
+        kept[self.place[[*removed]]] = False
+        return self.workload.take(kept), kept
+
+    def start_without(self, job: int, removed: Iterable[int]) -> int:
+        """Return when a job would start without some others, s."""
+        jobs, kept = self.without(removed)
+        place = int(np.count_nonzero(kept[: self.place[job]]))
+        return int(simulate(jobs, self.policy).start[place])
+
+    def forgets(self, removed: int, schedule: Schedule) -> bool:
+        """Whether at the end of the window all is as if a job had been there.
+
+        So it is where no job waits then, and the same jobs run since the same instants. The end is
+        a cut of the schedule.
+        """
+        end = self.cut + int(self.jobs.size - np.count_nonzero(self.jobs < self.cut))
+        if end >= len(schedule.workload):
+            return False
+        instant = int(schedule.workload.submit[end])
+        jobs, kept = self.without([removed])
+        found = simulate(jobs, self.policy)
+        if schedule.end[removed] >= instant or (found.start >= instant).any():
+            return False
+        given, place = self.given[kept], self.place_given[kept]
+        held = schedule.end[self.jobs[kept]]
+        same = (found.start == given) & (found.place == place)
+        return bool(same[(held >= instant) | (found.end >= instant)].all())
+
+
+_NO_JOBS = np.empty(0, np.int64)

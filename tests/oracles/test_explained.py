@@ -1,0 +1,199 @@
+"""Explanations of jobs: the smallest sets, by exhaustive search, and what rules say of a pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.explanation import Explanation, explain
+from schedfarm.core.explanation.causes import Trials, cause_of
+from schedfarm.core.explanation.window import cuts_of
+from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.case import Rows, workload
+from tests.oracles.explained import check, start_without
+from tests.support.golden import ORDERS, RULES as GOLDEN_RULES, micro, policy_of
+from tests.support.strategies import POOL_RULES, crowd, simulations, workloads
+
+SMALL = 13
+"""Jobs of a golden instance up to which the default tests search exhaustively."""
+
+ON_OTHERS = [("grid", rule) for rule in ("easy", "conservative", "planned")] + [
+    ("nodes", "conservative"),
+    ("nodes", "demt"),
+    ("network", "ics"),
+]
+"""Machines and rules; `tests.oracles.explained` has all."""
+
+FEW = 5
+"""Cases of each test here: one may take a thousand simulations."""
+
+
+def explained(rows: Rows, machine: int, policy: str, job: int) -> Explanation:
+    return explain(simulate(workload(machine, rows), policy), job, effort=math.inf)
+
+
+@pytest.mark.parametrize("rule", GOLDEN_RULES)
+def test_sets_of_the_golden_instances(rule: str) -> None:
+    """Of every waiting job, the set is the smallest, in kernel and reference."""
+    for order in ORDERS:
+        for work, run in micro(order, rule):
+            if len(work) <= SMALL:
+                check(work, policy_of(run))
+
+
+@pytest.mark.parametrize("rule", POOL_RULES)
+def test_sets_on_pools(rule: str) -> None:
+    _try_with(rule, "pool")
+
+
+@pytest.mark.parametrize(("platform", "rule"), ON_OTHERS)
+def test_sets_on_other_machines(platform: str, rule: str) -> None:
+    _try_with(rule, platform)
+
+
+def _try_with(rule: str, platform: str) -> None:
+    @settings(max_examples=min(FEW, settings().max_examples))
+    @given(case=simulations(platform, rule))
+    def try_one(case: tuple[Workload, Policy]) -> None:
+        check(*case)
+
+    try_one()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="hundreds of jobs take minutes without it")
+@pytest.mark.parametrize("rule", ["easy", "conservative", "planned", "depth(2)"])
+@pytest.mark.parametrize("on_grid", [False, True])
+def test_windows_give_what_whole_simulations_do(rule: str, on_grid: bool) -> None:
+    """In several hundred jobs, a start without some of them is that of the whole workload."""
+    work = crowd(5, 300)
+    work = replace(work, submit=work.submit * 15)
+    if on_grid:
+        work = replace(work, platform=Grid([16, 5], ["a", "b"]))
+    policy = Policy.parse(f"fcfs+{rule}")
+    schedule = simulate(work, policy)
+    assert cuts_of(work.submit, schedule.start).size > 10
+    random, shorter = np.random.default_rng(1), 0
+    for job in np.flatnonzero(schedule.wait > 0)[::9].tolist():
+        trials = Trials(schedule, policy, job, math.inf)
+        for count in (1, 2, 3):
+            some = random.choice(trials.others[-25:], count, replace=False).tolist()
+            found, whole = trials.start_without(some), start_without(work, policy, job, some)
+            assert found is not None
+            assert min(found, trials.start) == min(whole, trials.start)
+        shorter += all(one is None or one.cut > 0 for one in trials.windows.values())
+        for other in random.choice(trials.others, 5).tolist():
+            if trials.is_forgotten(other):
+                assert start_without(work, policy, job, [other]) >= trials.start
+    assert shorter > 5
+
+
+def test_every_fourth_set_is_of_more_than_one_job() -> None:
+    """A wide job that waits for two narrow ones starts earlier only without both."""
+    found = explained([(0, 9, 9, 1), (0, 9, 9, 1), (1, 5, 5, 2)], 2, "fcfs+easy", 2)
+    assert found.cause is not None
+    assert (found.cause.kind, found.cause.jobs, found.cause.start) == ("smallest", (0, 1), 1)
+    rows = [*[(0, 9, 9, 1)] * 6, (1, 5, 5, 6)]
+    found = explained(rows, 6, "fcfs+easy", 6)
+    assert found.cause is not None
+    assert (found.cause.kind, found.cause.jobs) == ("minimal", tuple(range(6)))
+    assert (found.cause.tried, found.cause.candidates, found.cause.of) == (3, 6, 6)
+
+
+def test_a_search_that_is_cut_short_says_so() -> None:
+    work = workload(6, [*[(0, 9, 9, 1)] * 6, (1, 5, 5, 6)])
+    schedule = simulate(work, "fcfs+easy")
+    cause = cause_of(Trials(schedule, Policy.parse("fcfs+easy"), 6, 0))
+    assert (cause.kind, cause.jobs, cause.tried) == ("minimal", tuple(range(6)), 0)
+    found = explain(schedule, 6, effort=0)
+    assert "not all single jobs were tried" in found.text()
+
+
+def test_the_reasons_are_those_of_the_rule() -> None:
+    """At its submission the job waits for a reservation, at its start a job ended early."""
+    rows = [(0, 7, 10, 3), (1, 5, 5, 4), (2, 20, 20, 1)]
+    found = explained(rows, 4, "fcfs+easy", 2)
+    at_first, at_last = found.held
+    assert (at_first.instant, at_first.head, at_first.shadow, at_first.extra) == (2, 1, 10, 0)
+    assert at_first.why is not None
+    assert at_first.why.startswith("by its estimate it ends at 22, past the shadow time 10")
+    assert (at_last.instant, at_last.why) == (7, "it needs 1 processors, 0 are free")
+    assert (found.start, found.ended, found.arrived) == (12, (1,), ())
+    assert {other.job: (other.roles, other.gain) for other in found.others} == {
+        0: (("running",), 6),
+        1: (("ahead",), 10),
+    }
+    text = found.text()
+    assert "1 job ahead of it in the queue; order fcfs" in text
+    assert "smallest set: without 1 job it starts at 2 s, 10 s earlier: job 2" in text
+
+
+def test_jobs_that_pass_are_named_and_those_that_delay() -> None:
+    """The third starts from behind the second, and holds what that needs when the first ends."""
+    rows = [(0, 10, 30, 3), (1, 5, 5, 4), (2, 20, 20, 1)]
+    found = explained(rows, 4, "fcfs+easy", 1)
+    assert [(one.job, one.roles, one.gain) for one in found.others] == [
+        (0, ("running",), 21),
+        (2, ("passed",), 12),
+    ]
+    assert (found.fair, found.start) == (10, 22)
+    assert "1 passed it from behind, 1 of which delayed it" in found.text()
+
+
+def test_jobs_that_come_later_and_go_ahead_are_named() -> None:
+    found = explained([(0, 10, 10, 4), (1, 9, 9, 4), (2, 5, 5, 4)], 4, "spf+easy", 1)
+    assert [(one.job, one.roles, one.gain) for one in found.others] == [
+        (0, ("running",), 14),
+        (2, ("later",), 5),
+    ]
+    assert "1 came later and went ahead of it, 1 of which delayed it" in found.text()
+
+
+@pytest.mark.parametrize(
+    ("policy", "promised"), [("fcfs+conservative", 9), ("fcfs+planned", 9), ("fcfs+easy", None)]
+)
+def test_promised_starts(policy: str, promised: int | None) -> None:
+    found = explained([(0, 4, 9, 2), (1, 2, 2, 2)], 2, policy, 1)
+    assert (found.promised, found.fair, found.start) == (promised, 4, 4)
+    assert found.facts()["ended_at_start"][0]["early"] == 5
+
+
+@given(work=workloads(max_jobs=8))
+def test_every_job_has_facts_and_a_text(work: Workload) -> None:
+    for policy in ("spf+easy", "lxf+conservative", "fair-share+aggressive", "fcfs+planned"):
+        schedule = simulate(work, policy)
+        for job in range(len(work)):
+            found = explain(schedule, job)
+            assert found.facts()["job"]["wait"] == schedule.wait[job]
+            assert str(found).count("never waited") == (schedule.wait[job] == 0)
+
+
+def test_a_schedule_of_another_policy_is_named() -> None:
+    work = workload(4, [(0, 10, 10, 3), (1, 10, 10, 4), (2, 5, 5, 1)])
+    found = explain(simulate(work, "fcfs+easy"), 1, "fcfs+none")
+    assert found.cause is None
+    assert found.departure is not None
+    assert found.departure.startswith("the schedule is not that of fcfs+none: job 3, submitted at")
+    assert found.departure in found.text()
+
+
+def test_what_cannot_be_explained_is_refused() -> None:
+    schedule = simulate(workload(4, [(0, 10, 10, 3)]), "fcfs+easy")
+    for job, policy, said in (
+        (1, None, "job=1: the workload has jobs 0 to 0"),
+        (-1, None, "job=-1: give a whole number, at least 0"),
+        (0, "fcfs+logged", "decides nothing"),
+        (0, "fcfs+eazy", "unknown rule 'eazy'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            explain(schedule, job, policy)
+    with pytest.raises(InputError, match="does not name its policy"):
+        explain(replace(schedule, policy=""), 0)
