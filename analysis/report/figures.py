@@ -73,7 +73,7 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
     tens = [sign * 10**n for sign in (-1, 1) for n in range(8)]
     powers = {
         "scale": {"type": "symlog"},
-        "axis": {"values": [0, *tens], "format": "~s", "labelOverlap": True},
+        "axis": {"values": [0, *tens], "format": ",d", "labelOverlap": True},
     }
     return [
         Figure(

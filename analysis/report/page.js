@@ -67,7 +67,7 @@ const COLUMNS = {
   groups: [
     ["group", data.by], ["trace", "trace"], ["load", "load"], ["policy", "policy"],
     ["jobs", "jobs", share], ["work", "work", share], ["before", data.baseline, number],
-    ["after", "policy's", number], ["change", "change", signed], ["least", "least", signed],
+    ["after", "under policy", number], ["change", "change", signed], ["least", "least", signed],
     ["most", "most", signed], ["loses", "loses in", plain], ["of", "samples", plain],
   ],
   near: [
@@ -152,6 +152,16 @@ function filled(spec, text) {
   );
 }
 
+// Vega warns of an axis without values, such as those of a log in the page of a model.
+function withValues(spec, values) {
+  const drawn = (layer) =>
+    ["x", "y"].every((channel) => {
+      const field = layer.encoding && layer.encoding[channel] && layer.encoding[channel].field;
+      return !field || values.some((row) => row[field] !== null);
+    });
+  return { ...spec, layer: spec.layer.filter(drawn) };
+}
+
 const CONFIG = {
   background: "white",
   view: { stroke: null },
@@ -179,16 +189,17 @@ async function draw(figure) {
   const more = found.length > values.length
     ? " The first " + values.length + " of " + found.length + " are drawn: choose a trace, a load or a policy." : "";
   summary.textContent = described(figure, values) + more;
-  target.setAttribute("role", "img");
-  target.setAttribute("aria-label", summary.textContent);
   const height = figure.rows
     ? { height: 30 + figure.step * new Set(values.map((row) => row[figure.rows])).size } : {};
   const spec = { width: "container", ...height, config: CONFIG,
-    data: { name: "rows", values }, ...filled(figure.spec, titled(metric())) };
+    data: { name: "rows", values }, ...withValues(filled(figure.spec, titled(metric())), values) };
   const made = await vegaEmbed(target, spec, {
     mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   });
+  // After embedding, which sets a label without content.
+  target.setAttribute("role", "img");
+  target.setAttribute("aria-label", summary.textContent);
   if (mine !== turn) made.finalize();
   else views[figure.name] = made;
 }

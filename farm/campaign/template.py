@@ -63,17 +63,22 @@ class Template:
     """Hold the logs and policies of a new campaign.
 
     sources: for each log the trace that names it, and the log as read. folder: where the campaign's
-    file will be. policies: to compare; by default a row of `POLICIES`.
+    file will be. policies: to compare; by default a row of `POLICIES`. resamples: number of
+    samples. loads: labels; by default the log's own and another. title: name of the campaign; by
+    default that of the logs.
     """
 
     sources: Sequence[tuple[Trace, Workload]]
     folder: Path
     policies: Sequence[str] = ()
+    resamples: int = RESAMPLES
+    loads: Sequence[str] = ()
+    title: str = ""
 
     @property
     def name(self) -> str:
         """Name of the campaign, and of its file."""
-        return label_of("-".join(trace.name for trace, _ in self.sources)).lower()
+        return self.title or label_of("-".join(trace.name for trace, _ in self.sources)).lower()
 
     def text(self) -> str:
         """Return the campaign as commented TOML, ready to run; refuse unknown policies."""
@@ -104,13 +109,16 @@ class Template:
             yield from _comment(said["short"])
             yield _line("resamples", 0, "the log itself alone")
         else:
-            yield _line("resamples", RESAMPLES, "samples of each log: random weeks of each user")
+            yield _line(
+                "resamples", self.resamples, "samples of each log: random weeks of each user"
+            )
         yield _line("log", True, "the log itself, for comparison with its samples")
-        loads = [ORIGINAL, *self._loads()]
+        loads: list[str | float] = [*self.loads] or [ORIGINAL, *self._loads()]
         own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
-        meaning = "as it is" + (f" ({own_loads})" if own_loads else "")
-        more = "" if len(loads) == 1 else f"; at {loads[1]} by other run times"
-        yield _line("loads", loads, f"{meaning}{more}")
+        meaning = [f"as it is{f' ({own_loads})' if own_loads else ''}"] * (ORIGINAL in loads)
+        others = [load for load in loads if load != ORIGINAL]
+        meaning += [f"at {', '.join(map(str, others))} by other run times"] * bool(others)
+        yield _line("loads", loads, "; ".join(meaning))
         yield (
             "policies = [" + " " * (COMMENT - 12) + "# gains are over the first; see farm policies"
         )

@@ -35,6 +35,7 @@ from schedfarm.farm.cli.validate import validate
 from schedfarm.farm.cli.verify import verify
 from schedfarm.farm.cli.warm import warm
 from schedfarm.farm.cli.watch import watch
+from schedfarm.farm.cli.what_if import what_if
 from schedfarm.farm.cli.who import who
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ cli.add_section(
 cli.add_section(
     "Campaigns",
     {
+        what_if: "Compare policies on a log, in one command.",
         init: "Write a commented campaign file for logs.",
         plan: "Estimate the cost of a campaign.",
         run: "Simulate the missing cells of a campaign.",

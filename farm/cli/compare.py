@@ -87,7 +87,7 @@ def compare(
         load=load,
         level=level,
     )
-    groups, notes = _losers(store, found, by)
+    groups, notes = losers_of(store, found, by)
     notes += analysis.comparison_warnings(store, found)
     elsewhere = as_json or any(one.standard for one in outputs.values())
     if as_json:
@@ -106,7 +106,7 @@ def compare(
         click.echo(f"{'figure' if option == '--plot' else 'table'}: {made.name}", err=elsewhere)
 
 
-def _losers(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
+def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the groups of jobs by change, and why they are missing."""
     from schedfarm import analysis
     from schedfarm.analysis.groups import GROUPINGS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of its own, without Vega: its bundling takes 3 s of CPU."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("schedfarm.analysis.report.markup._bundle", lambda: "/* Vega */")
 
 
 class Parsed(HTMLParser):
@@ -234,3 +237,24 @@ def test_a_metric_without_values__is_said(farm: Farm, stores: Path) -> None:
     alone = reported(farm, stores / "both.farm", "--metric", "bounded_slowdown_premature")
     assert any("bounded_slowdown_premature has no value" in text for text in alone.of("p"))
     assert len(alone.of("li")) == 1
+
+
+def test_a_watched_run__is_written_until_it_ends(
+    farm: Farm, stores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page but the last loads itself again, and says that the numbers are preliminary."""
+    left, pages = iter([True, True, False]), []
+
+    def is_running(_: object) -> bool:
+        pages.extend(path.read_text() for path in [Path("page.html")] if path.exists())
+        return next(left)
+
+    monkeypatch.setattr("schedfarm.farm.watching.status.is_running", is_running)
+    # By its name in `schedfarm.farm.cli` the module is the command.
+    module = sys.modules["schedfarm.farm.cli.report"]
+    monkeypatch.setattr(module, "WATCHED_SECONDS", 0.01)
+    last = reported(farm, stores / "few.farm", "--watch")
+    assert [Parsed(one).data["refresh"] for one in pages] == [0.01, 0.01]
+    assert all("A run is in progress" in one for one in pages)
+    assert last.data["refresh"] is None
+    assert not any("A run is in progress" in text for text in last.of("p"))

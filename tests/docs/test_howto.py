@@ -23,6 +23,7 @@ ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
 BLOCK = re.compile(r"(?:`(?P<file>[\w.]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.S)
 
 ANSWERS = {
+    "log-to-answer": "spf+easy,threshold=3x: mean wait",
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
@@ -138,7 +139,7 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "network-file-systems",
+        "log-to-answer", "network-file-systems",
         "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
         "why-a-job-waited",
     ]  # fmt: skip

@@ -10,8 +10,8 @@ from tests.support.paths import ROOT
 EDITED = (
     "analysis/explanation_figure.py", "core/explanation",
     "analysis/cells.py", "analysis/groups.py", "analysis/logs.py", "analysis/notes.py",
-    "analysis/plain.py", "analysis/plots", "analysis/workloads.py", "cluster", "core/audit",
-    "core/checks.py",
+    "analysis/plain.py", "analysis/plots", "analysis/report", "analysis/validation.py",
+    "analysis/workloads.py", "cluster", "core/audit", "core/checks.py",
     "core/errors.py", "core/files.py", "core/format", "core/labels.py", "core/metrics",
     "core/names.py", "core/numerals.py", "core/own.py", "core/philox.py", "core/placement.py",
     "core/policy", "core/schedule.py", "core/workload", "farm/campaign", "farm/cli",

@@ -1,0 +1,451 @@
+"""`farm what-if`: from a log to the verdict on other policies, in one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schedfarm.farm.cli import words
+from schedfarm.farm.cli.command import QUIET, StoreName, command, patience
+from schedfarm.farm.cli.traces import CLEAN, TRACES
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from schedfarm.core.workload.workload import Workload
+    from schedfarm.farm.campaign.campaign import Campaign
+    from schedfarm.farm.campaign.trace import Trace
+    from schedfarm.farm.execution.run import Outcome
+    from schedfarm.farm.store.place import Place
+
+INTERRUPTED = 130
+
+RESUMES = "the same command resumes"
+
+MINUTES = 5.0
+"""Wall time that the samples are chosen for, min."""
+
+PAGE_SECONDS = 15.0
+"""Wall time that is left for the answer, s: growth of the store between rounds, and the page."""
+
+ALONE_SECONDS = 10.0
+"""CPU time up to which no worker processes are started: starting two takes 5 s of CPU."""
+
+UNKNOWN_ESTIMATES = 0.5
+"""Share of jobs without a requested time from which a log is refused."""
+
+
+@command()
+@click.argument("log", metavar="NAME|FILE", shell_complete=words.logs)
+@click.option(
+    "--instead-of",
+    "baseline",
+    required=True,
+    shell_complete=words.policies,
+    help="Policy to compare with, such as fcfs+easy.",
+)
+@click.option(
+    "--use",
+    "uses",
+    multiple=True,
+    required=True,
+    shell_complete=words.policies,
+    help="Policy to use instead; repeatable.",
+)
+@click.option(
+    "--load",
+    "loads",
+    multiple=True,
+    help="Offered load to scale the jobs to, such as 0.9; repeatable; by default the log's own.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Wall time to spend on samples.  [5]",
+)
+@click.option(
+    "--samples", type=click.IntRange(min=1), help="Number of samples, instead of a wall time."
+)
+@click.option(
+    "--processors", type=int, help="Processors of the machine; by default those of the log."
+)
+@CLEAN
+@TRACES
+@click.option(
+    "--store",
+    type=StoreName(),
+    help="Store; by default named after the log, in the current folder. The campaign file and the "
+    "page are next to it.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Number of worker processes; by default one per core of this machine.",
+)
+@QUIET
+def what_if(
+    log: str,
+    baseline: str,
+    uses: tuple[str, ...],
+    loads: tuple[str, ...],
+    minutes: float | None,
+    samples: int | None,
+    folder: Path | None,
+    store: str | None,
+    workers: int | None,
+    quiet: bool,
+    **source: Any,
+) -> None:
+    """Compare policies on a log, by NAME or from a FILE: from the log to the verdict and a page.
+
+    The command writes a campaign file, simulates samples of the log under all policies, and prints
+    a preliminary verdict after each quarter of the samples. At the end it prints the tables of farm
+    compare and writes the page of farm report. The number of samples follows from the time to
+    spend, at most 100.
+
+    The same command resumes after an interruption. With more --samples, --minutes, --use or --load
+    it adds what is missing to the same campaign and store.
+    """
+    if minutes is not None and samples is not None:
+        raise click.UsageError(
+            f"--minutes {minutes:g} and --samples {samples} both set the number of samples; give "
+            "one"
+        )
+    begun = time.monotonic()
+    question = _asked(log, baseline, uses, loads, folder, store, source)
+    budget = 60 * (minutes or MINUTES)
+    hands = workers or len(os.sched_getaffinity(0))
+    with patience(quiet=quiet):
+        plan = _planned(question, samples, minutes, budget - PAGE_SECONDS, hands, begun)
+    _write(question, plan, quiet=quiet)
+    try:
+        workers = hands if plan.seconds > ALONE_SECONDS else 0
+        short = _run(plan, question, workers, begun, budget, quiet)
+        _answer(question, short)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(RESUMES) from None
+
+
+@dataclass(frozen=True)
+class Question:
+    """Hold the checked question.
+
+    file: of the campaign. text: its content, "" for a new one. located: whether files of logs are
+    found. page: name of the page.
+    """
+
+    policies: tuple[str, ...]
+    place: Place
+    file: Path
+    text: str
+    campaign: Campaign
+    folder: Path | None
+    page: Path
+    sources: tuple[tuple[Trace, Workload], ...]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the campaign has no file yet."""
+        return not self.text
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Hold the campaign, the number of samples after each round, and the planned CPU time, s."""
+
+    campaign: Campaign
+    rounds: Sequence[int]
+    seconds: float
+
+
+def _asked(
+    log: str,
+    baseline: str,
+    uses: Sequence[str],
+    loads: Sequence[str],
+    folder: Path | None,
+    store: str | None,
+    source: dict[str, Any],
+) -> Question:
+    """Check the question and read the log; write nothing."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.format.names import MANIFEST
+    from schedfarm.core.policy.policy import Policy
+    from schedfarm.farm.campaign.campaign import Campaign, load_label
+    from schedfarm.farm.campaign.growth import grown
+    from schedfarm.farm.campaign.scaling import ORIGINAL
+    from schedfarm.farm.campaign.template import Template, label_of, read
+    from schedfarm.farm.planning.sizing import PILOT
+    from schedfarm.farm.store.place import place_of
+
+    policies = [Policy.parse(name).name for name in (baseline, *uses)]
+    for name in policies[1:]:
+        if name == policies[0]:
+            raise InputError(
+                f"--instead-of and --use both name {name}; compare it with another policy"
+            )
+    labels = tuple(load_label(load) for load in loads) or (ORIGINAL,)
+    trace, jobs = read(log, folder, **source)
+    _check_log(log, jobs)
+    title = label_of(Path(store.rstrip("/").rpartition("/")[2]).stem) if store else ""
+    draft = Template([(trace, jobs)], Path(), policies, PILOT, labels, title)
+    place = place_of(store or f"{draft.name}.farm")
+    file = place.local_folder.with_name(f"{draft.name}.toml")
+    draft = replace(draft, folder=file.parent)
+    fresh = Campaign.from_dict(_parsed(draft.text()), file.parent)
+    text = ""
+    campaign = fresh
+    if file.exists():
+        had = Campaign.from_toml(file)
+        text = file.read_text(encoding="utf-8-sig")
+        _check_same(file, log, had, fresh, source)
+        campaign = grown(had, policies, labels if loads else (), 0)
+    elif place.has(MANIFEST):
+        raise InputError(
+            f"store {place} is there without {file}, the campaign file that says what it holds; "
+            "give another --store"
+        )
+    names = tuple(dict.fromkeys(policies))
+    page = file.with_suffix(".html")
+    return Question(names, place, file, text, campaign, folder, page, ((trace, jobs),))
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _check_log(log: str, jobs: Workload) -> None:
+    """Refuse a log without jobs or requested times."""
+    from schedfarm.core.errors import InputError
+
+    if not len(jobs):
+        raise InputError(f"log {log} has no jobs; give one with jobs")
+    unknown, of = jobs.unasked
+    if unknown > UNKNOWN_ESTIMATES * of:
+        raise InputError(
+            f"log {log}: {unknown} of {of} jobs request no time, so that policies by estimates "
+            "would know their run times; --clean no_estimate=f-model draws estimates from a model"
+        )
+
+
+def _check_same(
+    file: Path, log: str, had: Campaign, fresh: Campaign, source: dict[str, Any]
+) -> None:
+    """Refuse the campaign of another log, or other keys of the same one."""
+    from schedfarm.core.errors import InputError
+
+    def of(campaign: Campaign) -> list[tuple[str | None, ...]]:
+        return [(t.log or t.file and str(Path(t.file).resolve()), t.model) for t in campaign.traces]
+
+    if of(had) != of(fresh):
+        raise InputError(
+            f"{file} is a campaign of {', '.join(t.name for t in had.traces)}, not of {log}; give "
+            "another --store"
+        )
+    (old,), (new,) = had.traces, fresh.traces
+    for key in ("processors", "clean"):
+        if source[key] and getattr(old, key) != getattr(new, key):
+            raise InputError(
+                f"{file} has {key} = {getattr(old, key)!r} and --{key} gives "
+                f"{getattr(new, key)!r}; give another --store"
+            )
+
+
+def _planned(
+    question: Question,
+    samples: int | None,
+    minutes: float | None,
+    budget: float,
+    hands: int,
+    begun: float,
+) -> Plan:
+    """Choose the number of samples, and their rounds; refuse a store of another campaign."""
+    from schedfarm.farm.planning.sizing import rounds_of, size_of
+    from schedfarm.farm.planning.survey import survey
+
+    campaign = question.campaign.located(question.folder)
+    place = question.place.resolved()
+    surveyed = survey(campaign)
+    if not question.is_new and samples is None and minutes is None:
+        samples = campaign.resamples
+    left = budget - (time.monotonic() - begun)
+    if not campaign.resamples:
+        return Plan(campaign, [0], 0.0)
+    size = size_of(surveyed, place, left, hands, samples)
+    rounds = rounds_of(surveyed, place, size.resamples)
+    return Plan(replace(campaign, resamples=rounds[-1]), rounds, size.seconds)
+
+
+def _write(question: Question, plan: Plan, *, quiet: bool) -> None:
+    """Write the campaign's file, or extend it."""
+    from schedfarm.farm.campaign.growth import grown_text
+    from schedfarm.farm.campaign.template import Template
+    from schedfarm.farm.output import output
+
+    file, wanted = question.file, plan.campaign
+    if question.is_new:
+        new = Template(
+            question.sources,
+            file.parent,
+            wanted.policies,
+            wanted.resamples,
+            wanted.loads,
+            wanted.name,
+        ).text()
+    else:
+        unlocated = replace(question.campaign, resamples=wanted.resamples)
+        new = grown_text(file, question.text, unlocated)
+    if new != question.text:
+        read = [trace.file or "" for trace, _ in question.sources]
+        output("campaign", file, read).write(new.encode())
+    if not quiet:
+        click.echo(
+            f"campaign: {file}; {_counted(wanted)}, store {question.place}; Ctrl-C stops, and "
+            f"{RESUMES}",
+            err=True,
+        )
+
+
+def _counted(campaign: Campaign) -> str:
+    from schedfarm.core.numerals import counted
+
+    return (
+        f"{counted(campaign.resamples, 'sample')} under {len(campaign.policies)} policies"
+        if campaign.resamples
+        else f"the log alone under {len(campaign.policies)} policies"
+    )
+
+
+def _run(
+    plan: Plan, question: Question, workers: int, begun: float, budget: float, quiet: bool
+) -> str:
+    """Simulate round by round, with a verdict after each but the last.
+
+    Returns why fewer samples than planned were simulated, "" for all. Exits if it is interrupted.
+    """
+    place, took, before = question.place.resolved(), 0.0, 0
+    with _cluster(workers, place) as client:
+        for i, resamples in enumerate(plan.rounds):
+            start = time.monotonic()
+            # The time of a round follows from that of the last one.
+            if i and start - begun + took * (resamples - before) > budget - PAGE_SECONDS:
+                return f"the time is over after {before} of {plan.rounds[-1]} samples"
+            campaign = replace(plan.campaign, resamples=resamples)
+            outcome = _round(campaign, place, client, quiet=quiet, first=not i)
+            if outcome.interrupted:
+                click.echo(f"interrupted; {RESUMES}", err=True)
+                sys.exit(INTERRUPTED)
+            took = (time.monotonic() - start) / max(1, resamples - before)
+            before = resamples
+            if resamples < plan.rounds[-1] and not quiet:
+                _preliminary(question, resamples, plan.rounds[-1])
+    return ""
+
+
+@contextmanager
+def _cluster(workers: int, place: Place) -> Iterator[Client | None]:
+    """Yield a client of a local cluster; None for this process alone."""
+    if not workers:
+        yield None
+        return
+    from schedfarm.cluster import ClusterSpec, connect
+
+    with connect(ClusterSpec.of({"on": "local", "workers": workers})) as client:
+        yield client
+
+
+def _round(
+    campaign: Campaign, place: Place, client: Client | None, *, quiet: bool, first: bool
+) -> Outcome:
+    """Simulate what the store lacks of a campaign."""
+    from schedfarm.farm.cli.cautions import warn
+    from schedfarm.farm.execution.run import begin, execute
+    from schedfarm.farm.watching.progress import Quiet, watcher
+
+    with begin(campaign, place) as prepared:
+        if first:
+            warn(prepared.store.cautions)
+        return execute(prepared, client, Quiet(sys.stderr) if quiet else watcher())
+
+
+def _preliminary(question: Question, samples: int, of: int) -> None:
+    """Print the verdicts so far."""
+    from schedfarm import analysis
+
+    baseline, *uses = question.policies
+    found = analysis.compare(str(question.place), baseline, uses, metrics=["wait"])
+    for sentence in analysis.verdicts(found):
+        click.echo(f"after {samples} of {of} samples: {sentence}", err=True)
+
+
+def _answer(question: Question, short: str) -> None:
+    """Print the comparison, and write the page."""
+    from schedfarm import analysis
+    from schedfarm.farm.cli.compare import losers_of
+
+    store, (baseline, *uses) = str(question.place), question.policies
+    found = analysis.compare(store, baseline, uses)
+    groups, notes = losers_of(store, found, "user")
+    notes += analysis.comparison_warnings(store, found)
+    click.echo(analysis.comparison_text(found, groups))
+    if short:
+        notes.insert(0, f"{short}; the same command continues")
+    notes += _as_logged(question)
+    for sentence in notes:
+        click.echo(f"note: {sentence}", err=True)
+    _page(question)
+
+
+def _as_logged(question: Question) -> list[str]:
+    """Return a sentence that compares the baseline with the waits in the log, if these are known.
+
+    None if the campaign selects other jobs, or keeps none.
+    """
+    import numpy as np
+
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.numerals import significant
+    from schedfarm.farm.store.reading import schedule_of
+
+    ((trace, log),), policy = question.sources, question.policies[0]
+    known = log.logged_wait >= 0
+    try:
+        schedule = schedule_of(str(question.place), trace.name, policy, 0)
+    except InputError:
+        return []
+    if not known.any() or not np.array_equal(schedule.workload.job, log.job):
+        return []
+    simulated, logged = schedule.wait[known].mean(), log.logged_wait[known].mean()
+    return [
+        f"{trace.name} as it is: mean wait {significant(simulated)} s under {policy} and "
+        f"{significant(logged)} s in the log, whose scheduler had other rules; "
+        f"farm simulate --policy {policy} compares them by user and width"
+    ]
+
+
+def _page(question: Question) -> None:
+    """Write the page, or print why there is none."""
+    from schedfarm.analysis.report.markup import check_bundle
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.cli.report import question as asked, write_page
+    from schedfarm.farm.output import output
+
+    store = str(question.place)
+    try:
+        check_bundle()
+        page = output("page", question.page)
+        write_page(store, page, asked(store, question.policies))
+    except InputError as error:
+        click.echo(f"no page: {error}", err=True)
+        return
+    click.echo(f"page: {page.name}")
