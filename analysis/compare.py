@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -35,7 +36,7 @@ from schedfarm.analysis.store import (
 )
 from schedfarm.analysis.validation import far_from_log, logged_means
 from schedfarm.core.arrays import Float64
-from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio
+from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
 METRICS = ("wait", "bounded_slowdown")
 """Metrics of a comparison by default, of those that the store has."""
@@ -58,6 +59,12 @@ class _Question:
     traces: list[str]
     loads: list[str]
     level: float
+    stopped: set[tuple[str, frozenset[str]]]
+
+    def widening(self, metric: str, policy: str, pairs: int) -> float:
+        """Return the factor of an interval's length: above 1 if it decided when sampling ended."""
+        decided = (metric, frozenset((self.baseline, policy))) in self.stopped
+        return stopped_widening(pairs) if decided else 1.0
 
 
 def compare(
@@ -169,7 +176,17 @@ def _checked(
         [str(name) for name in narrowed["trace"].values],
         [str(name) for name in narrowed["load"].values],
         level,
+        {
+            (one["metric"], frozenset((one["policy"], one["over"])))
+            for one in _precision(summary).get("requests", ())
+        },
     )
+
+
+def _precision(summary: xr.Dataset) -> dict[str, Any]:
+    """Return the rounds and intervals by which sampling ended; empty if none was requested."""
+    found: dict[str, Any] = json.loads(summary.attrs.get("precision", "{}"))
+    return found
 
 
 def _values(store: Store, metric: str) -> dict[str, xr.DataArray]:
@@ -205,7 +222,8 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
     for place in product(asked.traces, asked.loads, asked.policies):
         trace, load, policy = place
         pairs = _paired(samples.sel(trace=trace, load=[load]), asked.baseline, policy)
-        cells[place] = _of_cell(pairs, larger, asked.level, (metric, *place))
+        widened = asked.widening(metric, policy, len(pairs[0]))
+        cells[place] = _of_cell(pairs, larger, asked.level, (metric, *place), widened)
     data = _on_cells(cells, asked)
     data["ratio_of_log"] = _ratio_of_log(store, values, asked)
     data["logged"] = data["mean"].copy(data=_logged(store, metric, data["mean"], asked))
@@ -237,15 +255,18 @@ def _paired(samples: xr.DataArray, baseline: str, policy: str) -> Block:
     return base[there], other[there]
 
 
-def _of_cell(pairs: Block, larger: bool, level: float, key: Sequence[object]) -> dict[str, Any]:
+def _of_cell(
+    pairs: Block, larger: bool, level: float, key: Sequence[object], widened: float
+) -> dict[str, Any]:
     """Compare two policies on the pairs of one trace and load."""
     base, other = pairs
     better = int(((other > base) if larger else (other < base)).sum())
-    ratio = interval([pairs], log_ratio, level=level, key=("ratio", *key))
+    ratio = interval([pairs], log_ratio, level=level, key=("ratio", *key), widened=widened)
+    by = difference_interval(pairs, level=level, key=("difference", *key), widened=widened)
     return {
         "mean": other.mean() if len(other) else np.nan,
         "baseline_mean": base.mean() if len(base) else np.nan,
-        "difference": difference_interval(pairs, level=level, key=("difference", *key))[:3],
+        "difference": by[:3],
         "ratio": tuple(np.exp(ratio[:3])),
         "p": ratio.p,
         "better": better_share(better, len(base), level=level)[:3],
@@ -297,7 +318,10 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
     blocks = [_paired(samples.sel(trace=one), asked.baseline, policy) for one in asked.traces]
     blocks = [block for block in blocks if len(block[0])]
     key = ("overall", metric, policy)
-    return interval(blocks, log_ratio, level=asked.level, key=key) if blocks else NO_INTERVAL
+    if not blocks:
+        return NO_INTERVAL
+    widened = asked.widening(metric, policy, min(len(base) for base, _ in blocks))
+    return interval(blocks, log_ratio, level=asked.level, key=key, widened=widened)
 
 
 def _ranks(samples: xr.DataArray, *, larger: bool) -> Float64:
@@ -383,7 +407,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     """
     traces = found["trace"].values.tolist()
     said = far_from_log(store, str(found.attrs["baseline"]), traces)
-    pairs = found["pairs"].values
+    precision, pairs = _precision(open_summary(store)), found["pairs"].values
     if not pairs.any():
         said.append("no samples: each ratio is of one schedule, and nothing tells how sure it is")
         return said
@@ -392,9 +416,26 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     if pairs.max() < 2:
         return [*said, "a single pair gives no interval; run the campaign with more resamples"]
     shown = {axis: found[axis].values for axis in CELL[:2]} | {"policy": found["ranked"].values}
+    if precision.get("stopped"):
+        said.append(_ended(precision))
     for metric in found["metric"].values.tolist():
         name, _, place = metric.partition(", ")
         band = bands(store, name).sel(shown)
         further = {str(d): place for d in band[name].dims if d in ("origin", "width")}
         said += notes(store, band.sel(further))
     return list(dict.fromkeys(said))
+
+
+def _ended(precision: Mapping[str, Any]) -> str:
+    """Return how sampling ended, and that the intervals which decided it are widened for that."""
+    count, samples = len(precision["rounds"]), precision["rounds"][-1]
+    why = "the requested precision" if precision["met"] else "the most samples of the campaign"
+    asked = ", ".join(
+        f"{one['metric']} of {one['policy']} over {one['over']} to {100 * one['relative']:g} %"
+        for one in precision["requests"]
+    )
+    widened = 100 * (stopped_widening(samples) - 1)
+    return (
+        f"sampling ended after round {count} with {samples} samples, at {why} ({asked}); these "
+        f"intervals are {widened:.2g} % longer for that"
+    )

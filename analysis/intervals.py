@@ -56,16 +56,17 @@ def interval(
     return Interval(float(value) - half, float(value), float(value) + half, p)
 
 
-def difference_interval(pairs: Block, *, level: float, key: Sequence[object]) -> Interval:
+def difference_interval(
+    pairs: Block, *, level: float, key: Sequence[object], widened: float = 1.0
+) -> Interval:
     """Return the mean difference of pairs with its interval, from `FEW` pairs on widened by 1 / n.
 
     Differences have long tails, since hard samples are hard under both policies; a sample of few
     rarely has one of the largest, and its standard error is then too small (docs/comparisons.md).
     """
     n = len(pairs[0])
-    return interval(
-        [pairs], difference, level=level, key=key, widened=1 + 1 / n if n >= FEW else 1.0
-    )
+    tails = 1 + 1 / n if n >= FEW else 1.0
+    return interval([pairs], difference, level=level, key=key, widened=tails * widened)
 
 
 def better_share(better: int, pairs: int, *, level: float) -> Interval:

@@ -165,6 +165,18 @@ def say(figure: Figure, sentences: Sequence[str]) -> None:
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=size, color="0.35")
 
 
+def panel_rows(figure: Figure, count: int, **shared: Any) -> list[list[Axes]]:
+    """Return panels in rows of at most three, or two in a narrow figure, which grows with them."""
+    most = 2 if figure.get_figwidth() < WIDE else 3
+    rows = -(-count // most)
+    across = -(-count // rows)
+    figure.set_figheight(figure.get_figheight() * (1 + 0.75 * (rows - 1)))
+    grid = figure.subplots(rows, across, squeeze=False, **shared)
+    for unused in grid.ravel()[count:]:
+        unused.remove()
+    return [list(row[: count - across * k]) for k, row in enumerate(grid)]
+
+
 def curves_legend(figure: Figure, styles: Mapping[str, Mapping[str, Any]]) -> None:
     """Put a legend of curves above all panels, if there are several."""
     from matplotlib.lines import Line2D

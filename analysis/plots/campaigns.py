@@ -17,7 +17,7 @@ from schedfarm.analysis.drawing import (
     thin_spaced,
 )
 from schedfarm.analysis.errors import StoreError
-from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes
+from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes, panel_rows
 from schedfarm.analysis.plots.series import over_loads
 from schedfarm.analysis.plots.subject import Subject
 from schedfarm.core.numerals import counted, significant
@@ -54,9 +54,10 @@ def heat_map(figure: Figure, subject: Subject) -> list[str]:
         if across == "load"
         else [values.isel(load=0)]
     )
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    rows = panel_rows(figure, len(panels), sharey=True)
+    axes = [one for row in rows for one in row]
     for place, one in zip(axes, panels, strict=True):
-        image = _cells(place, one.transpose("policy", across), norm)
+        image = _cells(place, one.transpose("policy", across), norm, len(rows[0]))
         if across == "load":
             name_panel(place, str(one["trace"].values))
         place.set_xlabel("Offered load" if across == "load" else "Trace")
@@ -69,8 +70,8 @@ def heat_map(figure: Figure, subject: Subject) -> list[str]:
     return said
 
 
-def _cells(axes: Axes, values: xr.DataArray, norm: Any) -> Any:
-    """Draw the cells of a panel, each with its number."""
+def _cells(axes: Axes, values: xr.DataArray, norm: Any, panels: int) -> Any:
+    """Draw the cells of one of the panels of a row, each with its number."""
     rows, columns = values.shape
     image = axes.imshow(values.values, cmap=magnitudes(), norm=norm, aspect="auto")
     axes.set_xticks(range(columns), [str(x) for x in values[values.dims[1]].values])
@@ -79,7 +80,7 @@ def _cells(axes: Axes, values: xr.DataArray, norm: Any) -> Any:
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
     figure: Any = axes.figure
-    size = min(7.0, 0.45 * 72 * figure.get_figwidth() / (columns * len(figure.axes) * 3))
+    size = min(7.0, 0.45 * 72 * figure.get_figwidth() / (columns * panels * 3))
     for row in range(rows):
         for column in range(columns):
             value = float(values[row, column])
@@ -102,7 +103,8 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
         )
     traces = found["trace"].values.tolist()
     styles = curve_styles([str(policy) for policy in found["policy"].values])
-    panels = figure.subplots(1, len(traces), squeeze=False)[0]
+    rows = panel_rows(figure, len(traces))
+    panels = [one for row in rows for one in row]
     for axes, trace in zip(panels, traces, strict=True):
         at = found.sel(trace=trace)
         order = np.argsort(at["x"].values)
@@ -129,7 +131,8 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
         axes.margins(x=0.03)
         name_panel(axes, trace)
         axes.set_xlabel("Offered load")
-    panels[0].set_ylabel(_label(found))
+    for row in rows:
+        row[0].set_ylabel(_label(found))
     curves_legend(figure, styles)
     notes = _samples(found)
     if "log" in found:

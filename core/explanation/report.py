@@ -161,7 +161,8 @@ def _trigger(found: Explanation) -> str:
         return "no job ended; " + ", ".join(
             f"job {found.schedule.workload.job[job]} was submitted" for job in found.arrived[:3]
         )
-    return "no job ended or was submitted; its reservation was due"
+    due = found.departure is None and found.policy.row.keeps_plan
+    return "no job ended or was submitted" + ("; its reservation was due" if due else "")
 
 
 def _others(found: Explanation, top: int) -> Iterator[str]:
@@ -169,14 +170,10 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
         yield "no other job ran, was ahead of it, or passed it"
         return
     counts = {role: sum(role in other.roles for other in found.others) for role in ROLES}
-    delaying = {
-        role: sum(role in other.roles and bool(other.gain) for other in found.others)
-        for role in (LATER, PASSED)
-    }
     ran = counted(counts[RUNNING], "job")
     yield f"{ran} ran at its submission, {counts[AHEAD]} were ahead of it"
-    yield f"{counts[LATER]} came later and went ahead of it, {delaying[LATER]} of which delayed it"
-    yield f"{counts[PASSED]} passed it from behind, {delaying[PASSED]} of which delayed it"
+    yield f"{counts[LATER]} came later and went ahead of it{_delaying(found, LATER)}"
+    yield f"{counts[PASSED]} passed it from behind{_delaying(found, PASSED)}"
     yield (f"  {'job':>9}{'procs':>8}{'estimate':>12}{'start':>12}{'end':>12}{'gain':>12}  role")
     shown = most_important(found, top)
     for other in shown:
@@ -190,6 +187,14 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
     if len(found.others) > len(shown):
         yield f"  and {len(found.others) - len(shown)} more; --top lists them, --json has all"
     yield "  times in s; gain: how much earlier it would start without that job alone"
+
+
+def _delaying(found: Explanation, role: str) -> str:
+    """Say how many of the jobs of a role delayed the job, where they were removed and tried."""
+    if found.departure is not None:
+        return ""
+    count = sum(role in other.roles and bool(other.gain) for other in found.others)
+    return f", {count} of which delayed it"
 
 
 def most_important(found: Explanation, top: int) -> list[Other]:

@@ -12,8 +12,10 @@ from msgspec import Meta
 
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import KINDS
 from schedfarm.core.format.retention import ALL, RETENTION
 from schedfarm.core.metrics.declared import METRICS, find_metric
+from schedfarm.core.metrics.metric import CELL as ONE
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
 from schedfarm.core.policy.policy import Policy, whole_name
@@ -27,6 +29,7 @@ from schedfarm.farm.campaign.plain import (
     check_types,
     to_plain,
 )
+from schedfarm.farm.campaign.precision import Precision, precisions_of
 from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.campaign.trace import Trace
@@ -79,6 +82,9 @@ Kinds = Annotated[
 Metrics = Annotated[
     tuple[str, ...], Meta(description="a list of metrics of your own, such as 'mine:p95_wait'")
 ]
+Precisions = Annotated[
+    tuple[Precision, ...], Meta(description="a table or a list of tables, each with a metric")
+]
 BlockSeconds = Annotated[
     float,
     Meta(
@@ -104,7 +110,10 @@ class Campaign:
     loads : tuple of str or float
         ``original`` or an offered load > 0, to which the jobs are scaled; kept as labels.
     resamples : int
-        Number of samples of each trace, numbered from 1.
+        Number of samples of each trace, numbered from 1; with `precision` the largest number.
+    precision : tuple of Precision
+        Requested precision, plain tables or `Precision` values: samples are added in rounds until
+        the interval of each request is short enough at every trace and load.
     log : bool
         Whether the log itself is also a resample, number 0; without samples it always is.
     seed : int
@@ -168,6 +177,7 @@ class Campaign:
     policies: Policies
     loads: Loads = (ORIGINAL,)
     resamples: Resamples = 0
+    precision: Precisions = ()
     log: Switch = False
     seed: Seed = 0
     tau: Seconds = 10
@@ -192,6 +202,7 @@ class Campaign:
         for trace in self.traces if isinstance(self.traces, list | tuple) else ():
             if not isinstance(trace, Trace):
                 raise InputError(f"traces holds {trace!r}; it must be a schedfarm.Trace")
+        object.__setattr__(self, "precision", precisions_of(self.precision))
         check_types(self)
         check_name("name", self.name)
         if not self.title.isprintable():
@@ -227,7 +238,8 @@ class Campaign:
             policies = tuple(p.name for p in parsed)
             self._check_of_log(parsed)
             self._check_metrics()
-        object.__setattr__(self, "policies", policies)
+            object.__setattr__(self, "policies", policies)
+            object.__setattr__(self, "precision", self._checked_precision())
 
     def _check_of_log(self, policies: Iterable[Policy]) -> None:
         """Refuse policies that replay a log if resamples, models or other loads are requested."""
@@ -252,6 +264,34 @@ class Campaign:
                 )
             check_length("metric", label)
             labels[label] = metric
+
+    def _checked_precision(self) -> tuple[Precision, ...]:
+        """Return the requests with canonical names; refuse those that have no answer."""
+        if self.precision and not self.resamples:
+            raise InputError(
+                "precision is given without resamples; give the most samples to run, such as "
+                "resamples = 500"
+            )
+        fair = [name for kind in self.fairness for _, name in KINDS[kind].means]
+        own = [find_metric(name) for name in self.metrics]
+        declared = [one for one in (*METRICS.values(), *own) if one.over == ONE and not one.shared]
+        known = (*(one.name for one in declared if not one.among), *fair)
+        found = []
+        for one in self.precision:
+            _check_known("precision: metric", one.metric, known)
+            policy, over = (
+                Policy.parse(whole_name(name)).name
+                for name in (one.policy, one.over or self.policies[0])
+            )
+            for name in (policy, over):
+                _check_known("precision: policy", name, self.policies)
+            if policy == over:
+                raise InputError(
+                    f"precision: {policy!r} is compared with itself; give two policies, as policy "
+                    "and over"
+                )
+            found.append(replace(one, policy=policy, over=over))
+        return tuple(found)
 
     def _check_load_by(self) -> None:
         """Refuse a method of reaching loads that does not suit the samples."""
@@ -364,8 +404,9 @@ class Campaign:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""
-        kept = {k: v for k, v in to_plain(self).items() if k != "traces"}
-        return {**kept, "traces": [t.to_dict() for t in self.traces]}
+        kept = {k: v for k, v in to_plain(self).items() if k not in ("traces", "precision")}
+        asked = {"precision": [one.to_dict() for one in self.precision]} if self.precision else {}
+        return {**kept, **asked, "traces": [t.to_dict() for t in self.traces]}
 
     def to_toml(self) -> str:
         """Return the campaign in canonical form, as TOML."""

@@ -80,7 +80,9 @@ def plan(
     the command simulates part of one cell of each trace, load and rule, for at most a tenth of the
     run's CPU time, and extrapolates by the length of the queue. --no-probe uses the planner's
     rates, which ignore queues: they were too low by a factor of up to 20 on logs with long queues.
-    Wall time includes starting processes and drawing figures, but no wait for a batch system.
+    Wall time includes starting processes and drawing figures, but no wait for a batch system. For a
+    campaign with precision the costs are those of the expected number of samples, by the variance
+    of finished ones or of a pilot of up to twenty.
     """
     import json
 
@@ -90,6 +92,7 @@ def plan(
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.planning.calibration import calibrate
     from schedfarm.farm.planning.design import design
+    from schedfarm.farm.planning.pilot import predict
     from schedfarm.farm.planning.run_cost import fixed_seconds, run_cost
     from schedfarm.farm.planning.survey import longer_logs, survey
     from schedfarm.farm.planning.tasks import (
@@ -108,7 +111,11 @@ def plan(
     check_report(wanted)
     wanted = wanted.located(folder)
     begun = time.monotonic(), time.process_time()
-    designed = design(place_of(store or f"{wanted.name}.farm").resolved(), survey(wanted))
+    target, surveyed = place_of(store or f"{wanted.name}.farm").resolved(), survey(wanted)
+    designed = design(target, surveyed)
+    prediction = predict(designed, simulated=not modelled) if wanted.precision else None
+    if prediction:
+        designed = design(target, surveyed, prediction.samples)
     drawn = designed.store
     heads = read_headers(drawn)
     blocks = missing_blocks(drawn, heads, retry_failed=False)
@@ -141,7 +148,7 @@ def plan(
         "memory_bytes": round(needs.memory),
         "disk_bytes": round(needs.disk),
     }
-    notes = [said, *longer_logs(drawn, wanted)]
+    notes = [said, *([str(prediction)] if prediction else []), *longer_logs(drawn, wanted)]
     if as_json:
         click.echo(json.dumps({**facts, "notes": notes, "cautions": drawn.cautions}, indent=1))
         return

@@ -62,7 +62,7 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
     for name, counts in found.traces.items():
         c = {key: grouped(count) for key, count in counts.items()}
         click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
-    for sentence in _origins(found.origins):
+    for sentence in (*_origins(found.origins), *_precision(found.precision)):
         click.echo(f"  {sentence}")
     for sentence in sentences(jobs_of(place)):
         click.echo(f"  {sentence}")
@@ -71,6 +71,18 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
     for f in found.failures if failed else ():
         click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
         click.echo(f.traceback.rstrip())
+
+
+def _precision(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line on the finished rounds of a campaign that asks for precision."""
+    if not found:
+        return
+    short = sum(one["short"] for one in found["intervals"])
+    ends = "sampling has ended" if found["stopped"] else "sampling goes on"
+    yield (
+        f"precision: {short} of {len(found['intervals'])} intervals are as short as requested "
+        f"after round {len(found['rounds'])} with {found['rounds'][-1]} samples; {ends}"
+    )
 
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -102,7 +102,9 @@ def run(
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
             opening = stack.enter_context(_opening(spec, prepared.store.place, wanted, watched))
-            fitting = spec.at_most(len(prepared.tasks)) if spec.launcher.queue else spec
+            # Later rounds have more tasks than the first one.
+            limited = spec.launcher.queue and not wanted.precision
+            fitting = spec.at_most(len(prepared.tasks)) if limited else spec
             client = stack.enter_context(connect(fitting, opening))
         if client is not None:
             if open_to_others := exposure(client):

@@ -28,8 +28,8 @@ from schedfarm.farm.execution.spot_checks import SHARE, SpotChecks, Withdrawn
 from schedfarm.farm.execution.worker import Result, isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
-from schedfarm.farm.planning.design import build, design
-from schedfarm.farm.planning.survey import survey
+from schedfarm.farm.planning.design import Design, build, design
+from schedfarm.farm.planning.survey import Survey, survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
 from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
@@ -152,73 +152,134 @@ def run(
 
 @dataclass(frozen=True)
 class Prepared:
-    """Hold a locked store with the tasks of one run.
+    """Hold a locked store with the tasks of one run or round.
 
-    tasks: longest first. before: cells done by earlier runs. missing: cells that each block of the
-    tasks needs. kept: cells of these blocks that earlier runs have simulated. repaired: a sentence
-    for each damaged part of the store that was made again.
+    survey: of the campaign. lock: of the store, held while it is open. tasks: longest first.
+    before: cells done by earlier runs or rounds. missing: cells that each block of the tasks needs.
+    kept: cells of these blocks that earlier runs have simulated. notes: a sentence for each damaged
+    part of the store that was made again, and for a finished round.
     """
 
     store: Store
+    survey: Survey
+    lock: ExitStack
     tasks: list[Task]
     before: int
     missing: dict[Block, int]
     kept: Mapping[Block, set[Cell]]
-    repaired: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @contextmanager
 def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
     """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
     designed = design(store, survey(campaign))  # refuses bad input before anything is written
-    with designed.store.place.locked() as name:
-        repaired: list[str] = []
-        designed = designed.confirmed()
-        heads = read_headers(designed.old) if designed.old else {}
-        if designed.old:
-            # Before it grows: a store that is refused stays as it is.
-            check_definitions(designed.old, heads.values())
-        built = build(designed, repaired.append)
-        with writing(built.place):
-            built.place.tidy()
-        blocks = missing_blocks(built, heads, retry_failed=retry_failed)
-        missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
-        before = built.cells - sum(missing.values())
-        own = program()
-        tasks = [replace(task, run=name, program=own) for task in plan(built, campaign, blocks)]
-        kept = {b: heads[b].succeeded for b in blocks if b in heads}
-        yield Prepared(built, tasks, before, missing, kept, repaired)
+    with ExitStack() as lock:
+        name = lock.enter_context(designed.store.place.locked())
+        yield _prepare(designed.confirmed(), lock, name, retry_failed=retry_failed)
+
+
+def _prepare(
+    designed: Design, lock: ExitStack, run: str, *, retry_failed: bool = False
+) -> Prepared:
+    """Build or grow the store of a design under its lock, and plan the missing tasks."""
+    notes: list[str] = []
+    heads = read_headers(designed.old) if designed.old else {}
+    if designed.old:
+        # Before it grows: a store that is refused stays as it is.
+        check_definitions(designed.old, heads.values())
+    built = build(designed, notes.append)
+    with writing(built.place):
+        built.place.tidy()
+    blocks = missing_blocks(built, heads, retry_failed=retry_failed)
+    missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
+    before = built.cells - sum(missing.values())
+    own, campaign = program(), designed.campaign
+    tasks = [replace(task, run=run, program=own) for task in plan(built, campaign, blocks)]
+    kept = {b: heads[b].succeeded for b in blocks if b in heads}
+    if designed.verdict and designed.verdict.rounds:
+        notes.append(str(designed.verdict))
+    return Prepared(built, designed.survey, lock, tasks, before, missing, kept, notes)
 
 
 def execute(
     prepared: Prepared, client: Client | None, watch: Watcher, *, spot_checks: float = SHARE
 ) -> Outcome:
-    """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`."""
-    store = prepared.store
-    watchers = All(watch, EventLog(store.place))
-    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
-    for text in prepared.repaired:
-        watchers.see(Said(text=text))
+    """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`.
+
+    A campaign that asks for precision goes on with the next round until its intervals are short.
+    """
+    watchers = All(watch, EventLog(prepared.store.place))
+    share, before = spot_checks if client else 0.0, prepared.before
     with ExitStack() as stack:
         stack.callback(lambda: watchers.see(End()))
-        stack.callback(_fold, store)
-        token = stack.enter_context(cancelled_by_signals(watchers))
-        coordinator = Coordinator(prepared, client, token, watchers, spot_checks if client else 0.0)
-        coordinator.run()
-        # Workers that were killed leave half a file; those of an abandoned run may still write.
-        store.place.tidy()
-    failed = coordinator.lost + sum(
+        rounds = [_execute_round(prepared, client, watchers, share)]
+        while not rounds[-1].interrupted:
+            following = _next_round(prepared)
+            if following is None:
+                break
+            prepared = following
+            if not prepared.tasks:
+                for text in prepared.notes:
+                    watchers.see(Said(text=text))
+                break
+            rounds.append(_execute_round(prepared, client, watchers, share))
+    store = prepared.store
+    failed = sum(one.lost for one in rounds) + sum(
         len(h.failed) for b, h in read_headers(store).items() if b.product.policies
     )
     return Outcome(
         store,
         store.cells,
-        prepared.before,
-        coordinator.done,
+        before,
+        sum(one.done for one in rounds),
         failed,
-        token.requested,
-        coordinator.compared,
+        rounds[-1].interrupted,
+        sum(one.compared for one in rounds),
     )
+
+
+@dataclass(frozen=True)
+class _Executed:
+    """Hold the counts of one round: cells simulated, lost and compared."""
+
+    done: int
+    lost: int
+    compared: int
+    interrupted: bool
+
+
+def _execute_round(
+    prepared: Prepared, client: Client | None, watchers: All, share: float
+) -> _Executed:
+    store = prepared.store
+    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    for text in prepared.notes:
+        watchers.see(Said(text=text))
+    with ExitStack() as stack:
+        stack.callback(_fold, store)
+        token = stack.enter_context(cancelled_by_signals(watchers))
+        coordinator = Coordinator(prepared, client, token, watchers, share)
+        coordinator.run()
+        # Workers that were killed leave half a file; those of an abandoned run may still write.
+        store.place.tidy()
+    return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
+
+
+def _next_round(prepared: Prepared) -> Prepared | None:
+    """Judge a finished round; return the next one, without tasks if sampling ends; None if neither.
+
+    A round is not finished while tasks of it are lost.
+    """
+    if not prepared.survey.campaign.precision:
+        return None
+    # Under a new name: a worker that slept in a block of the last round may wake in this one.
+    prepared.lock.close()
+    run = prepared.lock.enter_context(prepared.store.place.locked())
+    designed = design(prepared.store.place, prepared.survey)
+    if designed.verdict is None or designed.standing:
+        return None
+    return _prepare(designed, prepared.lock, run)
 
 
 def _fold(store: Store) -> None:

@@ -18,7 +18,9 @@ from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.planning.block_shape import lay_out
+from schedfarm.farm.planning.rounds import Verdict, can_judge, first_samples, judge_store
 from schedfarm.farm.planning.survey import Survey
+from schedfarm.farm.planning.tasks import missing_blocks
 from schedfarm.farm.store.files import Unavailable, writing
 from schedfarm.farm.store.jobs import FILES
 from schedfarm.farm.store.lock import FENCE
@@ -26,6 +28,7 @@ from schedfarm.farm.store.logs import is_itself, log_bytes
 from schedfarm.farm.store.names import keep_names
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import PRODUCTS, Holding, Variable, holdings
+from schedfarm.farm.store.records import read_headers
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
 from schedfarm.farm.store.template import check_metadata, install
@@ -46,9 +49,10 @@ OURS = frozenset({LOCK, FENCE, GROWING, *FILES.values()})
 class Design:
     """Hold the intended store of a campaign before anything is written.
 
-    store: with axes that span the campaign. old: the existing store, None if there is none.
-    damaged: arrays of it whose metadata is missing and can be made again. standing: whether the
-    existing store is as intended. seen: the existing manifest, and whether a growth was unfinished.
+    store: with axes that span the campaign, or its next round. old: the existing store, None if
+    there is none. damaged: arrays of it whose metadata is missing and can be made again. standing:
+    whether the existing store is as intended. seen: the existing manifest, and whether a growth was
+    unfinished. verdict: on the finished rounds of a campaign that asks for precision.
     """
 
     store: Store
@@ -57,6 +61,7 @@ class Design:
     damaged: tuple[str, ...]
     standing: bool
     seen: tuple[bytes | None, bool]
+    verdict: Verdict | None = None
 
     @property
     def campaign(self) -> Campaign:
@@ -82,11 +87,13 @@ def _seen(place: Place) -> tuple[bytes | None, bool]:
     return place.read_with_etag(MANIFEST)[0], place.has(GROWING)
 
 
-def design(where: Where, survey: Survey) -> Design:
+def design(where: Where, survey: Survey, samples: int = 0) -> Design:
     """Design the store of a campaign, or the growth of the existing one; write nothing.
 
-    Raises `InputError` if something else is there, or the store there lacks arrays, was made by
-    another campaign, holds more than this one, or is of a newer version.
+    A store of a campaign that asks for precision grows round by round. samples: least number of
+    samples of each trace then, if the campaign has that many. Raises `InputError` if something else
+    is there, or the store there lacks arrays, was made by another campaign, holds more than this
+    one, or is of a newer version.
     """
     place, campaign = place_of(where), survey.campaign
     old, seen = _existing(place)
@@ -97,6 +104,8 @@ def design(where: Where, survey: Survey) -> Design:
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
         holds = _grown_holds(old, campaign, sources)
+    verdict = _verdict(old, campaign) if campaign.precision else None
+    finished = verdict is not None and bool(verdict.rounds)
     most = old.jobs if old else {}
     jobs = {name: max(count, most.get(name, 0)) for name, count in survey.of_each("jobs").items()}
     acknowledgements = survey.of_each("acknowledgement")
@@ -105,7 +114,7 @@ def design(where: Where, survey: Survey) -> Design:
         campaign=campaign.name,
         text=campaign.to_toml(),
         settings=campaign.settings,
-        axes=_grown_axes(old, campaign),
+        axes=_grown_axes(old, campaign, _samples(old, campaign, verdict, samples)),
         sources=sources,
         holds=holds,
         layouts={},
@@ -116,13 +125,18 @@ def design(where: Where, survey: Survey) -> Design:
         acknowledgements={name: text for name, text in acknowledgements.items() if text},
         cautions=survey.of_each("warnings"),
         keep=campaign.keep,
+        precision=verdict.to_dict() if verdict and finished else _known_precision(old, campaign),
     )
+    axes = dict(store.axes)
+    if campaign.precision:
+        # Blocks of the first round: the last one does not decide what files the others write.
+        axes["resample"] = _numbers(campaign, first_samples(campaign))
     known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
     with own.sources(campaign.sources):
         layouts = {
             name: lay_out(
                 store.sizes(name),
-                store.axes,
+                axes,
                 kinds,
                 {kind: store.arrays_of(name, kind) for kind in holds},
                 campaign.block_seconds,
@@ -133,7 +147,30 @@ def design(where: Where, survey: Survey) -> Design:
     store = replace(store, layouts=layouts)
     standing = old is not None and replace(old, text=store.text) == store
     standing = standing and not damaged and not seen[1]
-    return Design(store, survey, old, tuple(damaged), standing, seen)
+    return Design(store, survey, old, tuple(damaged), standing, seen, verdict)
+
+
+def _verdict(old: Store | None, campaign: Campaign) -> Verdict | None:
+    """Judge the rounds of a campaign by an existing store, once none of its cells is missing."""
+    if old is None or not can_judge(old, campaign):
+        return None
+    if missing_blocks(old, read_headers(old), retry_failed=False):
+        return None
+    return judge_store(old, campaign)
+
+
+def _samples(old: Store | None, campaign: Campaign, verdict: Verdict | None, least: int) -> int:
+    """Return the number of samples that a store is to have now; it has none fewer than before."""
+    if not campaign.precision:
+        return campaign.resamples
+    wanted = verdict.samples if verdict else first_samples(campaign)
+    had = max(old.axes["resample"]) if old else 0
+    return min(campaign.resamples, max(wanted, least, int(had)))
+
+
+def _known_precision(old: Store | None, campaign: Campaign) -> Mapping[str, Any]:
+    """Return the record of rounds that stays while a further one is not finished."""
+    return old.precision if old and campaign.precision else {}
 
 
 def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
@@ -279,10 +316,15 @@ def _check_kept(old: Store | None, had: Iterable[Variable], has: Mapping[str, Va
             )
 
 
-def _grown_axes(old: Store | None, campaign: Campaign) -> dict[str, tuple[Any, ...]]:
+def _numbers(campaign: Campaign, samples: int) -> tuple[int, ...]:
+    """Return the resample numbers of a campaign up to a number of samples."""
+    return tuple(number for number in campaign.resample_axis if number <= samples)
+
+
+def _grown_axes(old: Store | None, campaign: Campaign, samples: int) -> dict[str, tuple[Any, ...]]:
     new: dict[str, tuple[Any, ...]] = {
         "trace": tuple(t.name for t in campaign.traces),
-        "resample": campaign.resample_axis,
+        "resample": _numbers(campaign, samples),
         "load": campaign.loads,
         "policy": campaign.policies,
     }

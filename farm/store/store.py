@@ -49,6 +49,9 @@ class Store(Shape):
     cautions : mapping of str to mapping, optional
         Reasons to doubt results of a trace, a sentence by its key; no result depends on them.
         A trace is missing if the store was made by a program that did not look for any.
+    precision : mapping, optional
+        Finished rounds of a campaign that asks for precision, and the intervals of the last one:
+        `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
     """
 
     place: Place
@@ -58,6 +61,7 @@ class Store(Shape):
     own: Mapping[str, str] = field(default_factory=dict)
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
     cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    precision: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def open(cls, store: Where) -> Store:
@@ -117,6 +121,7 @@ class Store(Shape):
             acknowledgements=plain["acknowledgements"],
             cautions=plain.get("cautions", {}),
             keep=_known_keep(plain["keep"]),
+            precision=plain.get("precision", {}),
         )
 
     @cached_property
@@ -189,6 +194,8 @@ class Store(Shape):
         if self.cautions:
             # Stores of earlier programs have none, and stay valid as they are.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
+        if self.precision:
+            plain["precision"] = dict(self.precision)
         return sealed(plain)
 
     def save(self) -> None:

@@ -60,6 +60,8 @@ def write_template(store: Store, results: Path) -> None:
         # One chunk: a mean over a million cells then reads one file.
         _create_values(root, variable, shape, shape, None)
     root.attrs.update({"campaign": store.campaign, **store.settings, "keep": store.keep})
+    if store.precision:
+        root.attrs["precision"] = json.dumps(dict(store.precision))
     _consolidate(results)
 
 

@@ -41,6 +41,9 @@ class Meter:
         """Count an event."""
         match event:
             case Begin(cells=cells, before=before):
+                if before > self.before:
+                    # Each round of a run begins with a count of its own.
+                    self.done = self.failed = 0
                 self.cells, self.before, self.begun = cells, before, event.time
             case BlockDone():
                 self.done += event.cells
@@ -122,6 +125,8 @@ class Bar:
         self.meter.see(event)
         match event:
             case Begin():
+                if self._bar is not None:
+                    self._end(event.time)
                 self._bar = self._drawn(event)
             case BlockDone():
                 # By the events' own times: `farm watch` may read events of long ago.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from msgspec import structs
@@ -58,6 +58,8 @@ class Status:
         Every failed cell.
     running : tuple of Doing
         The longest tasks of a current run that have taken some seconds or longer.
+    precision : mapping
+        Finished rounds of a campaign that asks for precision, and the intervals of the last one.
     """
 
     campaign: str
@@ -73,6 +75,7 @@ class Status:
     origins: tuple[dict[str, Any], ...]
     failures: tuple[Failure, ...]
     running: tuple[Doing, ...] = ()
+    precision: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return builtin types, for JSON."""
@@ -132,6 +135,7 @@ def status(store: Where) -> Status:
         origins=tuple({**dict(known), "blocks": n} for known, n in sorted(origins.items())),
         failures=tuple(failures),
         running=_running(events),
+        precision=opened.precision,
     )
 
 

@@ -4,7 +4,9 @@
 
 A population of model workloads is simulated under two policies; its means are the truth. Each
 replication draws samples of it, makes the intervals, and looks whether they hold the truth. Prints
-for each number of samples the share of intervals that do, with its standard error.
+for each number of samples the share of intervals that do, with its standard error. With --stopping
+the samples are added in rounds, by the rule of a campaign that asks for precision, until the
+interval is as short as that number of samples makes it on average.
 """
 
 from __future__ import annotations
@@ -12,12 +14,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from statistics import NormalDist
 
 import numpy as np
 
 from schedfarm.analysis.intervals import difference_interval, interval
 from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
 from schedfarm.core.bootstrap import Block, Interval, difference, log_ratio
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.precision import Precision
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.rounds import Verdict, judge
 
 POLICIES = ("fcfs+easy", "spf+easy")
 
@@ -33,6 +40,11 @@ METRICS = ("wait", "bounded_slowdown")
 
 SIZES = (5, 10, 20, 40)
 """Samples of a comparison."""
+
+TARGETS = (20, 40, 80, 160)
+"""Samples that make an interval on average as short as is asked for."""
+
+MOST = 2000
 
 
 def populations(model: str, workloads: int) -> dict[str, Block]:
@@ -81,16 +93,59 @@ def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
             yield f"{name} {samples} {share(held)}"
 
 
+def stopping(of: Block, metric: str, replications: int, level: float) -> Iterator[str]:
+    """Yield the coverage of the interval of the ratio that ends the sampling, and mean samples."""
+    truth = float(log_ratio(*of)[0])
+    spread = float(np.sqrt(log_ratio(*of)[1] * len(of[0])))
+    for target in TARGETS:
+        half = NormalDist().inv_cdf((1 + level) / 2) * spread / np.sqrt(target)
+        asked = asked_for(metric, float(np.sinh(half)), level)
+        held, samples = [], []
+        for number in range(replications):
+            random = np.random.default_rng([target, number])
+            order = random.permutation(len(of[0]))[: asked.resamples]
+            found = sampled(asked, (of[0][order], of[1][order]))
+            (last,) = found.rounds[-1].estimates
+            held.append(bool(np.log(last.low) <= truth <= np.log(last.high)))
+            samples.append(found.samples)
+        yield f"stopped {target} {share(held)} {np.mean(samples):.0f}"
+
+
+def asked_for(metric: str, relative: float, level: float) -> Campaign:
+    """Return a campaign that asks for the precision of a metric."""
+    base, other = POLICIES
+    request = Precision(metric=metric, policy=other, over=base, relative=relative, level=level)
+    trace = Trace(name="m", model="lublin", processors=64, jobs=JOBS)
+    return Campaign(
+        name="c", traces=(trace,), policies=POLICIES, resamples=MOST, precision=(request,)
+    )
+
+
+def sampled(asked: Campaign, of: Block) -> Verdict:
+    """Return the rounds of a campaign with the given samples."""
+
+    def first(samples: int) -> Callable[[Precision, str, str], Block]:
+        return lambda request, trace, load: (of[0][:samples], of[1][:samples])
+
+    return judge(asked, first, asked.resamples)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--workloads", type=int, default=20_000)
     parser.add_argument("--level", type=float, default=0.9)
     parser.add_argument("--model", choices=list(MODELS), default="lublin")
+    parser.add_argument("--stopping", action="store_true")
     given = parser.parse_args()
     sys.stdout.write("model metric statistic samples coverage error\n")
     for metric, of in populations(given.model, given.workloads).items():
-        for line in fixed(of, given.replications, given.level):
+        lines = (
+            stopping(of, metric, given.replications, given.level)
+            if given.stopping
+            else fixed(of, given.replications, given.level)
+        )
+        for line in lines:
             sys.stdout.write(f"{given.model} {metric} {line}\n")
             sys.stdout.flush()
     return 0

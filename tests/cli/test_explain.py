@@ -73,6 +73,7 @@ def test_a_recorded_schedule_of_another_policy(farm: Farm) -> None:
     assert "the schedule is not that of spf+none: job " in text
     assert "at its submission, " in text
     assert "smallest set" not in text
+    assert "delayed" not in text
 
 
 @pytest.mark.parametrize("resample", [0, 1])

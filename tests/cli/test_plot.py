@@ -214,3 +214,12 @@ def test_python_takes_jobs_schedules_and_stores(stores: Path) -> None:
     store = stores / "both.farm"
     for kind, of in (("arrivals", jobs), ("cdf", schedules), ("loads", store)):
         assert plot(kind, of, width="one").get_figwidth() == COLUMN_WIDTHS["one"]
+
+
+def test_panels_of_many_traces_stand_in_rows(stores: Path) -> None:
+    """Four traces make two rows, and the figure is higher."""
+    for kind in ("loads", "heatmap"):
+        one = plot(kind, stores / "both.farm", trace="A")
+        four = plot(kind, stores / "both.farm")
+        assert four.get_figheight() == pytest.approx(1.75 * one.get_figheight())
+        assert len({round(axes.get_position().y0, 2) for axes in four.axes[:4]}) == 2

@@ -1,0 +1,224 @@
+"""Rounds of samples of a campaign that asks for precision, and the rule by which they end.
+
+Each round has a number of samples, numbered from 1. At its end each request is judged at every
+trace and load by the interval of all samples so far, widened as intervals are that decide when
+sampling ends (`core.bootstrap.stopped_widening`). If one is too long, the next round has as many
+samples as the longest needs, within limits. This is a function of the finished cells alone, so that
+every run derives the same rounds from a store, on any cluster and after any interruption.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Float64
+from schedfarm.core.bootstrap import Block, Interval, ratio_interval
+from schedfarm.core.errors import InputError
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.precision import Precision
+from schedfarm.farm.store.store import Store
+from schedfarm.farm.store.summary import folded
+
+FIRST = 20
+"""Samples of the first round. From 10, 83 to 89 % of the 90 % intervals held the true ratio, since
+the few samples that end the sampling at once vary too little by chance."""
+
+LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
+"""A round has at least and at most this number of times the samples of the one before."""
+
+Pairs = Callable[[Precision, str, str], Block]
+"""Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Hold the interval of one request at one trace and load after a round.
+
+    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio.
+    samples: number that the requested length takes, by the present variance.
+    """
+
+    request: Precision
+    trace: str
+    load: str
+    low: float
+    ratio: float
+    high: float
+    half: float
+    samples: float
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the interval is as short as requested."""
+        return self.half <= self.request.relative
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for the record of a store."""
+        asked = {key: getattr(self.request, key) for key in ("metric", "policy", "over")}
+        place = {"trace": self.trace, "load": self.load}
+        found = {key: getattr(self, key) for key in ("low", "ratio", "high")}
+        return {**asked, **place, **found, "half": self.half, "short": self.is_short}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.request} at {self.trace}, load {self.load}: ratio {self.ratio:.3g} "
+            f"± {100 * self.half:.2g} %, {100 * self.request.relative:g} % requested"
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """Hold the number of samples of a round, and the estimates at its end."""
+
+    samples: int
+    estimates: tuple[Estimate, ...]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether every interval is as short as requested."""
+        return all(one.is_short for one in self.estimates)
+
+    @property
+    def widest(self) -> Estimate:
+        """The estimate that is farthest from its request."""
+        return max(self.estimates, key=lambda one: one.samples)
+
+    def next_samples(self, most: int) -> int:
+        """Return the number of samples of the next round, up to a limit.
+
+        Examples
+        --------
+        >>> request = Precision(metric="wait", policy="spf+easy", over="fcfs+easy", relative=0.1)
+        >>> def need(samples: float) -> Round:
+        ...     return Round(20, (Estimate(request, "m", "0.9", 0.6, 0.8, 1.0, 0.2, samples),))
+        >>> need(20.5).next_samples(500), need(31.2).next_samples(500), need(80).next_samples(500)
+        (22, 32, 40)
+        """
+        least, upper = (math.ceil(self.samples * by) for by in (LEAST_GROWTH, MOST_GROWTH))
+        wanted = math.ceil(min(upper, self.widest.samples))
+        return min(most, max(least, wanted))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Hold the rounds that are finished, and the samples that a campaign wants by them.
+
+    stopped: whether sampling ends here: the intervals are short enough, or it has the most samples.
+    """
+
+    rounds: tuple[Round, ...]
+    samples: int
+    stopped: bool
+
+    @property
+    def is_met(self) -> bool:
+        """Whether every interval is as short as requested."""
+        return bool(self.rounds) and self.rounds[-1].is_short
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record of a store: the rounds, and the intervals of the last one."""
+        return {
+            "requests": [
+                one.to_dict() for one in dict.fromkeys(e.request for e in self.rounds[-1].estimates)
+            ],
+            "rounds": [one.samples for one in self.rounds],
+            "met": self.is_met,
+            "stopped": self.stopped,
+            "intervals": [one.to_dict() for one in self.rounds[-1].estimates],
+        }
+
+    def __str__(self) -> str:
+        last = self.rounds[-1]
+        ends = "stop" if self.is_met else "the most samples" if self.stopped else ""
+        then = f"; {ends}" if ends else f"; next round: {self.samples} samples"
+        return f"round {len(self.rounds)}, {last.samples} samples: {last.widest}{then}"
+
+
+def first_samples(campaign: Campaign) -> int:
+    """Return the number of samples of the first round."""
+    return min(FIRST, campaign.resamples)
+
+
+def judge(campaign: Campaign, pairs: Callable[[int], Pairs], samples: int) -> Verdict:
+    """Judge the rounds of a campaign for which a store has the samples up to a number.
+
+    pairs: gives, for the first n samples, the finished pairs. Raises `InputError` if a request has
+    no interval.
+    """
+    rounds: list[Round] = []
+    wanted = first_samples(campaign)
+    while wanted <= samples:
+        rounds.append(judged_round(campaign, pairs(wanted), wanted))
+        if rounds[-1].is_short or wanted == campaign.resamples:
+            return Verdict(tuple(rounds), wanted, stopped=True)
+        wanted = rounds[-1].next_samples(campaign.resamples)
+    return Verdict(tuple(rounds), wanted, stopped=False)
+
+
+def judged_round(campaign: Campaign, pairs: Pairs, samples: int) -> Round:
+    """Return the estimates of all requests from a number of samples."""
+    places = product(campaign.precision, [t.name for t in campaign.traces], campaign.loads)
+    return Round(samples, tuple(_estimate(pairs(*place), *place) for place in places))
+
+
+def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estimate:
+    found = interval_of(pairs, request, trace, load)
+    if np.isnan(found.value):
+        raise InputError(
+            f"precision: {request} at trace {trace!r}, load {load}, has no interval: of "
+            f"{len(pairs[0])} finished pairs the ratio of means is not a number; request another "
+            "metric"
+        )
+    low, ratio, high = np.exp(found[:3]).tolist()
+    half = (high - low) / 2 / ratio
+    log_half = found.high - found.value
+    samples = len(pairs[0]) * (log_half / math.asinh(request.relative)) ** 2
+    return Estimate(request, trace, load, low, ratio, high, half, samples)
+
+
+def interval_of(pairs: Block, request: Precision, trace: str, load: str) -> Interval:
+    """Return the interval of a log ratio, the same as in a comparison of the store."""
+    cell = request.metric, trace, load, request.policy
+    return ratio_interval(pairs, cell, level=request.level, stopped=True)
+
+
+def judge_store(store: Store, campaign: Campaign) -> Verdict:
+    """Judge the rounds of a campaign by a store in which no cell is missing."""
+    wanted = {one.metric for one in campaign.precision}
+    values = dict(folded(store, only=wanted))
+    axes = {axis: {label: i for i, label in enumerate(store.axes[axis])} for axis in store.axes}
+
+    def first(samples: int) -> Pairs:
+        rows = [axes["resample"][number] for number in range(1, samples + 1)]
+
+        def pairs(request: Precision, trace: str, load: str) -> Block:
+            found = values[request.metric][axes["trace"][trace]][rows, axes["load"][load]]
+            return paired(*(found[:, axes["policy"][p]] for p in (request.over, request.policy)))
+
+        return pairs
+
+    return judge(campaign, first, max(store.axes["resample"]))
+
+
+def paired(base: Float64, other: Float64) -> Block:
+    """Return the pairs of which neither value is missing, each float64[pairs, 1]."""
+    there = np.isfinite(base) & np.isfinite(other)
+    return base[there, np.newaxis], other[there, np.newaxis]
+
+
+def can_judge(store: Store, campaign: Campaign) -> bool:
+    """Tell whether a store has the axes and metrics that the requests of a campaign need."""
+    needs: Mapping[str, Sequence[str]] = {
+        "trace": [t.name for t in campaign.traces],
+        "load": campaign.loads,
+        "policy": [name for one in campaign.precision for name in (one.policy, one.over)],
+    }
+    metrics = {one.metric for one in campaign.precision}
+    held = {v.name for v in store.figures}
+    return metrics <= held and all(set(labels) <= set(store.axes[a]) for a, labels in needs.items())
