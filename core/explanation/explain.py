@@ -77,7 +77,7 @@ class Explanation:
     ...                           procs=[3, 4, 1], processors=4)
     >>> found = explain(simulate(w, "fcfs+easy"), 1)
     >>> found.wait, found.fair, found.cause.jobs, found.cause.start
-    (8, 9, (0,), 7)
+    (8, 9, (0,), 1)
     """
 
     schedule: Schedule

@@ -53,8 +53,8 @@ def cuts_of(submit: Int64, start: Int64) -> Int64:
 
     Examples
     --------
-    >>> cuts_of(np.array([0, 1, 5, 6]), np.array([0, 4, 5, 9])).tolist()
-    [0, 2, 3]
+    >>> cuts_of(np.array([0, 1, 3, 6]), np.array([0, 4, 5, 9])).tolist()
+    [0, 1, 3]
     """
     latest = np.maximum.accumulate(start)
     return np.flatnonzero(np.concatenate(([True], latest[:-1] < submit[1:]))[: start.size])

@@ -178,7 +178,7 @@ def _asked(
     """Check the question and read the log; write nothing."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.format.names import MANIFEST
-    from schedfarm.core.policy.policy import Policy
+    from schedfarm.core.policy.policy import Policy, whole_name
     from schedfarm.farm.campaign.campaign import Campaign, load_label
     from schedfarm.farm.campaign.growth import grown
     from schedfarm.farm.campaign.scaling import ORIGINAL
@@ -186,7 +186,7 @@ def _asked(
     from schedfarm.farm.planning.sizing import PILOT
     from schedfarm.farm.store.place import place_of
 
-    policies = [Policy.parse(name).name for name in (baseline, *uses)]
+    policies = [Policy.parse(whole_name(name)).name for name in (baseline, *uses)]
     for name in policies[1:]:
         if name == policies[0]:
             raise InputError(
