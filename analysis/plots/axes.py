@@ -1,4 +1,4 @@
-"""Axes that several pictures share: time, durations, shares, policies."""
+"""Axes that several figures share: time, durations, shares, policies."""
 
 from __future__ import annotations
 

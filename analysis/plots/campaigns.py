@@ -1,4 +1,4 @@
-"""Pictures of the summary of a store: heat maps and load curves."""
+"""Figures of the summary of a store: heat maps and load curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of jobs: arrivals, distributions, estimates and users."""
+"""Figures of jobs: arrivals, distributions, estimates and users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of pictures, and the function that draws them."""
+"""The kinds of figures, one row each, and the function that draws them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rectangles that are too small to be seen, merged into the pixels of an image."""
+"""Rectangles smaller than a pixel, merged into the pixels of an image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data of the pictures that are not functions of time. Counts are exact."""
+"""Data of the figures that are not functions of time; counts are exact."""
 
 from __future__ import annotations
 

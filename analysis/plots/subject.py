@@ -1,4 +1,4 @@
-"""Inputs of a picture: jobs, schedules of the same jobs, or a store."""
+"""Inputs of a figure: jobs, schedules of the same jobs, or a store."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The page of a store: one HTML file with verdicts, tables and figures, which asks no network.
+"""The page of a store: one HTML file with verdicts, tables and figures, which needs no network.
 
-Not to be confused with the reports of papers (`analysis.papers`), whose figures and claims are
-fixed: the page is for any store.
+The page is for any store. The reports of papers (`analysis.papers`) have fixed figures and claims.
 """
 
 from schedfarm.analysis.report.contents import Asked

@@ -1,4 +1,4 @@
-"""Tables of a page as columns: labels as numbers into lists, numbers with five digits."""
+"""Tables of a page as columns: labels as indices into lists, numbers with five digits."""
 
 from __future__ import annotations
 

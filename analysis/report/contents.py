@@ -1,4 +1,4 @@
-"""The contents of a page: verdicts, tables of numbers, warnings, and where they come from."""
+"""The contents of a page: verdicts, tables of numbers, warnings and provenance."""
 
 from __future__ import annotations
 

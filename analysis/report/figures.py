@@ -1,4 +1,4 @@
-"""Figures of a page, as Vega-Lite specifications: the page's script puts the rows in."""
+"""Figures of a page, as Vega-Lite specifications that the page's script fills with rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The smallest set of jobs without which a job would start earlier.
 
-Backfilling is not monotone: without some jobs a job may start later, a set may suffice of which no
-part does, and a part may suffice where the whole does not. So every set that is reported was
-simulated, and so were all sets that a claim excludes.
+Backfilling is not monotone: without some jobs a job may start later, a set may suffice though no
+part of it does, and a part may suffice though the whole set does not. Therefore every reported set
+was simulated, and so were all sets that a claim excludes.
 """
 
 from __future__ import annotations

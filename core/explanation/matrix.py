@@ -1,4 +1,4 @@
-"""How long groups of jobs let each other wait: simulations without one group at a time."""
+"""How long groups of jobs make each other wait, from simulations without one group at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An explanation as plain facts, and as text."""
+"""An explanation as plain values, and as text."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Simulate again without some jobs, from the last instant whose state is known.
 
-Two facts limit such a simulation to a window of jobs. A scheduler does not know the future: jobs
-submitted at or after the start of a job cannot make it start earlier. And at an instant at which
-no job waits, most rules depend on the past through the running jobs alone. Then these jobs,
-submitted at their own starts, and all later jobs have the same schedule as the whole workload;
-without any of the later jobs, too. Each window is simulated once with all its jobs, and compared
-with the schedule, before it is used.
+Two facts limit such a simulation to a window of jobs. First, a scheduler does not know the future:
+without jobs submitted at or after its start, a job does not start earlier. Second, at an instant at
+which no job waits, most rules depend on the past through the running jobs alone. Then these jobs,
+submitted at their own starts, and all later jobs have the same schedule as in the whole workload,
+also if some of the later jobs are removed from both. Before a window is used, it is simulated once
+with all its jobs and compared with the schedule.
 """
 
 from __future__ import annotations

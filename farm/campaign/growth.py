@@ -1,4 +1,4 @@
-"""Growth of a campaign's file: more samples, policies or loads, and everything else as it is."""
+"""Growth of a campaign's file: more samples, policies or loads, with everything else unchanged."""
 
 from __future__ import annotations
 

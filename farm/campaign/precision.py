@@ -1,4 +1,4 @@
-"""Requests for precision: how short the interval of one comparison is to become."""
+"""Requests for precision: how short the interval of a comparison must be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`farm plot`: the usual pictures of a log, a schedule or a store."""
+"""`farm plot`: the usual figures of a log, a schedule or a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of exported files, one row each: name, ends of file names, contents, and function."""
+"""Formats of exported files, one row each: name, suffixes, contents, and function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pilot of a campaign that asks for precision: the samples that its intervals will take.
+"""Pilot of a campaign that asks for precision: predicts the samples that its intervals will take.
 
-Finished samples of a store tell; without them a few samples are simulated here, under the requested
-policies alone.
+The prediction is from the finished samples of a store; without them a few samples are simulated
+here, under the requested policies alone.
 """
 
 from __future__ import annotations
