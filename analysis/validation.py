@@ -137,9 +137,13 @@ def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
     """Return the mean of a metric as logged, of the jobs of each resample.
 
     A resample draws jobs of the log, and each brings the wait that it had there. No load changes
-    it. None for a model, a metric that jobs do not have, and a log without waits.
+    it. None for a model, a metric that jobs do not have, a log without waits, and a store whose
+    means are of other jobs: without the first or last ones, or with other users at each load.
     """
     if metric not in FELT or isinstance(store, xr.DataTree):
+        return None
+    settings = open_summary(store).attrs
+    if settings.get("load_by") == "users" or {"warmup", "cooldown"} & settings.keys():
         return None
     columns = log_columns(store, trace, "job", "run", "logged_wait")
     wait = columns.get("logged_wait")

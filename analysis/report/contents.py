@@ -31,6 +31,7 @@ from schedfarm.analysis.validation import (
     validation_sentences,
 )
 from schedfarm.analysis.verdicts import comparison_frame, verdicts
+from schedfarm.core.format.geometry import ORIGIN
 
 FURTHER_METRICS = ("wait_p90", "bounded_slowdown_geomean", "utilisation")
 """Metrics of a page by default, after those of a comparison."""
@@ -107,7 +108,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     head, summary = read_manifest(store), open_summary(store)
     axes = {name: [str(x) for x in summary[name].values] for name in ("trace", "load", "policy")}
     problems: list[str] = []
-    wanted = _metrics(summary, asked.metrics)
+    wanted = _metrics(store, summary, asked.metrics)
     done = summary["counted" if "counted" in summary else wanted[0]].notnull().load()
     names = list(_with_values(store, wanted, done, problems))
     found = _compared(store, asked, names, problems) if names else None
@@ -156,10 +157,16 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     )
 
 
-def _metrics(summary: xr.Dataset, given: Sequence[str]) -> list[str]:
+def _metrics(store: StoreName, summary: xr.Dataset, given: Sequence[str]) -> list[str]:
     wanted = [*dict.fromkeys(given)] or [n for n in (*METRICS, *FURTHER_METRICS) if n in summary]
     if not wanted:
         raise StoreError(f"the store has none of {', '.join(METRICS)}; name a metric that it has")
+    for name in given:
+        if ORIGIN in open_metric(store, name).get(name, xr.DataArray()).dims:
+            raise StoreError(
+                f"metric {name!r} has a value for each participant, which the page does not show; "
+                f"use farm compare --metric {name}"
+            )
     return wanted
 
 

@@ -267,10 +267,10 @@ class Campaign:
 
     def _checked_precision(self) -> tuple[Precision, ...]:
         """Return the requests with canonical names; refuse those that have no answer."""
-        if self.precision and not self.resamples:
+        if self.precision and self.resamples < 2:
             raise InputError(
-                "precision is given without resamples; give the most samples to run, such as "
-                "resamples = 500"
+                f"precision is given with resamples = {self.resamples}; give the most samples to "
+                "run, such as resamples = 500"
             )
         fair = [name for kind in self.fairness for _, name in KINDS[kind].means]
         own = [find_metric(name) for name in self.metrics]

@@ -199,16 +199,16 @@ def _named_log(trace: Trace) -> str:
 def _figure_files(
     folder: Path | None, names: list[str], read: list[str]
 ) -> list[dict[str, Output]]:
-    """Return the checked files of the figures of each log, by kind of picture."""
+    """Return the checked files of the figures of each log, by kind; refuse equal names of logs."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
 
+    if len(set(names)) < len(names):
+        raise InputError(f"logs {', '.join(names)}: two have one name; rename one")
     if folder is None:
         return [{} for _ in names]
     from schedfarm.analysis.plots.kinds import KINDS, STORE
 
-    if len(set(names)) < len(names):
-        raise InputError(f"--plots: logs {', '.join(names)} have figures of one name; rename one")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -126,9 +127,11 @@ def what_if(
     with patience(quiet=quiet):
         plan = _planned(question, samples, minutes, budget - PAGE_SECONDS, hands, begun)
     _write(question, plan, quiet=quiet)
+    # A number of samples that is given, or that a resumed campaign has, is not cut short.
+    limit = budget if minutes is not None or (samples is None and question.is_new) else math.inf
     try:
         workers = hands if plan.seconds > ALONE_SECONDS else 0
-        short = _run(plan, question, workers, begun, budget, quiet)
+        short = _run(plan, question, workers, begun, limit, quiet)
         _answer(question, short)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(RESUMES) from None
@@ -159,11 +162,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold the campaign, the number of samples after each round, and the planned CPU time, s."""
+    """Hold a campaign and its rounds.
+
+    rounds: number of samples after each. seconds: planned CPU time, s. had: samples of the store.
+    """
 
     campaign: Campaign
     rounds: Sequence[int]
     seconds: float
+    had: int = 0
 
 
 def _asked(
@@ -186,6 +193,8 @@ def _asked(
     from schedfarm.farm.planning.sizing import PILOT
     from schedfarm.farm.store.place import place_of
 
+    if store and not Path(store.rstrip("/").rpartition("/")[2]).name.strip("."):
+        raise InputError(f"--store {store} has no name of its own; give one such as what-if.farm")
     policies = [Policy.parse(whole_name(name)).name for name in (baseline, *uses)]
     for name in policies[1:]:
         if name == policies[0]:
@@ -270,7 +279,7 @@ def _planned(
     begun: float,
 ) -> Plan:
     """Choose the number of samples, and their rounds; refuse a store of another campaign."""
-    from schedfarm.farm.planning.sizing import rounds_of, size_of
+    from schedfarm.farm.planning.sizing import rounds_of, samples_of, size_of
     from schedfarm.farm.planning.survey import survey
 
     campaign = question.campaign.located(question.folder)
@@ -283,7 +292,8 @@ def _planned(
         return Plan(campaign, [0], 0.0)
     size = size_of(surveyed, place, left, hands, samples)
     rounds = rounds_of(surveyed, place, size.resamples)
-    return Plan(replace(campaign, resamples=rounds[-1]), rounds, size.seconds)
+    had = samples_of(surveyed, place)
+    return Plan(replace(campaign, resamples=rounds[-1]), rounds, size.seconds, had)
 
 
 def _write(question: Question, plan: Plan, *, quiet: bool) -> None:
@@ -333,7 +343,7 @@ def _run(
 
     Returns why fewer samples than planned were simulated, "" for all. Exits if it is interrupted.
     """
-    place, took, before = question.place.resolved(), 0.0, 0
+    place, took, before = question.place.resolved(), 0.0, plan.had
     with _cluster(workers, place) as client:
         for i, resamples in enumerate(plan.rounds):
             start = time.monotonic()

@@ -8,6 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
 from schedfarm.core.schedule import Schedule
 
 Run = tuple[int, int]
@@ -18,7 +19,8 @@ def processors_of(schedule: Schedule) -> list[list[Run]]:
     """Return the runs of processors of each job, from 0; the free ones with the lowest numbers.
 
     The processors of a place are numbered after those of the places before it. At one instant jobs
-    end before others start. A job of 0 s shares the lowest numbers with other jobs.
+    end before others start. A job of 0 s shares the lowest numbers with other jobs. Raises
+    `InputError` if the jobs need more processors than the machine has.
 
     Examples
     --------
@@ -52,6 +54,12 @@ def processors_of(schedule: Schedule) -> list[list[Run]]:
                 _release(there, run)
             held[part] = []
         else:
+            if sum(last - first + 1 for first, last in there) < procs[part]:
+                raise InputError(
+                    f"job {schedule.workload.job[job[part]]} starts while its "
+                    f"{int(procs[part])} processors are not free: the schedule needs more than "
+                    "the machine has, so that no processor numbers can be given"
+                )
             held[part] = _take(there, int(procs[part]))
             found[int(job[part])] += held[part]
     return [sorted(runs) for runs in found]

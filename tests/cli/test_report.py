@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import xarray as xr
 
 from schedfarm.analysis import compare, verdicts
+from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.report import Asked
 from schedfarm.analysis.report.columns import labelled
-from schedfarm.analysis.report.contents import contents
+from schedfarm.analysis.report.contents import _metrics, contents
 from schedfarm.analysis.report.markup import check_bundle, page
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
@@ -212,6 +214,18 @@ def test_refusals(said: Said, stores: Path, tmp_path: Path) -> None:
         ((str(tmp_path),), ("store.json",)),
     ]
     assert unlike(rows, lambda words: said("report", *words)) == []
+
+
+def test_a_metric_of_participants_is_refused() -> None:
+    labels = {"resample": [0], "load": ["original"], "policy": ["fcfs+easy"]}
+    part = xr.Dataset(
+        {"origin_wait": (("resample", "load", "origin", "policy"), np.ones((1, 1, 2, 1)))},
+        {**labels, "origin": ["north", "south"]},
+    )
+    root = xr.Dataset(coords={"trace": ["site"], **labels})
+    tree = xr.DataTree.from_dict({"/": root, "/site": part})
+    with pytest.raises(StoreError, match="use farm compare --metric origin_wait"):
+        _metrics(tree, root, ["origin_wait"])
 
 
 def test_without_the_scripts__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,15 @@ def test_samples_bring_their_logged_waits(stores: Path) -> None:
     assert comparison_text(compared).count("as logged") == 2
 
 
+def test_means_of_other_jobs_are_not_compared(stores: Path) -> None:
+    """A warm-up leaves jobs out of the simulated means, and the logged ones are of all jobs."""
+    path = stores / "warm.toml"
+    path.write_text('warmup = "1d"\n' + CAMPAIGN.format(name="warm", file="near", keep="summary"))
+    run(Campaign.from_toml(path), stores / "warm.farm")
+    assert logged_means(stores / "warm.farm", "site", "wait") is None
+    assert logged_means(stores / "light.farm", "site", "wait") is not None
+
+
 def test_a_far_simulation_is_a_warning(stores: Path) -> None:
     """Of a comparison, by the distance of its baseline; a near one is not."""
     said = {}

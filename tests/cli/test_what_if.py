@@ -131,6 +131,14 @@ def test_the_time_limits_the_samples(farm: Farm) -> None:
     assert "8 pairs" in farm(*WORDS).stdout
 
 
+def test_a_given_number_of_samples_is_not_cut_short(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site()
+    monkeypatch.setattr(COMMAND, "MINUTES", COMMAND.PAGE_SECONDS / 60)
+    assert "8 pairs" in farm(*WORDS, "--samples", 8).stdout
+
+
 def test_a_budget_is_spent_up_to_a_limit(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small log has as many samples as are of use."""
     site()
@@ -197,6 +205,7 @@ def test_what_is_refused(said: Said, tmp_path: Path) -> None:
         ([*base, "--use", "spf+esay"], ("spf+esay", "easy")),
         ([*base, "--use", "sjf+easy", "--use", "FCFS+easy"], ("both name fcfs+easy",)),
         ([*base, *use, "--load", "many"], ("'many'", "original")),
+        ([*base, *use, "--store", "."], ("--store .", "has no name of its own")),
         ([*base, *use, "--samples", "4", "--minutes", "2"], ("--minutes 2", "--samples 4")),
         ([*base, *use, "--minutes", "0"], ("--minutes",)),
         (["gone.swf", *base[1:], *use], ("gone.swf",)),

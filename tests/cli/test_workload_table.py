@@ -59,7 +59,7 @@ def test_what_is_refused(said: Said) -> None:
     rows = [
         (("a.swf", "--json", "--latex", "-"), ["both write to standard output"]),
         (("a.swf", "--plots", "a.swf"), ["--plots a.swf: cannot be created"]),
-        (("a.swf", "other/a.swf", "--plots", "f"), ["figures of one name; rename one"]),
+        (("a.swf", "other/a.swf"), ["logs a, a: two have one name; rename one"]),
         (("a.swf", "--latex", "a.swf"), ["it is read from, and would be lost"]),
     ]
     assert unlike(rows, lambda words: said("traces", "info", *words)) == []

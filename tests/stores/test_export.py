@@ -14,7 +14,8 @@ import pytest
 import xarray as xr
 
 from schedfarm.analysis import open_summary, open_trace
-from schedfarm.core import Schedule, read_log
+from schedfarm.core import Schedule, Workload, read_log
+from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.formats import FORMATS as LOG_FORMATS
 from schedfarm.farm.campaign.campaign import Campaign
@@ -244,6 +245,15 @@ def test_no_processor_has_two_jobs_at_once(kind: Kind, made_store: MadeStores) -
     for spans in busy.values():
         ordered = sorted(span for span in spans if span[0] < span[1])
         assert all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+
+
+def test_a_schedule_that_overfills_its_machine_has_no_processor_numbers() -> None:
+    work = Workload.from_columns(
+        submit=[0, 0], run=[5, 5], estimate=[5, 5], procs=[2, 2], processors=2
+    )
+    both = Schedule(work, "", np.zeros(2, np.int64), np.zeros(2, np.bool_))
+    with pytest.raises(InputError, match="job 2 starts while its 2 processors are not free"):
+        processors_of(both)
 
 
 def test_cells_without_results_are_left_out(
