@@ -166,7 +166,8 @@ def test_a_metric_without_a_ratio__is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("precision", "resamples", "why"),
     [
-        ({"metric": "wait", "policy": "spf+easy", "relative": 0.1}, 0, "without resamples"),
+        ({"metric": "wait", "policy": "spf+easy", "relative": 0.1}, 0, "with resamples = 0"),
+        ({"metric": "wait", "policy": "spf+easy", "relative": 0.1}, 1, "with resamples = 1"),
         ({"metric": "wat", "policy": "spf+easy", "relative": 0.1}, 9, "metric 'wat' is unknown"),
         ({"metric": "jobs", "policy": "spf+easy", "relative": 0.1}, 9, "metric 'jobs' is unknown"),
         ({"metric": "wait", "policy": "ljf+easy", "relative": 0.1}, 9, "'ljf\\+easy' is unknown|"),
