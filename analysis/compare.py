@@ -409,7 +409,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     said = far_from_log(store, str(found.attrs["baseline"]), traces)
     precision, pairs = _precision(open_summary(store)), found["pairs"].values
     if not pairs.any():
-        said.append("no samples: each ratio is of one schedule, and nothing tells how sure it is")
+        said.append("no samples: each ratio is of one schedule, so that no interval can be given")
         return said
     if pairs.min() < pairs.max():
         said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")

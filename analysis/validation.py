@@ -42,6 +42,9 @@ BY = ("all", "week", "queue", "width")
 
 KEY = ("trace", "load", "policy", "by", "group")
 
+SLAB = 2**23
+"""Job numbers of resamples that are in memory at once."""
+
 FAR = 0.5
 """Distance from which on a comparison warns: half of the logged wait."""
 
@@ -111,8 +114,8 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by (trace, load, policy), a column for each of ``all``, ``week``, ``queue`` and
         ``width`` that is known: the mean over the jobs of the absolute difference between the
-        simulated and the logged mean wait of their group, as a share of the mean logged wait. 0 is
-        the log itself, 1 an error as large as the waits.
+        simulated and the logged mean wait of their group, as a share of the mean logged wait: 0
+        if all groups have their logged mean waits, 1 if the error is as large as the waits.
 
     Examples
     --------
@@ -158,18 +161,26 @@ def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
     if LOG in labels:
         means[labels == LOG] = np.nanmean(values)
     if "number" in group:
-        one = group["number"].isel(load=0).values
-        for i in np.flatnonzero(labels > LOG).tolist():
-            jobs = one[i][one[i] >= 0]
-            felt_of = _by_number(columns["job"], values, jobs)
-            if np.isfinite(felt_of).any():
-                means[i] = np.nanmean(felt_of)
+        numbers = group["number"].isel(load=0)
+        order = np.argsort(columns["job"], kind="stable")
+        step = max(1, SLAB // max(1, numbers.sizes["job"]))
+        for first in range(0, labels.size, step):
+            slab = numbers.isel(resample=slice(first, first + step)).values
+            for i, drawn in enumerate(slab, first):
+                jobs = drawn[drawn >= 0]
+                if labels[i] == LOG or not jobs.size:
+                    continue
+                felt_of = _by_number(columns["job"], order, values, jobs)
+                if np.isfinite(felt_of).any():
+                    means[i] = np.nanmean(felt_of)
     return xr.DataArray(means, {"resample": labels}, ("resample",), name="logged")
 
 
-def _by_number(job: Int64, values: Float64, wanted: Int64) -> Float64:
-    """Return the value of each wanted job number; NaN for a number that is not in the log."""
-    order = np.argsort(job, kind="stable")
+def _by_number(job: Int64, order: Int64, values: Float64, wanted: Int64) -> Float64:
+    """Return the value of each wanted job number; NaN for a number that is not in the log.
+
+    order: indices of the log's jobs, ascending by number.
+    """
     place = np.searchsorted(job[order], wanted).clip(max=job.size - 1)
     found = order[place]
     return np.where(job[found] == wanted, values[found], np.nan)

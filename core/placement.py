@@ -1,4 +1,4 @@
-"""Processor numbers for the jobs of a schedule, for drawing only."""
+"""Processor numbers for the jobs of a schedule, for figures and exported files."""
 
 from __future__ import annotations
 
@@ -55,11 +55,8 @@ def place_jobs(schedule: Schedule) -> Placement:
     >>> list(zip(found.job.tolist(), found.first.tolist(), found.count.tolist()))
     [(0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 0, 1), (3, 2, 1)]
     """
-    parts, sizes = schedule.segments, schedule.workload.platform.sizes
-    if parts is not None:
-        job, place, procs = parts.job, parts.place, parts.procs
-    else:
-        job, place, procs = np.arange(len(schedule.workload)), schedule.place, schedule.taken
+    sizes = schedule.workload.platform.sizes
+    job, place, procs = parts_of(schedule)
     stays = (procs > 0) & (schedule.held[job] > 0)
     job, place, procs = job[stays], place[stays], procs[stays]
     start, end = schedule.start[job], schedule.end[job]
@@ -75,6 +72,14 @@ def place_jobs(schedule: Schedule) -> Placement:
         np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)
     )
     return Placement(piece, first, count, place, np.array(rows, np.int64))
+
+
+def parts_of(schedule: Schedule) -> tuple[Int64, Int64, Int64]:
+    """Return job, place and processors of the parts of jobs, each in one place."""
+    parts = schedule.segments
+    if parts is not None:
+        return parts.job, parts.place, parts.procs
+    return np.arange(len(schedule.workload)), schedule.place, schedule.taken
 
 
 def _first_fit(start: Int64, end: Int64, procs: Int64, size: int) -> tuple[Int64, Int64, Int64]:

@@ -141,7 +141,7 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
 
 
 def _found(subject: Subject) -> xr.Dataset:
-    assert subject.store is not None, "the picture's row says what it needs"
+    assert subject.store is not None, "the figure's row says what it needs"
     found = over_loads(subject.store, subject.metric or METRIC, **subject.where)
     if not bool(found["middle"].notnull().any()):
         raise StoreError(

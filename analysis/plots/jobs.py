@@ -166,7 +166,7 @@ def users(figure: Figure, subject: Subject) -> list[str]:
     found = {policy: users_of(one, name) for policy, one in subject.counted().items()}
     most = max(int(one["jobs"].values.max(initial=0)) for one in found.values())
     if not most:
-        raise StoreError(f"the jobs of {subject.name} have no known user; draw another picture")
+        raise StoreError(f"the jobs of {subject.name} have no known user; draw another figure")
     left_out = 0
     for place, (policy, one) in enumerate(found.items()):
         least = 1.0

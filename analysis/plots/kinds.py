@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JOBS, SCHEDULE, STORE = "jobs", "schedule", "store"
-"""What a picture needs: jobs, of a log or a cell; schedules of them; or a store."""
+"""What a figure needs: jobs, of a log or a cell; schedules of them; or a store."""
 
 Drawn: TypeAlias = Schedule | Workload | Mapping[str, Schedule] | StoreName
 """What `plot` draws: jobs, a schedule, schedules of the same jobs by policy, or a store."""
 
 MOST_POLICIES = 5
-"""Most policies of a store in one picture, if none is named."""
+"""Most policies of a store in one figure, if none is named."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Declare a kind of picture.
+    """Declare a kind of figure.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ _ROWS = (
 )  # fmt: skip
 
 KINDS: Mapping[str, Kind] = MappingProxyType({row.name: row for row in _ROWS})
-"""Every kind of picture by its name."""
+"""Every kind of figure by its name."""
 
 
 def find_kind(name: str) -> Kind:
-    """Return a kind of picture by name, or raise a StoreError with the nearest name."""
-    check_known(name, "kind of picture", list(KINDS))
+    """Return a kind of figure by name, or raise a StoreError with the nearest name."""
+    check_known(name, "kind of figure", list(KINDS))
     return KINDS[name]
 
 
@@ -155,14 +155,14 @@ def plot(
     policies: Sequence[str] = (),
     sample: int | None = None,
 ) -> Figure:
-    """Draw one of the usual pictures of a log, a schedule or a store.
+    """Draw one of the usual figures of a log, a schedule or a store.
 
     Parameters
     ----------
     kind : str
         Name of a row of `KINDS`, such as ``gantt``, ``queue`` or ``heatmap``.
     of : Schedule, Workload, mapping of str to Schedule, or path
-        A schedule; jobs, for pictures that need no schedule; schedules of the same jobs by policy;
+        A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
         or a store.
     path : path, optional
         Where to write the figure: a name ending in .png, .pdf or .svg.
@@ -173,7 +173,7 @@ def plot(
     begin, length : int, optional
         Window of time, s after the first submission, and its length, s; by default everything.
     trace, load, policies, sample : optional
-        Cells of a store. For pictures of jobs and schedules by default the first trace and load,
+        Cells of a store. For figures of jobs and schedules by default the first trace and load,
         the log itself or the first sample, and the first policies.
 
     Returns
@@ -217,7 +217,7 @@ def plot(
 
 
 def check_options(row: Kind, given: Iterable[str], form: str = "{}") -> None:
-    """Refuse options that a kind of picture does not use; `form` is how a user writes one."""
+    """Refuse options that a kind of figure does not use; `form` is how a user writes one."""
     for name in given:
         if name not in row.takes:
             users = ", ".join(one.name for one in KINDS.values() if name in one.takes)

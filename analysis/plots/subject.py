@@ -20,7 +20,7 @@ from schedfarm.core.workload.workload import Workload
 
 @dataclass(frozen=True)
 class Subject:
-    """Hold the data of a picture.
+    """Hold the data of a figure.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class Subject:
     store : path or DataTree, optional
         The store.
     where : mapping
-        Labels of the store's axes to restrict the picture to.
+        Labels of the store's axes to restrict the figure to.
     begin, length : int, optional
         Window of time, s after the first submission.
     metric : str, optional
-        Metric, or value of a job; by default that of the picture.
+        Metric, or value of a job; by default that of the figure.
     """
 
     name: str = ""
@@ -57,13 +57,13 @@ class Subject:
     @property
     def origin(self) -> int:
         """First submission, s, where time axes begin."""
-        assert self.jobs is not None, "the picture's row says what it needs"
+        assert self.jobs is not None, "the figure's row says what it needs"
         return int(self.jobs.submit[0])
 
     @property
     def workload(self) -> Workload:
         """The jobs submitted in the window."""
-        assert self.jobs is not None, "the picture's row says what it needs"
+        assert self.jobs is not None, "the figure's row says what it needs"
         return self.jobs.take(self._submitted(self.jobs)) if self.windowed else self.jobs
 
     def window(self, schedule: Schedule) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from schedfarm.analysis.store import (
     LOG,
     at_labels,
     has_log,
+    known_label,
     open_metric,
     open_summary,
     read_manifest,
@@ -113,7 +114,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     names = list(_with_values(store, wanted, done, problems))
     found = _compared(store, asked, names, problems) if names else None
     groups, without = _groups(store, found, asked)
-    policies = axes["policy"] if found is None else found["ranked"].values.tolist()
+    policies = found["ranked"].values.tolist() if found is not None else _ordered(axes, asked)
     called = {trace: kind.get("queue", {}) for trace, kind in asked.names.items()}
     near = validation(store, names=called)
     missing, failed = _unfinished(done, progress)
@@ -181,6 +182,14 @@ def _with_values(
             problems.append(f"{name} has no value in any finished cell")
         else:
             yield name
+
+
+def _ordered(axes: Mapping[str, list[str]], asked: Asked) -> list[str]:
+    """Return all policies, the baseline first."""
+    if asked.baseline is None:
+        return list(axes["policy"])
+    baseline = known_label("policy", asked.baseline, axes["policy"])
+    return [baseline, *(one for one in axes["policy"] if one != baseline)]
 
 
 def _compared(
@@ -386,7 +395,7 @@ def _commands(
     by = ["--by", asked.by]
     return {
         "compare": shlex.join([*compared, *metrics, *level, *by]),
-        "bands": shlex.join(["farm", "bands", place, "--metric", *names[:1]]),
+        "bands": shlex.join(["farm", "bands", place, *metrics[:2]]),
         "near": shlex.join(["farm", "validate", place]),
         "groups": shlex.join(["farm", "who", place, "--baseline", policies[0],
                               "--policy", policies[-1], *by]),

@@ -119,7 +119,7 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
         '<a class="skip" href="#verdicts">Skip to the verdicts</a>',
         *_header(of, refresh),
         "<main>",
-        *_nearness(of),
+        *_distance(of),
         *_verdicts(of),
         *_controls(of),
         *(line for one in drawn if of.tables[one.table].rows for line in _figure(one, of)),
@@ -177,7 +177,7 @@ def _header(of: Contents, refresh: float | None) -> list[str]:
     return [*lines, "</header>"]
 
 
-def _nearness(of: Contents) -> list[str]:
+def _distance(of: Contents) -> list[str]:
     return [
         '<section aria-labelledby="near">',
         '<h2 id="near">How near is the simulation to the log?</h2>',

@@ -27,6 +27,9 @@ EFFORT = 1.0
 """Default limit of a search: CPU time of its simulations, s, as estimated, so that the same search
 has the same result everywhere."""
 
+REDUCTION = 10.0
+"""Limit of the reduction of a large set: CPU time of its simulations, s, as estimated."""
+
 FEW = 64
 """Parts of a set that are tried whatever the effort that is left."""
 
@@ -40,6 +43,7 @@ KINDS = {
     "smallest": "no smaller set of jobs has this effect",
     "minimal": "no part of the set has this effect; a smaller set of other jobs may exist",
     "reduced": "no job of the set can be left out; a smaller set may exist",
+    "sufficient": "the search ended before it was known whether a job of the set can be left out",
     "none": "no set was found",
 }
 """Meaning of each kind of set."""
@@ -281,7 +285,11 @@ class _Search:
         found = self._enough()
         if found is None:
             return self.made("none")
-        found = self._reduced(found)
+        spent = self.trials.left
+        found, is_reduced = self._reduced(found)
+        self.trials.left = spent
+        if not is_reduced:
+            return self.made("sufficient", found)
         least = self.tried + 1
         parts = sum(comb(len(found), size) for size in range(least, len(found)))
         affordable = self.trials.affords(parts, min(found)) and parts <= MOST
@@ -309,19 +317,24 @@ class _Search:
                     return [int(job) for job in some]
         return None
 
-    def _reduced(self, jobs: list[int]) -> list[int]:
-        """Leave out halves, quarters and so on, and at last single jobs, until none can go."""
-        chunk = max(len(jobs) // 2, 1)
+    def _reduced(self, jobs: list[int]) -> tuple[list[int], bool]:
+        """Leave out halves, quarters and so on, and at last single jobs, until none can go.
+
+        Return the jobs that are left, and whether the effort was enough.
+        """
+        chunk, self.trials.left = max(len(jobs) // 2, 1), REDUCTION
         while True:
             place, had = 0, len(jobs)
             while place < len(jobs):
+                if self.trials.left < 0:
+                    return jobs, False
                 fewer = jobs[:place] + jobs[place + chunk :]
                 if fewer and self.trials.helps(fewer):
                     jobs = fewer
                 else:
                     place += chunk
             if chunk == 1 and len(jobs) == had:
-                return jobs
+                return jobs, True
             chunk = max(chunk // 2, 1)
 
     def _best(self) -> int | None:

@@ -219,9 +219,8 @@ def _cause(found: Explanation, cause: CauseSet) -> Iterator[str]:
         return
     assert cause.start is not None
     size = len(cause.jobs)
-    which = {"smallest": "smallest set", "minimal": "minimal set", "reduced": "reduced set"}
     yield (
-        f"{which[cause.kind]}: without {counted(size, 'job')} it starts at {_at(cause.start)}, "
+        f"{cause.kind} set: without {counted(size, 'job')} it starts at {_at(cause.start)}, "
         f"{timed(found.start - cause.start)} earlier: {_listed(found, cause.jobs)}"
     )
     singles = sum(bool(other.gain) for other in found.others)

@@ -62,7 +62,7 @@ def compare(
 ) -> None:
     """Compare policies of STORE, sample by sample: the first one given is the baseline.
 
-    By default the store's first policy is compared with all others. The first lines are the
+    By default all other policies are compared with the store's first. The first lines are the
     verdicts: the change of the mean over all traces and loads, its interval, the number of pairs,
     and the users who gain. Then, for each metric, trace and load: means, changes with studentised
     bootstrap intervals, p values corrected for the number of policies (Holm), the change in the log

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
 BAR_SECONDS = 3.0
 """Exports that take less show no progress."""
+
+
+def _restriction(axis: str, name: str) -> Callable[..., Any]:
+    """Return the option that restricts an export to labels of an axis."""
+    return click.option(
+        f"--{axis}",
+        name,
+        multiple=True,
+        shell_complete=words.labels(axis),
+        help=f"Restrict to a {axis}; repeatable.",
+    )
 
 
 @command()
@@ -36,27 +47,9 @@ BAR_SECONDS = 3.0
     help="Table: summary (a row per cell), jobs, weeks, users, widths or origins; by default "
     "summary, and jobs for swf and evalys.",
 )
-@click.option(
-    "--trace",
-    "traces",
-    multiple=True,
-    shell_complete=words.labels("trace"),
-    help="Restrict to a trace; repeatable.",
-)
-@click.option(
-    "--load",
-    "loads",
-    multiple=True,
-    shell_complete=words.labels("load"),
-    help="Restrict to a load; repeatable.",
-)
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    shell_complete=words.labels("policy"),
-    help="Restrict to a policy; repeatable.",
-)
+@_restriction("trace", "traces")
+@_restriction("load", "loads")
+@_restriction("policy", "policies")
 @click.option(
     "--sample",
     "samples",

@@ -22,7 +22,7 @@ OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample"
 
 
 class PlotCommand(Command):
-    """List the kinds of pictures in the help text, from their table."""
+    """List the kinds of figures in the help text, from their table."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the kinds below the options."""
@@ -100,9 +100,9 @@ def plot(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Draw a picture of KIND for a STORE, or for a LOG by name or file.
+    """Draw a figure of KIND for a STORE, or for a LOG by name or file.
 
-    Pictures of a metric show all cells of a store, restricted by --trace, --load and --policy.
+    Figures of a metric show all cells of a store, restricted by --trace, --load and --policy.
     Those of jobs and schedules show one cell under one or several policies.
     """
     from schedfarm.analysis.plots import kinds
@@ -123,7 +123,7 @@ def plot(
         jobs = _jobs(source, given)
         of = jobs if row.needs != kinds.SCHEDULE else _schedules(jobs, policies, quiet=quiet)
         if policies and row.needs == kinds.JOBS:
-            raise click.UsageError(f"--policy does nothing with {row.name}, a picture of jobs")
+            raise click.UsageError(f"--policy does nothing with {row.name}, a figure of jobs")
     _draw(row, of, target, width=width, **drawn, **where)
     click.echo(f"figure: {target.name}", err=str(target.path) == STANDARD)
 

@@ -222,7 +222,7 @@ def _figure_files(
 
 
 def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
-    """Draw the pictures of a log; those of schedules need its waits."""
+    """Draw the figures of a log; those of schedules need its waits."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.logged import LOGGED, as_logged
 

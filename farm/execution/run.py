@@ -173,10 +173,12 @@ class Prepared:
 @contextmanager
 def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
     """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
-    designed = design(store, survey(campaign))  # refuses bad input before anything is written
+    # Refuses bad input before anything is written.
+    designed = design(store, survey(campaign), retry_failed=retry_failed)
     with ExitStack() as lock:
         name = lock.enter_context(designed.store.place.locked())
-        yield _prepare(designed.confirmed(), lock, name, retry_failed=retry_failed)
+        confirmed = designed.confirmed(retry_failed=retry_failed)
+        yield _prepare(confirmed, lock, name, retry_failed=retry_failed)
 
 
 def _prepare(

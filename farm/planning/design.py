@@ -73,25 +73,26 @@ class Design:
         """Each trace's log; None for a model."""
         return self.survey.of_each("log")
 
-    def confirmed(self) -> Design:
+    def confirmed(self, *, retry_failed: bool = False) -> Design:
         """Return this design once the store is locked, or a new one if another run has changed it.
 
         The metadata of a damaged store is checked again, since another run may have repaired it.
         """
         if not self.damaged and _seen(self.store.place) == self.seen:
             return self
-        return design(self.store.place, self.survey)
+        return design(self.store.place, self.survey, retry_failed=retry_failed)
 
 
 def _seen(place: Place) -> tuple[bytes | None, bool]:
     return place.read_with_etag(MANIFEST)[0], place.has(GROWING)
 
 
-def design(where: Where, survey: Survey, samples: int = 0) -> Design:
+def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool = False) -> Design:
     """Design the store of a campaign, or the growth of the existing one; write nothing.
 
     A store of a campaign that asks for precision grows round by round. samples: least number of
-    samples of each trace then, if the campaign has that many. Raises `InputError` if something else
+    samples of each trace then, if the campaign has that many. retry_failed: whether a round with
+    failed cells is not finished. Raises `InputError` if something else
     is there, or the store there lacks arrays, was made by another campaign, holds more than this
     one, or is of a newer version.
     """
@@ -104,7 +105,7 @@ def design(where: Where, survey: Survey, samples: int = 0) -> Design:
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
         holds = _grown_holds(old, campaign, sources)
-    verdict = _verdict(old, campaign) if campaign.precision else None
+    verdict = _verdict(old, campaign, retry_failed) if campaign.precision else None
     finished = verdict is not None and bool(verdict.rounds)
     most = old.jobs if old else {}
     jobs = {name: max(count, most.get(name, 0)) for name, count in survey.of_each("jobs").items()}
@@ -150,11 +151,11 @@ def design(where: Where, survey: Survey, samples: int = 0) -> Design:
     return Design(store, survey, old, tuple(damaged), standing, seen, verdict)
 
 
-def _verdict(old: Store | None, campaign: Campaign) -> Verdict | None:
+def _verdict(old: Store | None, campaign: Campaign, retry_failed: bool) -> Verdict | None:
     """Judge the rounds of a campaign by an existing store, once none of its cells is missing."""
     if old is None or not can_judge(old, campaign):
         return None
-    if missing_blocks(old, read_headers(old), retry_failed=False):
+    if missing_blocks(old, read_headers(old), retry_failed=retry_failed):
         return None
     return judge_store(old, campaign)
 

@@ -20,6 +20,7 @@ import numpy as np
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import Block, Interval, ratio_interval
 from schedfarm.core.errors import InputError
+from schedfarm.core.numerals import counted
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.store.store import Store
@@ -28,6 +29,9 @@ from schedfarm.farm.store.summary import folded
 FIRST = 20
 """Samples of the first round. From 10, 83 to 89 % of the 90 % intervals held the true ratio, since
 the few samples that end the sampling at once vary too little by chance."""
+
+LEAST_PAIRS = 2
+"""Fewest pairs that have an interval."""
 
 LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
 """A round has at least and at most this number of times the samples of the one before."""
@@ -170,10 +174,11 @@ def judged_round(campaign: Campaign, pairs: Pairs, samples: int) -> Round:
 def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estimate:
     found = interval_of(pairs, request, trace, load)
     if np.isnan(found.value):
+        few = len(pairs[0]) < LEAST_PAIRS
         raise InputError(
             f"precision: {request} at trace {trace!r}, load {load}, has no interval: of "
-            f"{len(pairs[0])} finished pairs the ratio of means is not a number; request another "
-            "metric"
+            f"{counted(len(pairs[0]), 'finished pair')} the ratio of means is not a number; "
+            + ("run the failed cells with --retry-failed" if few else "request another metric")
         )
     low, ratio, high = np.exp(found[:3]).tolist()
     half = (high - low) / 2 / ratio

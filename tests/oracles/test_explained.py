@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.explanation import Explanation, explain
+from schedfarm.core.explanation import Explanation, causes, explain
 from schedfarm.core.explanation.causes import Trials, cause_of
 from schedfarm.core.explanation.window import cuts_of
 from schedfarm.core.machines.grid.platform import Grid
@@ -115,6 +115,13 @@ def test_a_search_that_is_cut_short_says_so() -> None:
     assert (cause.kind, cause.jobs, cause.tried) == ("minimal", tuple(range(6)), 0)
     found = explain(schedule, 6, effort=0)
     assert "not all single jobs were tried" in found.text()
+
+
+def test_a_reduction_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "REDUCTION", 0.0)
+    schedule = simulate(workload(6, [*[(0, 9, 9, 1)] * 6, (1, 5, 5, 6)]), "fcfs+easy")
+    cause = cause_of(Trials(schedule, Policy.parse("fcfs+easy"), 6, 0))
+    assert (cause.kind, cause.jobs, cause.start) == ("sufficient", tuple(range(6)), 1)
 
 
 def test_the_reasons_are_those_of_the_rule() -> None:

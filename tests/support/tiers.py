@@ -23,10 +23,10 @@ TIERS = {
     "unit": Tier(True, "one module at a time, and the examples of docstrings"),
     "oracles": Tier(True, "kernel = reference = audit, golden schedules, cases worked by hand"),
     "stores": Tier(True, "a campaign's way into the store and back, on every platform"),
-    "cli": Tier(True, "every command, in this process and once as a process"),
+    "cli": Tier(True, "every command, in the process of the tests"),
     "papers": Tier(False, "the five papers' reports, and real logs"),
     "crash": Tier(False, "whatever is killed, cut off or filled up, nothing acknowledged is lost"),
-    "real": Tier(False, "processes, Dask, Slurm, PBS, ssh, S3, networks and other users"),
+    "real": Tier(False, "commands as processes, Dask, Slurm, PBS, ssh, S3, networks, other users"),
     "docs": Tier(False, "commands and code of the README and of the pages, as shown"),
 }
 

@@ -1,4 +1,4 @@
-"""Data of the pictures: exact integrals and counts, against brute force and the metrics."""
+"""Data of the figures: exact integrals and counts, against brute force and the metrics."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from schedfarm.core.format.names import ARRAYS, CHUNKS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution import cell
 from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning import rounds
 from schedfarm.farm.planning.cost import CELL_SECONDS
@@ -161,6 +162,30 @@ def test_a_metric_without_a_ratio__is_refused(tmp_path: Path) -> None:
     none = dataclasses.replace(LOOSE, traces=(trace,), loads=("0.01",))
     with pytest.raises(InputError, match=r"wait of spf\+easy over fcfs\+easy at trace 'm'.*number"):
         farm.run(none, tmp_path / "s")
+
+
+def test_failed_cells_of_a_round_can_be_retried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without them there is no interval, and the sentence names the option."""
+    campaign, whole = wanted(0.45), farm.run(wanted(0.45), tmp_path / "whole")
+    right = cell.simulate
+
+    def broken(jobs: Any, policy: Any) -> Any:
+        if str(policy).startswith("spf"):
+            raise ValueError("broken")
+        return right(jobs, policy)
+
+    monkeypatch.setattr(cell, "simulate", broken)
+    with pytest.raises(InputError, match="of 0 finished pairs .* with --retry-failed"):
+        farm.run(campaign, tmp_path / "s")
+    monkeypatch.undo()
+    monkeypatch.setattr(rounds, "FIRST", 4)
+    with pytest.raises(InputError, match="with --retry-failed"):
+        farm.run(campaign, tmp_path / "s")
+    assert farm.run(campaign, tmp_path / "s", retry_failed=True).cells == whole.cells
+    assert stop_of(tmp_path / "s") == stop_of(tmp_path / "whole")
+    assert_same_by_label(tmp_path / "s", tmp_path / "whole")
 
 
 @pytest.mark.parametrize(

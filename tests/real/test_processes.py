@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def farm_process(folder: Path) -> Process:
-    """Run the installed `farm` in that folder; no other test of this tier starts a process."""
+    """Run the installed `farm` in that folder."""
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         with processes_allowed():

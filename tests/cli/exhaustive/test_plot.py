@@ -1,4 +1,4 @@
-"""`farm plot`: every kind of picture, of stores and logs, and what it refuses."""
+"""`farm plot`: every kind of figure, of stores and logs, and what it refuses."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_chart_of_many_jobs_states_what_it_merges(stores: Path) -> None:
 
 
 def words(schedule: Schedule, kind: str, **window: int | None) -> str:
-    """Return the sentences below a picture."""
+    """Return the sentences below a figure."""
     figure = plot(kind, schedule, **window)
     return " ".join(figure._supxlabel.get_text().split())
 
@@ -167,7 +167,7 @@ def words(schedule: Schedule, kind: str, **window: int | None) -> str:
 def test_what_is_refused(said: Said, stores: Path) -> None:
     log, store = stores / "log.swf", stores / "both.farm"
     rows = [
-        (("gant", log), ["unknown kind of picture 'gant'", "did you mean 'gantt'? known: gantt, "]),
+        (("gant", log), ["unknown kind of figure 'gant'", "did you mean 'gantt'? known: gantt, "]),
         (("loads", log), ["loads is not drawn of jobs without starts, but of a store"]),
         (("loads", stores / "light.farm"), ["the store has one load, original", "at least two"]),
         (("queue", stores / "light.farm"), ["the store has no", "keep = 'summary'"]),
