@@ -13,7 +13,7 @@ from schedfarm.analysis.logs import log_text
 from schedfarm.analysis.place import StoreName
 from schedfarm.analysis.store import LOG, check_held, known_label, open_trace, source_of
 from schedfarm.core.machines.platform import platform_from_dict
-from schedfarm.core.schedule import Schedule, Segments
+from schedfarm.core.schedule import Schedule, segments_of
 from schedfarm.core.workload.columns import COLUMNS
 from schedfarm.core.workload.workload import Workload
 
@@ -39,16 +39,14 @@ def cell_schedule(store: StoreName, trace: str, load: str, resample: int, policy
         name: rows[name].values for name in jobs.platform.keeps if name != "segments"
     }
     if "segments" in jobs.platform.keeps:
-        on = rows["on"].values
-        job, place = np.nonzero(on)
-        given["segments"] = Segments(job, place, on[job, place].astype(np.int64))
+        given["segments"] = segments_of(rows["on"].values)
     if bool(np.any((start < 0) & (given.get("state", 0) == 0))):
         raise StoreError(
             f"policy {policy!r} of trace {trace!r} at load {load} and resample {resample} has not "
             "been simulated, or failed; run the campaign first"
         )
-    never = rows["backfilled"].values.astype(np.bool_)
-    return Schedule(jobs, policy, start, never, given=given)
+    backfilled = rows["backfilled"].values.astype(np.bool_)
+    return Schedule(jobs, policy, start, backfilled, given=given)
 
 
 def _at(group: xr.Dataset, load: str, resample: int) -> xr.Dataset:

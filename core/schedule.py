@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from schedfarm.core.arrays import HORIZON, Bool, Int8, Int64
 from schedfarm.core.errors import InputError
@@ -51,6 +52,18 @@ class Segments:
     def __repr__(self) -> str:
         jobs = counted(np.unique(self.job).size, "job")
         return f"<Segments: {counted(self.job.size, 'part')} of {jobs}>"
+
+
+def segments_of(on: npt.NDArray[np.integer]) -> Segments:
+    """Return the parts of jobs, by job and then by place, from processors on [job, place].
+
+    Examples
+    --------
+    >>> segments_of(np.array([[2, 0], [1, 3]])).procs.tolist()
+    [2, 1, 3]
+    """
+    job, place = np.nonzero(on)
+    return Segments(job, place, on[job, place].astype(np.int64))
 
 
 def starts_of(submit: Int64, wait: Int64) -> Int64:

@@ -410,37 +410,9 @@ def _answer(question: Question, short: str) -> None:
     click.echo(analysis.comparison_text(found, groups))
     if short:
         notes.insert(0, f"{short}; the same command continues")
-    notes += _as_logged(question)
     for sentence in notes:
         click.echo(f"note: {sentence}", err=True)
     _page(question)
-
-
-def _as_logged(question: Question) -> list[str]:
-    """Return a sentence that compares the baseline with the waits in the log, if these are known.
-
-    None if the campaign selects other jobs, or keeps none.
-    """
-    import numpy as np
-
-    from schedfarm.core.errors import InputError
-    from schedfarm.core.numerals import significant
-    from schedfarm.farm.store.reading import schedule_of
-
-    ((trace, log),), policy = question.sources, question.policies[0]
-    known = log.logged_wait >= 0
-    try:
-        schedule = schedule_of(str(question.place), trace.name, policy, 0)
-    except InputError:
-        return []
-    if not known.any() or not np.array_equal(schedule.workload.job, log.job):
-        return []
-    simulated, logged = schedule.wait[known].mean(), log.logged_wait[known].mean()
-    return [
-        f"{trace.name} as it is: mean wait {significant(simulated)} s under {policy} and "
-        f"{significant(logged)} s in the log, whose scheduler had other rules; "
-        f"farm simulate --policy {policy} compares them by user and width"
-    ]
 
 
 def _page(question: Question) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schedfarm.core.schedule import Schedule, Segments, starts_of
+from schedfarm.core.schedule import Schedule, segments_of, starts_of
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.product import PRODUCTS
 
@@ -41,7 +41,8 @@ def decode_schedule(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str
     names, platform = _names(), jobs.platform
     given: dict[str, Any] = {name: rows[names[name]] for name in platform.keeps}
     if "segments" in given:
-        given["segments"] = _segments(given["segments"].reshape(len(jobs), len(platform.places)))
+        on = given["segments"].reshape(len(jobs), len(platform.places))
+        given["segments"] = segments_of(on)
     return Schedule(
         jobs,
         policy,
@@ -67,9 +68,3 @@ def _packed(schedule: Schedule, name: str) -> npt.NDArray[Any]:
     on = np.zeros((len(jobs), len(jobs.platform.places)), np.int32)
     np.add.at(on, (parts.job, parts.place), parts.procs)
     return on
-
-
-def _segments(on: npt.NDArray[Any]) -> Segments:
-    """Return segments, by job and then by node, from processors on [job, node]."""
-    job, place = np.nonzero(on)
-    return Segments(job, place, on[job, place].astype(np.int64))
