@@ -65,7 +65,7 @@ class BandRule(ABC):
     @property
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """What the rule was told, by name."""
+        """The parameters of the rule, by name."""
 
     @abstractmethod
     def describe(self, n: int) -> str:
@@ -80,7 +80,7 @@ class BandRule(ABC):
 
     @abstractmethod
     def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Say what line and band of a figure are, of cells with so many samples.
+        """Describe the line and the band of a figure, for cells with this number of samples.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Trimmed(_Band):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the rule was told, by name."""
+        """The parameters of the rule, by name."""
         return {"trim": self.trim}
 
     @property
@@ -312,7 +312,7 @@ class Range(_Band):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the rule was told, by name."""
+        """The parameters of the rule, by name."""
         return {}
 
     def describe(self, n: int) -> str:
@@ -388,7 +388,7 @@ class Quantiles(_Band):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the rule was told, by name."""
+        """The parameters of the rule, by name."""
         return {"q": list(self.q)}
 
     def describe(self, n: int) -> str:
@@ -409,7 +409,7 @@ class Quantiles(_Band):
 class Interval(BandRule):
     """Take the mean of all samples and Student's interval of it: no band of samples.
 
-    It says how well so many samples tell the mean over all that could be drawn, and grows
+    It states how well this number of samples determines the mean of all possible samples, and grows
     narrower with their number; a band says how samples differ, and does not.
 
     Parameters
@@ -444,7 +444,7 @@ class Interval(BandRule):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the rule was told, by name."""
+        """The parameters of the rule, by name."""
         return {"level": self.level}
 
     def describe(self, n: int) -> str:
@@ -452,7 +452,7 @@ class Interval(BandRule):
         return f"mean of {n} samples and its {100 * self.level:g} % interval (Student's t)"
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Say what line and band of a figure are, of cells with so many samples."""
+        """Describe the line and the band of a figure, for cells with this number of samples."""
         samples = f"{most} samples" if fewest == most else f"{fewest} to {most} samples"
         return f"Line: mean of {samples}\nBand: its {100 * self.level:g} % interval (Student's t)"
 

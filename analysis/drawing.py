@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
-"""How figures look, but for the little that a style file cannot say."""
+"""Style of figures, as far as a style file cannot express it."""
 
 Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Colour and line style of each policy, by the name that the legend shows."""
@@ -57,7 +57,7 @@ OWN_MARK: dict[str, Any] = {
     "markeredgecolor": "black",
     "markeredgewidth": 0.9,
 }
-"""How its number looks where that of its samples is no line."""
+"""Mark of a number without a line of its samples."""
 
 OWN_LABEL = "the log itself"
 """What the legend calls it."""
@@ -86,7 +86,7 @@ METADATA: dict[str, dict[str, None]] = {
 
 
 def canvas(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches, of the object-oriented interface."""
+    """Return an empty figure of this size in inches, by the object-oriented interface."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -96,7 +96,7 @@ def canvas(width: float, height: float) -> Figure:
 
 
 def name_panel(axes: Axes, title: str) -> None:
-    """Set a panel's title right above it, where no number of an axis stands beside it.
+    """Set a panel's title directly above it, clear of the numbers of its axis.
 
     matplotlib, left to find out whether one does, looks at all numbers of the axis three times
     more: 7 % of what a report of many panels takes.
@@ -189,7 +189,7 @@ def band_panel(
 ) -> None:
     """Draw weekly bands in one panel: a line, a filled band and its edges for each policy.
 
-    Beside the bands, dotted, the log itself.
+    The log itself is dotted.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _say_absent(axes: Axes, absent: list[str]) -> None:
 
 
 def own_marks(axes: Axes, x: Any, y: Any, **look: Any) -> None:
-    """Mark numbers of the log itself beside those of its samples; NaN is not drawn."""
+    """Mark numbers of the log itself next to those of its samples; NaN is not drawn."""
     axes.plot(x, y, **{**OWN_MARK, "zorder": 5, **look})
 
 
@@ -364,7 +364,7 @@ def policy_legend(
     elif own:
         handles.append(dotted)
         labels.append(OWN_LABEL)
-        # Beside each other, not one over the other as a band and its line.
+        # Next to each other, not one over the other as a band and its line.
         handlers[handles[-1]] = HandlerTuple(ndivide=None, pad=0.3)
     columns = min(len(labels), LEGEND_COLUMNS)
     figure.legend(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 3
-"""At most so many panels side by side when there is one load."""
+"""Largest number of panels side by side when there is one load."""
 
 NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
 """Least width of a panel, height of a row, and of title and legend together, inches."""
@@ -58,10 +58,10 @@ WHOLE, WHOLE_LOG = "whole", "whole_log"
 """Names of a panel's numbers over all jobs: of the samples, and of the log itself."""
 
 DRAWN = {"trace", "resample", "load", "policy"}
-"""Dimensions of a metric whose numbers over all jobs can stand beside its lines."""
+"""Dimensions of a metric whose numbers over all jobs can be drawn next to its lines."""
 
 OPTIONS = ("trim", "q", "level")
-"""What a band's attributes say of its rule beside the kind."""
+"""Attributes of a band that describe its rule, in addition to the kind."""
 
 Panel: TypeAlias = tuple[str, xr.Dataset | None]
 """A title, and what `weekly_bands` or `weekly_log` gave at its load; None where neither has any."""
@@ -268,7 +268,7 @@ def _order(values: Mapping[str, float], a: str, b: str) -> str:
 
 
 def _line_ends(band: xr.Dataset) -> dict[str, float]:
-    """Return the last number of each policy's line, of the log where there is no other."""
+    """Return the last number of each policy's line, or of the log's where it is the only one."""
     values = _panel_values(band)
     lines = _own_values(band) if values is None else values.isel({values.dims[-1]: 1}, drop=True)
     if lines is None:
@@ -282,7 +282,7 @@ def _line_ends(band: xr.Dataset) -> dict[str, float]:
 
 
 def _middles(band: xr.Dataset) -> dict[str, float]:
-    """Return each policy's number over all jobs, of the log where there is no other."""
+    """Return each policy's number over all jobs, or the log's where it is the only one."""
     values = band.get(WHOLE)
     numbers = band.get(WHOLE_LOG) if values is None else values.isel({values.dims[-1]: 1})
     if numbers is None or numbers.dims != ("policy",):
@@ -337,7 +337,7 @@ def _band_or_log(store: Store, trace: str, metric: str, rule: Mapping[str, Any])
 def _with_whole(
     band: xr.Dataset, store: Store, metric: str, rule: Mapping[str, Any] | None
 ) -> xr.Dataset:
-    """Put the numbers over all jobs beside the lines, where the summary has them."""
+    """Draw the numbers over all jobs next to the lines, where the summary has them."""
     summary, trace = open_summary(store), band.attrs["trace"]
     if metric not in summary or set(summary[metric].dims) != DRAWN:
         return band

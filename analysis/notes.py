@@ -176,7 +176,7 @@ def _no_log(store: Store) -> str:
         return ""
     return (
         f"the log itself is not among the resamples of {', '.join(logs)}; log = true in the "
-        "campaign adds it, to stand beside them"
+        "campaign adds it, to stand next to them"
     )
 
 

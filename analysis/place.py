@@ -31,7 +31,7 @@ StoreName = str | os.PathLike[str]
 
 
 def is_there(store: StoreName, folder: str = "") -> bool:
-    """Tell whether a store, or a folder of it, is there; of an address nobody asks.
+    """Return whether a store, or a folder of it, exists; an address counts as existing.
 
     Examples
     --------

@@ -384,14 +384,14 @@ def check_held(group: xr.Dataset, *names: str) -> None:
         raise StoreError(f"the store has no {gone[0]}{why}")
 
 
-def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
+def named_values(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
     """Return what an attribute of a trace's group says by name; empty where it is missing.
 
     It is JSON, since netCDF has no attribute with names in it; before version 5 it was plain.
 
     Examples
     --------
-    >>> told({"dropped": '{"no processors": 1}'}, "dropped")
+    >>> named_values({"dropped": '{"no processors": 1}'}, "dropped")
     {'no processors': 1}
     """
     said = attributes.get(key, {})
@@ -399,7 +399,7 @@ def told(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
 
 
 def _check(store: StoreName) -> None:
-    """Refuse what is no store that is understood here."""
+    """Refuse anything except a store of a known version."""
     text = os.fspath(store)
     if not is_there(store):
         raise StoreError(f"store {text!r} is not a folder; name one that farm run wrote")

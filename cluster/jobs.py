@@ -103,7 +103,7 @@ class Kept:
         options.setdefault("shared_temp_directory", str(self._opening.folder.absolute()))
         try:
             return self._kind(
-                job_cls=told(self._kind.job_cls, self._took, self._refuse),
+                job_cls=reporting(self._kind.job_cls, self._took, self._refuse),
                 security=security(self._spec.folder),
                 protocol="tls://",
                 scheduler_options=scheduler,
@@ -187,11 +187,11 @@ def names(cluster: Any, name: Any) -> list[str]:
     return [f"{name}{suffix}" for suffix in group]
 
 
-def told(kind: Any, took: Any, refuse: Any) -> Any:
+def reporting(kind: Any, took: Any, refuse: Any) -> Any:
     """Return a job class that reports the id of a job, or why its submission failed."""
     from distributed.core import Status
 
-    class Told(kind):  # type: ignore[misc]
+    class Reporting(kind):  # type: ignore[misc]
         async def start(self) -> None:
             try:
                 await super().start()
@@ -204,7 +204,7 @@ def told(kind: Any, took: Any, refuse: Any) -> Any:
             await super().close()
             self.status = Status.closed
 
-    return Told
+    return Reporting
 
 
 def one_line(error: BaseException) -> str:

@@ -14,14 +14,14 @@ SCHEMES = ("s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss")
 """Schemes of bucket addresses."""
 
 VARIABLES = ("AWS_", "GOOGLE_", "AZURE_")
-"""Beginnings of the environment variables that say who asks, where and how."""
+"""Prefixes of the environment variables with credentials, endpoints and options."""
 
 SECRETS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
 }
-"""Those that say who asks, by the first letters of the scheme."""
+"""Prefixes for credentials, by the first letters of the scheme."""
 
 CONNECT, TIMEOUT = timedelta(seconds=3), timedelta(seconds=30)
 """A server that is there answers at once; 64 MiB at 2 MiB/s take 30 s."""

@@ -74,7 +74,7 @@ def _is_foreign(about: os.stat_result) -> bool:
 
 @cache
 def _in_namespace() -> bool:
-    """Return whether a user namespace excludes users; elsewhere `nobody` is an ordinary user."""
+    """Return whether a user namespace excludes users; elsewhere user 65534 is an ordinary one."""
     try:
         return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
     except OSError:

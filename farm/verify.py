@@ -217,7 +217,7 @@ def _check_campaign(store: Store) -> Iterator[Fault]:
 
 
 def _check_skeleton(store: Store) -> Iterator[Fault]:
-    """Hold the metadata and the coordinates against a store built anew."""
+    """Compare the metadata and the coordinates with those of a newly built store."""
     fresh = template_of(store)
     names = [f"{ARRAYS}/{name}" for name in fresh]
     for name, data, right in zip(names, store.place.read_each(names), fresh.values(), strict=True):
@@ -381,7 +381,7 @@ def modules_in(store: Store) -> tuple[str, ...]:
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
     """Draw cells for each policy and kind, evenly; those of one resample and load come together.
 
-    What every policy shares is made anew with the cells, and drawn from as if it were a policy.
+    The arrays shared by all policies are simulated again with the cells, and sampled like a policy.
     """
     groups: dict[tuple[str, str], list[Drawn]] = defaultdict(list)
     for record in sound:

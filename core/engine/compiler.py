@@ -55,8 +55,8 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         super().finalize()
 
     def _optimize_final_module(self) -> None:
-        # Steps that nobody else may call need not be handed all seven numbers of an array, of which
-        # they use one: fair starts are 1.06 times as fast.
+        # Internal steps need not receive all seven fields of an array, of which they use one:
+        # fair starts are 1.06 times as fast.
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
@@ -73,7 +73,7 @@ class _StepLowering(typed.NativeLowering):  # type: ignore[misc]
         state.flags.no_compile = True
         state.library = _StepLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         super().run_pass(state)
-        # There is no function to call; its callers look the code up by whatever stands for it.
+        # There is no function to call; callers look the code up by this placeholder.
         state.cr = state.cr._replace(cfunc=object())
         state.targetctx.insert_user_function(state.cr.cfunc, state.cr.fndesc, [state.library])
         return True

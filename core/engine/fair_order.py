@@ -55,8 +55,8 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
 def is_patient(policy: Policy) -> bool:
     """Tell whether under a compiled policy no waiting job affects an earlier one.
 
-    Starving jobs are also served first come, first served. Per event the pass that an arrival makes
-    may start jobs on processors that are about to come back, before those who end have.
+    Starving jobs are also served first come, first served. With `events=per-event`, the pass of an
+    arrival may start jobs before the completions of the same instant return their processors.
 
     Examples
     --------

@@ -13,8 +13,9 @@ from schedfarm.core.workload.workload import Workload
 def logged(workload: Workload, policy: Policy) -> Schedule:
     """Return the schedule of the log: starts are its submits and waits, run times the workload's.
 
-    Nobody holds it to the machine's size: a log's own machine had nodes that came and went, and
-    jobs that were left out. A job is backfilled if it started before one that was there earlier.
+    The machine's size is not enforced: nodes of a log's own machine came and went, and some jobs
+    were left out of the log. A job is backfilled if it started before one that was submitted
+    earlier.
 
     Parameters
     ----------

@@ -345,7 +345,7 @@ def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, af
 
 
 @verb
-def passes_somebody(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
+def overtakes(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
     """Tell whether a waiting job comes before job j in the queue."""
     for i in range(book.state[COUNT]):
         if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
@@ -369,7 +369,7 @@ def start_due(keeper: Bookkeeper, rankings: AnyRankings, options: Options) -> No
         j = after = book.job[i]
         if book.need[i] > running.free[0]:
             continue
-        jobs.backfilled[j] = passes_somebody(book, jobs, ranking, now, limit, j)
+        jobs.backfilled[j] = overtakes(book, jobs, ranking, now, limit, j)
         launch(jobs, running, j, now)
         slide(columns_of(book), i + 1, book.state[COUNT], -1)
         book.state[COUNT] -= 1

@@ -1,8 +1,8 @@
-"""Words of places whose ratios, of what has passed to how long it is to last, are large or small.
+"""Lane masks of the places whose ratio of elapsed time to span is large or small.
 
-Each ratio is that of now - since[k] to span[k], both s. They are compared by the products of whole
-numbers of 31 bits, which are exact. Whoever has a larger one, or a span of 0, which counts as 1
-elsewhere, is among those found: whoever asks looks exactly at each of them.
+Each ratio is that of now - since[k] to span[k], both s. They are compared by products of 31-bit
+integers, which are exact. A place with a larger value, or with a span of 0 (which counts as 1
+elsewhere), is always in the mask: the caller compares each place of the mask exactly.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD, Lanes, in_lanes
 
 BITS = 31
-"""Of a product's factors; the product and its sign fit int64."""
+"""Width of a product's factors: the product and its sign fit int64."""
 
 _SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
 _OTHER = _PASSED
 """A verb's arguments; of two verbs the fifth is another place instead."""
 
 Ratio = tuple[Any, Any]
-"""What has passed and what it lasts, of all places."""
+"""Elapsed time and span of all places."""
 
 
 def _ratio_at(lanes: Lanes, place: int) -> Ratio:

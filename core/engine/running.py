@@ -33,8 +33,8 @@ class Running(NamedTuple):
     Sorted arrays beat a heap here: some 20 to 70 jobs run at once on the archive's logs, a new
     end lies near the soonest, and a pop has no branches to mispredict.
 
-    given: int64[1], the instant, s, by which whoever was predicted to end has given its processors
-    back though its completion is still to come; its width in the list is 0. -1 for none.
+    given: int64[1], the instant, s, up to which jobs predicted to end have released their
+    processors though their completion is still to come; their width in the list is 0. -1 for none.
     """
 
     end: Int64

@@ -36,7 +36,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
         If the policy is unknown or a function, its rule does not know the platform, or what the
         user brought for it cannot be used.
     Left
-        If somebody asked for that; see `core.engine.cancel`.
+        If the simulation was cancelled; see `core.engine.cancel`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Which files a kernel is made of: that of its module, and all that this imports, and those theirs.
+"""The source files of a kernel: its module and, transitively, the modules that it imports.
 
-A name that a module takes from another one is compiled into whoever uses it. The files are read
-when a kernel is made, just after what it imports. The implementations of generic steps are in
+A name that a module imports is compiled into its users. The files are read when a kernel is made,
+just after its imports. The implementations of generic steps are in
 modules that the kernel does not import: they count where one of its arguments has their type.
 """
 

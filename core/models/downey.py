@@ -63,10 +63,10 @@ def downey(
 
     Shape, the variance's range and the speedup are as published. The ends of the distribution of
     work and the mean gap could not be found in print: ours are fitted to the archive's log of the
-    CTC SP2, one of the author's two. That nobody submits in a day's second half is recalled, not
-    read. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run times
-    to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and index are the first
-    of more, unless estimates are Tsafrir's.
+    CTC SP2, one of the author's two. That no job is submitted in a day's second half is recalled,
+    not read. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run
+    times to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and index are the
+    first of more, unless estimates are Tsafrir's.
 
     Parameters
     ----------

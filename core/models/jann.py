@@ -125,7 +125,7 @@ def jann(
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     sizes : {"uniform", "largest"}
-        Every size of a class alike, or its largest, which is a power of two but for 322.
+        Each size of a class with equal weight, or its largest, a power of two except 322.
     users : int
         Number of users.
     estimates, f, max_estimate

@@ -144,7 +144,7 @@ def _check(temporary: Path, url: str, target: Path) -> None:
 def _file_of(url: str) -> str:
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
-        # The URL goes into a note beside the log, and into sentences such as this one.
+        # The URL goes into a note next to the log, and into sentences such as this one.
         raise InputError(
             f"the URL of a log at {printable(parts.hostname or '')} names a user or a password, "
             "which would be kept with the log; get it in another way and name the file"

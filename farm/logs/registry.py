@@ -239,7 +239,7 @@ def checked(path: Path, name: str) -> Path:
 
 
 def acknowledgement(path: str | os.PathLike[str]) -> str:
-    """Return whom to thank for a log: by its name, else as its header says; empty if no one."""
+    """Return the acknowledgement for a log: by its name, else from its header; empty if none."""
     entry = find(os.path.basename(path))
     if entry:
         return entry.acknowledge

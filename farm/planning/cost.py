@@ -1,9 +1,10 @@
 """Planned costs: CPU time of simulating a cell and of measuring its fairness, s.
 
-They are pure functions of the campaign, so that every machine lays a store out alike: the measured
-rates of the rules' and orders' rows (`core.policy.cost`), and the length of queues at a load. A run
-corrects them by its own blocks (`farm.planning.backlog.Backlog`), `farm plan` by calibration
-(`farm.planning.calibration`). `tests/benchmarks/rates.py` compares them with measurements.
+They are pure functions of the campaign, so that a store's layout is the same on each
+machine: the measured rates of the rules' and orders' rows (`core.policy.cost`), and the length of
+queues at a load. A run corrects them by its own blocks (`farm.planning.backlog.Backlog`), `farm
+plan` by calibration (`farm.planning.calibration`). `tests/benchmarks/rates.py`
+compares them with measurements.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from schedfarm import farm
 from schedfarm.analysis import StoreError, bands, compare, plain, weekly_bands
-from schedfarm.analysis.store import told
+from schedfarm.analysis.store import named_values
 from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
@@ -174,7 +174,9 @@ def test_a_store_of_before_is_read(store: Path, tmp_path: Path) -> None:
         bands(old, "wait")["wait"].drop_vars(["load", "policy", "trace"]),
         bands(store, "wait")["wait"].drop_vars(["load", "policy", "trace", "target_load"]),
     )
-    assert told(xr.open_zarr(old / "results.zarr", group="m", consolidated=False).attrs, "dropped")
+    assert named_values(
+        xr.open_zarr(old / "results.zarr", group="m", consolidated=False).attrs, "dropped"
+    )
     with pytest.raises(InputError, match="run its campaign into a new folder; farm bands and"):
         farm.run(CAMPAIGN, old)
 

@@ -44,7 +44,7 @@ PARAMETERS = {
 """Columns that may differ from one trace to the next."""
 
 KEPT = ("sizes", "fixed_rate", "ratios", "jobs", "weeks", "others")
-"""Further columns, which are alike in all traces of a sweep."""
+"""Further columns, which are the same in all traces of a sweep."""
 
 DIGITS = 9
 """Decimals of rates: as quotients, those of clusters of other sizes differ in the last bits."""

@@ -23,7 +23,7 @@ from schedfarm.analysis.papers.saf_2019.printed import (
     TABLE_4,
 )
 from schedfarm.analysis.papers.tables import STANDING, band_table
-from schedfarm.analysis.store import LOG, of_log, of_samples, open_trace, told
+from schedfarm.analysis.store import LOG, named_values, of_log, of_samples, open_trace
 
 BASELINE, *OTHERS = POLICIES
 """The policy that the others are to replace, and the others."""
@@ -130,7 +130,7 @@ def table_2(of: Study) -> pd.DataFrame:
         rows.append(
             {
                 "trace": trace,
-                "rows": jobs + sum(told(group.attrs, "dropped").values()),
+                "rows": jobs + sum(named_values(group.attrs, "dropped").values()),
                 "jobs": jobs,
                 "jobs_printed": printed.jobs if printed else np.nan,
                 "utilisation": 100 * float(of.log["offered_load"].sel(trace=trace)),

@@ -1,4 +1,4 @@
-"""Clusters under a plan: what is physically free on each, and what beside the reservations."""
+"""Clusters under a plan: the processors free on each now, and those free of reservations."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def idle_clusters(size: Int64, n: int) -> Clusters:
 def profile_of(clusters: Clusters, c: int) -> Profile:
     """Return the profile of a cluster; for verbs and routines only.
 
-    These count no references: a kernel would give back one that nobody took.
+    Verbs count no references; a kernel would release one that it had not taken.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
 
 
 @verb
 def advance_all(clusters: Clusters, now: int) -> None:
-    """Forget what was before now."""
+    """Drop the part of the profiles before now."""
     for c in range(clusters.size.size):
         advance(profile_of(clusters, c), now)
 
 
 @routine
 def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tuple[int, int]:
-    """Return the first instant, s, at which a job could start, and where; ties by order."""
+    """Return the first instant, s, at which a job could start, and its cluster; ties by order."""
     best, place = NEVER, -1
     for c in range(clusters.size.size):
         if need <= clusters.size[c]:

@@ -14,10 +14,10 @@ M2 = 4_294_944_443
 """The moduli of the two recurrences."""
 
 SEED = 12_345
-"""What a seed is added to: the generator's own."""
+"""The generator's own seed, to which a given seed is added."""
 
 LEAST, MOST = 0, 2**31 - 1
-"""Seeds that are known."""
+"""Range of valid seeds."""
 
 SIZE = 6
 """Numbers of a stream's state: three of each recurrence, the oldest first."""
@@ -25,7 +25,7 @@ SIZE = 6
 
 @verb
 def draw(stream: Int64, places: int) -> int:
-    """Return the next of so many places, from 0."""
+    """Return the next random place, from 0 to `places` - 1."""
     x = (1_403_580 * stream[1] - 810_728 * stream[0]) % M1
     y = (527_612 * stream[5] - 1_370_589 * stream[3]) % M2
     stream[0], stream[1], stream[2] = stream[1], stream[2], x

@@ -88,7 +88,7 @@ def complete(planner: Planner, now: int) -> None:
 
 @verb
 def first_due(book: Book, now: int, after: int) -> int:
-    """Return the place of the first job by arrival whose start has come, behind job `after`."""
+    """Return the place of the first job after `after`, by arrival, whose planned start has come."""
     best = -1
     for i in range(book.state[COUNT]):
         if book.at[i] > now:
@@ -99,8 +99,8 @@ def first_due(book: Book, now: int, after: int) -> int:
 
 
 @verb
-def passes_somebody(book: Book, j: int) -> bool:
-    """Say whether somebody who waits came before job j."""
+def overtakes(book: Book, j: int) -> bool:
+    """Return whether a waiting job was submitted before job j."""
     least = j
     for i in range(book.state[COUNT]):
         least = min(least, book.job[i])
@@ -109,7 +109,7 @@ def passes_somebody(book: Book, j: int) -> bool:
 
 @routine
 def start_due(planner: Planner, now: int) -> None:
-    """Start the jobs whose reservation has come and who fit, in order of arrival."""
+    """Start the jobs that fit and whose planned start has come, in order of arrival."""
     jobs, plan, after = planner.jobs, planner.plan, -1
     book, room = plan.book, plan.clusters.room
     while True:
@@ -120,7 +120,7 @@ def start_due(planner: Planner, now: int) -> None:
         after = j
         if book.need[i] > room[c]:
             continue
-        jobs.backfilled[j] = passes_somebody(book, j)
+        jobs.backfilled[j] = overtakes(book, j)
         launch(jobs, planner.running, j, now)
         room[c] -= jobs.procs[j]
         planner.where[j] = c

@@ -1,4 +1,4 @@
-"""How good a plan is: sums over jobs and over users, and what a change of starts makes of them."""
+"""The score of a plan: sums over jobs and over users, and their change when starts change."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
 """The criteria, in the order of their weights; their number."""
 
 ROUNDING = 1e-12
-"""A sum of relative gains up to this is none: that of equal plans is off by some 1e-16."""
+"""A sum of relative gains up to this counts as 0: that of equal plans is off by some 1e-16."""
 
 LEVEL = 1e-18
-"""Up to this share of the sum of squares, the spread of users is none."""
+"""Up to this share of the sum of squares, the spread of users counts as 0."""
 
 
 class Counts(NamedTuple):
-    """What a score counts: whether in all but fairness, and in that, those who no longer wait.
+    """Whether a score includes the jobs that no longer wait.
 
-    raised: 1 if fairness is the sum of (1 + mean - NUWT)^2, which is larger by the number of users.
+    jobs: in all criteria except fairness. users: in fairness. raised: 1 if fairness
+    is the sum of (1 + mean - NUWT)^2, which is larger by the number of users.
     """
 
     jobs: bool
@@ -34,10 +35,10 @@ class Counts(NamedTuple):
 
 
 class Past(NamedTuple):
-    """Sums over the jobs that run or have completed.
+    """Sums over the running and completed jobs.
 
-    slowdown: float64[1]; wait, length: int64[1], s; waited, worked, jobs: int64[u], of each user,
-    s, processor s, and how many.
+    slowdown: float64[1]; wait, length: int64[1], s; waited, worked, jobs: int64[u], by user: s,
+    processor s, and number.
     """
 
     slowdown: Float64
@@ -49,13 +50,13 @@ class Past(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The criteria of the best plan, and of users what they rest on.
+    """The criteria of the best plan, and the sums by user that fairness is computed from.
 
-    value: float64[CRITERIA]. change: float64[CRITERIA], what a change adds to them. user: int64[n],
-    of each job. waited, worked: int64[u]. nuwt: float64[u]. spread: float64[4]: users, the mean
-    from which deviations are, their sum, and that of their squares. less: int64[u], what a change
-    adds to waits; touched: int64[u], whom it concerns; number: int64[1], how many. level:
-    float64[1], below which there is no spread. weights: float64[CRITERIA].
+    value: float64[CRITERIA]. change: float64[CRITERIA], the change of each. user: int64[n], of each
+    job. waited, worked: int64[u]. nuwt: float64[u]. spread: float64[4]: users, the origin of
+    deviations, their sum, and the sum of their squares. less: int64[u], the change of waits;
+    touched: int64[u], the users that it concerns; number: int64[1], of these. level: float64[1],
+    below which the spread counts as 0. weights: float64[CRITERIA].
     """
 
     value: Float64
@@ -77,7 +78,7 @@ USERS, MEAN, SUM, SQUARES = range(4)
 
 
 def empty_score(user: Int64, users: int, weights: Float64) -> Score:
-    """Return a score of nothing, for jobs of so many users."""
+    """Return the score of an empty plan, for jobs of `users` users."""
     return Score(
         np.zeros(CRITERIA),
         np.zeros(CRITERIA),
@@ -126,7 +127,7 @@ def note_start(past: Past, jobs: Jobs, u: int, j: int) -> None:
 
 @verb
 def note_end(past: Past, jobs: Jobs, u: int, j: int) -> None:
-    """Put what a job ran in place of its estimate."""
+    """Replace the estimate of a job by its run time."""
     wait, run, length = jobs.start[j] - jobs.submit[j], jobs.run[j], jobs.estimate[j]
     if run < length:
         past.slowdown[0] += slowdown(wait, run) - slowdown(wait, length)
@@ -136,7 +137,7 @@ def note_end(past: Past, jobs: Jobs, u: int, j: int) -> None:
 
 @verb
 def count_jobs(score: Score, past: Past, counts: Counts, book: Book, jobs: Jobs) -> None:
-    """Add up what the plan makes of those who wait, beside those who no longer do."""
+    """Add the waiting jobs, as planned, to the sums over the others."""
     slow, wait, length = 0.0, 0, 0
     if counts.jobs:
         slow, wait, length = past.slowdown[0], past.wait[0], past.length[0]
@@ -161,7 +162,7 @@ def count_jobs(score: Score, past: Past, counts: Counts, book: Book, jobs: Jobs)
 
 @verb
 def fairness(score: Score, counts: Counts, total: float, squares: float) -> float:
-    """Return the fairness of users whose deviations have this sum, and of squares."""
+    """Return the fairness of users from the sum of their deviations and that of the squares."""
     users = score.spread[USERS]
     if users == 0.0:
         return 0.0
@@ -173,7 +174,7 @@ def fairness(score: Score, counts: Counts, total: float, squares: float) -> floa
 
 @verb
 def count_users(score: Score, counts: Counts) -> None:
-    """Find the normalised waits of the users who count, and how far they lie apart."""
+    """Compute the normalised waits of the users who count, and their spread."""
     users, mean, total = 0, 0.0, 0.0
     for u in range(score.nuwt.size):
         if score.nuwt[u] > 0.0:
@@ -199,7 +200,7 @@ def count_users(score: Score, counts: Counts) -> None:
 
 @verb
 def gain(before: float, change: float) -> float:
-    """Return by which share of itself a criterion falls: -1 where it rises from 0."""
+    """Return the relative decrease of a criterion: -1 where it rises from 0."""
     if before > 0.0:
         return -change / before
     return -1.0 if change > 0.0 else 0.0
@@ -207,7 +208,7 @@ def gain(before: float, change: float) -> float:
 
 @verb
 def is_better(value: Float64, change: Float64, weights: Float64) -> bool:
-    """Say whether a plan is better whose criteria differ so (their Algorithm 1, SELECTBETTER).
+    """Return whether a plan whose criteria differ by `change` is better (Algorithm 1).
 
     value, change, weights: float64[CRITERIA].
     """
@@ -219,7 +220,7 @@ def is_better(value: Float64, change: Float64, weights: Float64) -> bool:
 
 @verb
 def touch(score: Score, book: Book, jobs: Jobs, i: int, before: int) -> None:
-    """Count that a job of the book has another start than before."""
+    """Add the change of the start of a job of the book."""
     change, j, length = score.change, book.job[i], book.length[i]
     submit, at = jobs.submit[j], book.at[i]
     change[SLOWDOWN] += slowdown(at - submit, length) - slowdown(before - submit, length)
@@ -235,7 +236,7 @@ def touch(score: Score, book: Book, jobs: Jobs, i: int, before: int) -> None:
 
 @verb
 def forget(score: Score, u: int) -> None:
-    """Take a user whom a change leaves as before out of those whom it concerns."""
+    """Remove a user whose waits are unchanged from the touched users."""
     k = 0
     while score.touched[k] != u:
         k += 1
@@ -245,7 +246,7 @@ def forget(score: Score, u: int) -> None:
 
 @routine
 def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) -> bool:
-    """Say whether the starts of now are better than those before the moves."""
+    """Return whether the present starts are better than those before the moves."""
     change, spread = score.change, score.spread
     for k in range(CRITERIA):
         change[k] = 0.0

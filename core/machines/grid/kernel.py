@@ -1,4 +1,4 @@
-"""Clusters beside each other: the running jobs of each, their clock, and what fits where."""
+"""Clusters of a grid: the running jobs of each, their clock, and the search for a place."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate:
 
 @machine.candidates.of(Clusters)
 def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit on the cluster with the reservation, beside it, or on another."""
+    """Return the jobs that fit next to the reservation on its cluster, or on another cluster."""
     held, others = hold[CLUSTER], 0
     for c in range(clusters.size.size):
         if c != held:
@@ -215,7 +215,7 @@ def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: in
 
 @machine.within_reach.of(Clusters)
 def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Say whether a block may hold a job for another cluster, or its minima fit in beside."""
+    """Return whether a block may hold a job for another cluster or next to the reservation."""
     held, need = hold[CLUSTER], queue.least_need[b]
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0] and (

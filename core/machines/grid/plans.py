@@ -38,7 +38,7 @@ class Plans(NamedTuple):
 
 
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
-    """Return plans with room for n waiting jobs of at most so many processors."""
+    """Return plans with room for n waiting jobs of at most `widest` processors."""
     n, steps = room(n), room(4 * n + 8)
     return Plans(
         np.empty(n, np.int64),

@@ -31,8 +31,8 @@ NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
 """The plan is never searched."""
 
 _PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
-"""What the latest simulation of a workload promised: a search takes minutes on a long log, and who
-asks for the promises has often just asked for the schedule."""
+"""The promises of the latest simulation of a workload: a search takes minutes on a long log, and
+the promises are often requested just after the schedule."""
 
 
 def tabu(workload: Workload, policy: Policy) -> Schedule:

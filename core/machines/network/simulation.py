@@ -110,11 +110,11 @@ def isolated_starts(workload: Workload, policy: Policy) -> Int64:
 
 
 def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
-    """Return starts, and who was backfilled, where no cluster takes a job of another."""
+    """Return starts and backfilled jobs where each cluster runs its own jobs only."""
     n, key = len(workload), _key(workload, policy)
     sizes = np.array(workload.platform.sizes, np.int64)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    # One array for all clusters, cluster by cluster, so that who looks on sees all of them.
+    # One array for all clusters, cluster by cluster: the progress counts all of them.
     seen, begin = np.full(n, -1, np.int64), 0
     for c, size in enumerate(sizes.tolist()):
         chosen = np.flatnonzero((workload.origin == c) & (workload.procs <= size))
@@ -209,7 +209,7 @@ def _key(workload: Workload, policy: Policy) -> Int64:
 
 
 def idle_world(workload: Workload, policy: Policy) -> World:
-    """Return idle clusters, and nobody in the queues."""
+    """Return idle clusters with empty queues."""
     n, network = len(workload), workload.platform
     assert isinstance(network, Network)
     size = np.array(network.sizes, np.int64)

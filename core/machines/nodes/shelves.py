@@ -1,4 +1,4 @@
-"""Shelves made anew: who waits is put upon shelves of doubling length, each filled for its worth.
+"""Renewal of shelves: waiting jobs are put on shelves of doubling length, each filled by worth.
 
 Source: Eyraud (2006), section 4; Dutot, Eyraud, Mounie and Trystram (2004), Bi-criteria algorithm
 for scheduling jobs on cluster platforms.
@@ -20,30 +20,30 @@ from schedfarm.core.machines.nodes.kernels.world import NOW, World
 from schedfarm.core.machines.nodes.selection import Wish, select
 
 Worth = Callable[[Int64, Int64], tuple[Int64, Int64]]
-"""From processors and estimates, s, to what each job counts, and a rank by that per processor."""
+"""From processors and estimates, s, to the worth of each job, and a rank by worth per processor."""
 
 WORTHS: dict[str, Worth] = {
     "jobs": lambda procs, estimate: (np.ones_like(procs), procs),
     "procs": lambda procs, estimate: (procs, np.zeros_like(procs)),
     "area": lambda procs, estimate: (procs * estimate, -estimate),
 }
-"""What a shelf is filled with as much of as fits."""
+"""The quantity that the jobs of a shelf maximise."""
 
 
 @dataclass
 class Renewal:
-    """Make shelves anew in a world, and count how.
+    """Renew the shelves of a world, and count the selections.
 
     Parameters
     ----------
     world : World
-        The nodes and who waits.
+        The nodes and the waiting jobs.
     key : int64[n]
-        Jobs go by it in the queue.
+        Key of the jobs in the queue.
     worth : Worth
-        What jobs count.
+        The worth of jobs.
     budget : int
-        Ways that may be counted to fill one shelf.
+        Number of ways to fill one shelf that may be examined.
     """
 
     world: World
@@ -54,7 +54,7 @@ class Renewal:
     given_up: int = 0
 
     def renew(self) -> None:
-        """Put everybody who waits upon new shelves, at a reset for which a plan is laid out."""
+        """Put all waiting jobs on new shelves, at a reset for which a plan is laid out."""
         world = self.world
         left = np.sort(world.waiting.job[: world.waiting.count[0]])
         left = left[np.argsort(self.key[left], kind="stable")]
@@ -103,7 +103,7 @@ class Renewal:
         return chosen
 
     def _stock(self, jobs: Int64, length: int) -> None:
-        """Put jobs, in queue order, upon a new last shelf."""
+        """Put jobs, in queue order, on a new last shelf."""
         world, shelves = self.world, self.world.shelves
         s, count = int(shelves.count[0]), int(world.waiting.count[0])
         give_each(shelves, world.site.asks, jobs, self._fewest(jobs, length)[0])

@@ -108,12 +108,12 @@ def demt(workload: Workload, policy: Policy) -> Schedule:
 
 
 def promise_demt(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``demt`` has in its plan at arrival, s."""
+    """Return the starts in the plan of ``demt`` at arrival, s."""
     return _run_demt(workload, policy, UNSEEN)[0].promised
 
 
 def _run_demt(workload: Workload, policy: Policy, promise: int) -> tuple[World, Renewal]:
-    """Return the nodes after the last completion, and how shelves were made anew."""
+    """Return the nodes after the last completion, and the counts of the renewals of shelves."""
     key = find_order(policy.order).fixed_key(workload)
     if key is None:
         raise InputError(
@@ -130,7 +130,7 @@ def _run_demt(workload: Workload, policy: Policy, promise: int) -> tuple[World, 
 
 
 def shelves_of(workload: Workload, policy: Policy) -> Shelves:
-    """Return no shelf yet, what moldable jobs take on so many nodes, and when shelves are renewed.
+    """Return no shelf yet, the times of moldable jobs by number of nodes, and the times of renewal.
 
     Examples
     --------
@@ -164,14 +164,14 @@ def shelves_of(workload: Workload, policy: Policy) -> Shelves:
 
 
 def _resets(workload: Workload, policy: Policy) -> Int64:
-    """Return after how many seconds of a day since instant 0 shelves are made anew."""
+    """Return the times at which shelves are renewed, s after a whole day since instant 0."""
     ahead = 0 if workload.epoch < 0 else workload.epoch + (seconds_of(policy.utc) or 0)
     local = np.array([seconds_of(text) for text in policy.resets.split(":")], np.int64)
     return (local - ahead) % DAY
 
 
 def _known(policy: Policy) -> Policy:
-    """Return the policy, or refuse what is for pools alone."""
+    """Return the policy, or refuse options that are for pools only."""
     if policy.events != "instant":
         raise InputError(
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
@@ -220,7 +220,7 @@ def _schedule(
 
 
 def taken_in_order(nodes: Nodes) -> Int64:
-    """Return the nodes as they are taken where all have the same room, int64[nodes].
+    """Return the nodes in the order of selection among equal room, int64[nodes].
 
     Examples
     --------
@@ -231,7 +231,7 @@ def taken_in_order(nodes: Nodes) -> Int64:
 
 
 def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None) -> World:
-    """Return idle nodes, nobody in the queue, and the same promise for every job."""
+    """Return idle nodes, an empty queue, and the same promise for each job."""
     nodes, n = workload.platform, len(workload)
     assert isinstance(nodes, Nodes)
     shelves = shelves or no_shelves(n)

@@ -141,16 +141,16 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
 
 
 class _Shelves:
-    """Move jobs between shelves 1 and 2 and columns until shelf 2 fits beside the columns.
+    """Move jobs between shelves 1 and 2 and columns until shelf 2 fits next to the columns.
 
     A column is a processor that is busy for more than the guess; shelf 2 has no place on it. That
     the moves lead to an end follows from the work being at most guess x processors, since once
     none is left
 
     - each column has more than the guess of work, and each other processor of shelf 1 more than
-      3/4 of it, but for one job, t long, beside which all others are longer than 3/2 guess - t;
+      3/4 of it, except one job of length t, next to which all others are longer than 3/2 guess - t;
     - a job of shelf 2 on p processors has more work than (p - 1)/2 guesses, where p >= 2, and with
-      q processors free beside shelf 1 more than 3/2 q guesses.
+      q processors free next to shelf 1 more than 3/2 q guesses.
 
     Were shelf 2 too wide, it all would be more than guess x processors.
     """
@@ -254,7 +254,7 @@ class _Shelves:
         return False
 
     def _raise(self) -> bool:
-        """Move a job of shelf 2 to fewer processors, which are free beside shelf 1."""
+        """Move a job of shelf 2 to fewer processors, which are free next to shelf 1."""
         riders = len(self.riders)
         free = self.instance.processors - self.columns - (self._width(self.first) - riders)
         fewest = self.instance.fewest(self.highest)

@@ -103,7 +103,7 @@ def test_a_log_that_is_not_there_is_told(log: Path, tmp_path: Path) -> None:
     assert said[0].startswith('draw = "replace" makes the load of a week swing more')
     assert said[1] == (
         "the log itself is not among the resamples of turns; log = true in the campaign adds it, "
-        "to stand beside them"
+        "to stand next to them"
     )
 
 

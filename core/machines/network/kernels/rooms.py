@@ -1,8 +1,8 @@
-"""The plan of each cluster, and the room that it leaves for whoever starts now.
+"""The plan of each cluster, and the room that it leaves for jobs that start now.
 
-A cluster's plan is a profile (`core.engine.profile`) of those who run and of the reservations of
-its own jobs. It stays true as on one machine (`core.engine.plan`): until a job ends before its
-predicted end, a predicted end moves, or a job with a reservation goes to another cluster.
+A cluster's plan is a profile (`core.engine.profile`) of its running jobs and of the reservations of
+its own jobs. Invariant, as on one machine (`core.engine.plan`): it is valid until a job ends before
+its predicted end, a predicted end moves, or a job with a reservation goes to another cluster.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Sp
 
 
 class Plans(NamedTuple):
-    """The profile of each cluster, a row each, and how many processors stay free for how long.
+    """The profile of each cluster, a row each, and the processors that stay free by duration.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
     steps]: up to until[c, i] level[c, i] processors stay free from now on, less for each i; size:
-    int64[clusters], how many there are. one, all: int64[widest + 1], by need: the instant until
-    which one cluster, and all together, have so many; 0 for not now. top: int64[2], the largest
-    need that has one in each of these tables.
+    int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until which
+    that many are free on one cluster, and on all together; 0 for not now. top: int64[2], the
+    largest need with an entry in each of these tables.
     """
 
     times: Int64
@@ -54,14 +54,14 @@ ONE, ALL = 0, 1
 def profile_of(plans: Plans, c: int) -> Profile:
     """Return the profile of cluster `c`, for verbs of one machine to read and change.
 
-    Rows are lent: only verbs and routines, which count no references, may ask for them.
+    The rows are borrowed: only verbs and routines, which count no references, may use them.
     """
     return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
 
 @routine
 def load(plans: Plans, machines: Clusters, spread: Spread, c: int, now: int) -> None:
-    """Lay out the profile of those who run on cluster `c`, by their predicted ends."""
+    """Lay out the profile of the jobs that run on cluster `c`, by their predicted ends."""
     times, free, mark = profile_of(plans, c)
     predicted, width = machines.predicted[c], machines.width[c]
     times[0], free[0] = now, machines.free[c, 0]
@@ -82,7 +82,7 @@ def load(plans: Plans, machines: Clusters, spread: Spread, c: int, now: int) -> 
 
 @routine
 def take(plans: Plans, c: int, t: int, length: int, procs: int) -> None:
-    """Take processors out of the plan of cluster `c`."""
+    """Reserve processors in the plan of cluster `c`."""
     reserve(profile_of(plans, c), t, length, procs)
 
 
@@ -94,13 +94,13 @@ def earliest(plans: Plans, c: int, need: int, length: int, now: int) -> int:
 
 @routine
 def give(plans: Plans, c: int, t: int, length: int, procs: int) -> None:
-    """Put a reservation's processors back; one without length counted as the second it is in."""
+    """Release a reservation; one of length 0 counted as one second."""
     lift(profile_of(plans, c), t, max(length, 1), procs)
 
 
 @routine
 def measure(plans: Plans, machines: Clusters, c: int, now: int, depth: int) -> None:
-    """Find out how many processors of cluster `c` stay free for how long from now on."""
+    """Tabulate the processors of cluster `c` that stay free from now on, by duration."""
     until, level = plans.until[c], plans.level[c]
     now_free, k = machines.free[c, 0], 0
     if depth > 0:
@@ -145,7 +145,7 @@ def room_beside(
 
 @verb
 def top_of(plans: Plans) -> int:
-    """Return the processors that are free now on all clusters, in whoever's room."""
+    """Return the processors that are free now on all clusters together."""
     total = 0
     for c in range(plans.size.size):
         if plans.size[c] > 0:
@@ -155,7 +155,7 @@ def top_of(plans: Plans) -> int:
 
 @verb
 def tabulate_one(plans: Plans) -> None:
-    """Note for each need until when one cluster has room for it."""
+    """Write, for each need, the instant until which one cluster has room for it."""
     one, top = plans.one, 0
     for q in range(plans.top[ONE] + 1):
         one[q] = 0

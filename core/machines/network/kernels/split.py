@@ -91,14 +91,14 @@ def demand(n: int, w: int, a: int, k: int, bandwidth: int, alltoall: int) -> int
 
 @verb
 def keeps(split: Split, c: int, n: int, w: int, a: int, k: int, band: int, alltoall: int) -> bool:
-    """Tell whether the link of cluster `c` has room for what a part asks."""
+    """Tell whether the link of cluster `c` has room for the bandwidth of a part."""
     cap = split.cap[c]
     return bool(cap >= MOST or band * asked(n, w, a, k, alltoall) <= cap)
 
 
 @verb
 def most_on(room: Int64, first: int, many: int) -> int:
-    """Return the processors that so many of the clusters from `first` on have room for at most."""
+    """Return the most processors that `many` of the clusters from `first` on have room for."""
     total, before, at = 0, NEVER, -1
     for _ in range(many):
         best, where = -1, -1

@@ -1,4 +1,4 @@
-"""The co-allocated jobs that run: what they have, what they ask of links, and how fast they are.
+"""The running co-allocated jobs: their processors, their demand on links, and their speed.
 
 Source: Jones and Ligon (2005), section 2.2: a job is as fast as its most saturated link lets it be.
 """
@@ -14,25 +14,25 @@ from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
 
 WHOLE = 2**30
-"""Parts of work in a second of run time; a job without delay does so many a second."""
+"""Parts of work in a second of run time; the rate of a job without delay, per second."""
 
 LEAST = 2.0**-30
-"""Least share: with less nobody would be slower."""
+"""Least share: a smaller one slows no job further."""
 
 JOB, NUMBER, RATE, SINCE, LEFT, LEFT_BY_ESTIMATE, END, PREDICTED, FIELDS = range(9)
-"""Rows of what is known of a co-allocated job: its index; its number among them; parts done each
-second; up to when what is left is counted, s; parts left to its end, and by its estimate; when
-these are done, s. The number of rows."""
+"""Rows of a co-allocated job's state: its index; its number among them; its rate, parts/s; the
+instant at which the remaining parts were counted, s; parts left to its end, and by its estimate;
+the instants at which these are done, s. The number of rows."""
 
 
 class Spread(NamedTuple):
-    """Those who run, by slots that ``line[:count[0]]`` lists in the order of their starts.
+    """The running jobs, by slots that ``line[:count[0]]`` lists in the order of their starts.
 
     field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each, by number, also of
-    those who have ended; number: int64[1], how many there have been. demand: int64[slots,
-    clusters], what they ask of each link, kbit/s. share: float64[slots]. link: int64[clusters],
-    capacity, kbit/s, NEVER for unlimited. asked: int64[clusters], what all ask. used:
-    float64[clusters], what those whose share is known use. known: bool[slots].
+    completed jobs; number: int64[1], the jobs so far. demand: int64[slots, clusters], on each link,
+    kbit/s. share: float64[slots]. link: int64[clusters], capacity, kbit/s, NEVER for unlimited.
+    asked: int64[clusters], the sum of demands. used: float64[clusters], the use by jobs whose share
+    is known. known: bool[slots].
     """
 
     line: Int64
@@ -49,7 +49,7 @@ class Spread(NamedTuple):
 
 
 def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
-    """Return room for n jobs, of which so many run at once, over links of these capacities.
+    """Return room for n jobs, at most `slots` of them at the same time, over these links.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def change_rate(spread: Spread, s: int, rate: int, now: int) -> None:
 
 @routine
 def reshare(spread: Spread, communication: Int64, now: int, slid: Int64) -> None:
-    """Make shares anew; mark in `slid`, int64[clusters], where predicted ends have moved."""
+    """Recompute shares; mark in `slid`, int64[clusters], where predicted ends have moved."""
     share_links(spread)
     for p in range(spread.count[0]):
         s = spread.line[p]

@@ -368,7 +368,7 @@ def best_split(
 
     @cache
     def rest(place: int, first: int, clusters: int) -> Parts | None:
-        """Split the processors from `first` on over so many of the clusters from `place` on."""
+        """Split the processors from `first` on over at most `clusters` clusters from `place` on."""
         if place == len(free):
             return () if first == procs else None
         left = procs - first

@@ -1,4 +1,4 @@
-"""The clock of nodes: what happens at an instant, up to its reset and its pass."""
+"""The clock of nodes: the events of an instant, up to its reset and its pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REFUSED, LOST = 2, 3
 
 @verb
 def next_reset(resets: Int64, now: int) -> int:
-    """Return the first instant from now on at which shelves are made anew, s, or NEVER."""
+    """Return the first instant from now on at which shelves are renewed, s, or NEVER."""
     soonest = NEVER
     for k in range(resets.size):
         soonest = min(soonest, now + (resets[k] - now) % DAY)
@@ -45,7 +45,7 @@ def next_reset(resets: Int64, now: int) -> int:
 
 @verb
 def next_instant(world: World) -> int:
-    """Return the next instant at which anything happens, s; NEVER where nobody is left."""
+    """Return the next instant with an event, s; NEVER if no job is left."""
     site, outages, clock = world.site, world.outages, world.clock
     submit, booked = site.jobs.submit, site.booked
     arrival = submit[clock[ARRIVED]] if clock[ARRIVED] < submit.size else NEVER
@@ -63,7 +63,7 @@ def next_instant(world: World) -> int:
 
 @routine
 def complete(site: Site, now: int) -> None:
-    """End the jobs that are through."""
+    """Complete the jobs that end now."""
     while next_end(site.running) == now:
         leave(site, site.running.count[0] - 1)
 
@@ -79,7 +79,7 @@ def runs_on(site: Site, j: int, v: int) -> bool:
 
 @routine
 def take_down(site: Site, v: int, now: int) -> None:
-    """Take a node down, and the jobs that run on it along."""
+    """Take a node down and end the jobs that run on it."""
     site.machine.up[v] = False
     for p in range(site.running.count[0] - 1, -1, -1):
         if runs_on(site, site.running.job[p], v):
@@ -100,7 +100,7 @@ def change_nodes(site: Site, outages: Outages, clock: Int64, now: int) -> None:
 
 @routine
 def consider(site: Site, plan: Plan, promised: Int64, j: int, now: int) -> None:
-    """Accept or refuse a job that asks for its start in advance."""
+    """Accept or refuse an advance reservation."""
     asks, outcome = site.asks, site.outcome
     lay(site, plan, now)
     if not find(site, plan, j, asks[DUE, j]):
@@ -124,7 +124,7 @@ def stands(site: Site, j: int) -> bool:
 
 @routine
 def start_booked(site: Site, now: int) -> None:
-    """Start the reservations that are due, but for those of which a node is down."""
+    """Start the reservations that are due, except those with a node that is down."""
     jobs, asks, _, _, booked, outcome = site
     changed = False
     while booked.count[0] > 0 and asks[DUE, booked.job[booked.count[0] - 1]] == now:

@@ -1,8 +1,8 @@
-"""Who holds how many processors of which node until when, as a stack that can be wound back.
+"""Held processors of each node with their ends, as a stack that can be unwound.
 
-A plan is carried out again and again, each time a little differently from some entry on. Holds are
-pushed in order of their begins, so that the state before any entry is the stack up to a mark, and
-what was pushed later lies above until something else is pushed there.
+A plan is replayed often, each time with a difference from some entry on. Holds are pushed in order
+of their begins: the state before an entry is the stack up to a mark, and the later holds stay above
+it until others overwrite them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ node, -1 for none; the latest end of it and of those below it on its node, s. Th
 class Holds(NamedTuple):
     """The stack, and the topmost hold of each node.
 
-    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], how many count.
+    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], the valid holds.
     """
 
     record: Int64
@@ -41,7 +41,7 @@ def push(holds: Holds, v: int, until: int, weight: int) -> None:
 
 @verb
 def settle(holds: Holds, size: int) -> None:
-    """Go back to the first `size` holds, or on to those that still lie above."""
+    """Unwind to the first `size` holds, or restore those that are still above."""
     for i in range(holds.size[0] - 1, size - 1, -1):
         holds.top[holds.record[NODE, i]] = holds.record[BELOW, i]
     for i in range(holds.size[0], size):

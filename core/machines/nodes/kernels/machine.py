@@ -1,4 +1,4 @@
-"""Nodes, what jobs ask of them, who runs on which, and reservations in advance."""
+"""Nodes, the requests of jobs, running jobs, and advance reservations."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.running import Jobs
 
 NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
-"""Rows of what the jobs ask, int64[ASKS, n]: how many nodes, and with so many the estimate and the
-run time, s, which change when a moldable job changes shelves; processors of each node; row of
-`Machine.members`; the start asked for in advance, s, -1 for none. The number of rows. (Arrays of
-several rows, here and below: a call hands over every array of a tuple; with that and steps taken in
-it took two thirds of the time.)"""
+"""Rows of the requests, int64[ASKS, n]: nodes; the estimate and the run time on that many nodes, s,
+which change when a moldable job changes shelves; processors per node; row of `Machine.members`; the
+requested start of an advance reservation, s, -1 for none. The number of rows. (One array of several
+rows, here and below, because a call passes each array of a tuple separately: together with inlined
+steps this took the time to two thirds.)"""
 
 FROM, TO, TAKEN, NEXT, BOOKED = range(5)
-"""Rows of what reservations take of nodes: begin and end, s, processors, the next on the same node,
--1 for none. The number of rows."""
+"""Rows of the reservations on nodes: begin and end, s, processors, the next on the same node, -1
+for none. The number of rows."""
 
 
 class Machine(NamedTuple):
-    """The nodes in the order in which the first is taken: fewest sets, then as declared.
+    """The nodes in the order of selection: fewest sets first, then as declared.
 
-    capacity, free: int64[nodes], processors, and those that nobody who runs has. up: bool[nodes].
+    capacity, free: int64[nodes], processors, and those without a running job. up: bool[nodes].
     members: bool[1 + sets, nodes], the first row for jobs that take any node.
     """
 
@@ -42,7 +42,7 @@ class Running(NamedTuple):
 
 
 class Booked(NamedTuple):
-    """Accepted reservations whose time has not come, and what they take of each node.
+    """Accepted reservations that have not begun, and their processors on each node.
 
     job: int64[reservations], the soonest last; count: int64[1]. record: int64[BOOKED, room], of
     each node of each. top: int64[nodes], the first record of each node, -1 for none.
@@ -55,9 +55,9 @@ class Booked(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of the jobs: end, s, and state of each, and its nodes.
+    """The outcome of the jobs: end, s, state and nodes of each.
 
-    first: int64[n + 1], where each job's nodes are in `node`; count: int64[n], how many it had.
+    first: int64[n + 1], the place of each job's nodes in `node`; count: int64[n], their number.
     """
 
     end: Int64
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 class Site(NamedTuple):
-    """The jobs, what they ask, the nodes, and who runs, is to run and has run there."""
+    """The jobs, their requests, the nodes, and the running, reserved and completed jobs."""
 
     jobs: Jobs
     asks: Int64
@@ -116,7 +116,7 @@ def leave(site: Site, p: int) -> int:
 
 @verb
 def end_of_booked(asks: Int64, j: int) -> int:
-    """Return until when the nodes of an accepted reservation are kept, s."""
+    """Return the end of an accepted reservation, s."""
     return int(asks[DUE, j] + max(asks[LENGTH, j], 1))
 
 
@@ -135,7 +135,7 @@ def book(site: Site, j: int) -> None:
 
 @verb
 def note_booked(site: Site) -> None:
-    """List anew what accepted reservations take of each node."""
+    """Rebuild the list of accepted reservations of each node."""
     _, asks, _, _, booked, outcome = site
     record = booked.record
     booked.top[:] = -1

@@ -25,7 +25,7 @@ from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_besi
 
 
 class Plan(NamedTuple):
-    """The jobs of the plan as they are carried out, and their holds above those of who runs.
+    """The jobs of the plan in order of execution, and their holds above those of running jobs.
 
     job, start: int64[n], in order of start, then of insertion. mark: int64[n + 1], the number of
     holds before each; after the last, of all holds. count: int64[1]. profile: processors that are

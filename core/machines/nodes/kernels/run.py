@@ -1,4 +1,4 @@
-"""The events of nodes and their passes, under `conservative` and between shelves made anew."""
+"""The events of nodes and their passes, under `conservative` and between renewals of shelves."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from schedfarm.core.machines.nodes.kernels.world import (
 )
 
 END, CALL, RENEW = 0, 1, 2
-"""Why the kernel stops: nobody is left, or it was left; keys are to be filled in before a pass;
-shelves are to be made anew, from a plan that is laid out."""
+"""Reasons for the kernel to return: no job is left, or the run was cancelled; keys are needed
+before a pass; shelves are to be renewed, from a plan that is laid out."""
 
 
 @routine
 def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
-    """Start a job whose start in the plan is now, on the nodes that it has found there.
+    """Start a job whose start in the plan is now, on its nodes in the plan.
 
-    Not where another job of this instant, without length, still has one of them.
+    The job waits if another job of this instant, of length 0, still has one of them.
     """
     asks, machine, outcome = site.asks, site.machine, site.outcome
     if asks[LENGTH, j] > 0:
@@ -64,7 +64,7 @@ def last_candidate(
 
 @verb
 def last_unseen(waiting: Waiting, promised: Int64) -> int:
-    """Return the last place whose job no pass has seen yet, -1 if there is none."""
+    """Return the last place whose job was in no pass yet, -1 if there is none."""
     i = waiting.count[0] - 1
     while i >= 0 and promised[waiting.job[i]] != UNSEEN:
         i -= 1
@@ -75,9 +75,9 @@ def last_unseen(waiting: Waiting, promised: Int64) -> int:
 def make_pass(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, promised: Int64, now: int, must: int
 ) -> None:
-    """Put who waits into a new plan, as far as somebody may start now, and start who may.
+    """Make a new plan up to the last waiting job that may start now, and start those that may.
 
-    In any case the plan goes as far as the place `must`.
+    The plan includes all places up to `must`.
     """
     i = 0
     lay(site, plan, now)
@@ -115,7 +115,7 @@ def pass_over(world: World, rankings: Rankings, options: Options, promises: bool
 def run_events(
     world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> int:
-    """Go through the events, each with its pass, to the end or to what the caller is to do."""
+    """Process the events, each with its pass, until the end or until the caller has to act."""
     clock = world.clock
     while True:
         if clock[STEP] == 0:

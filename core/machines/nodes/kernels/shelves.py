@@ -1,4 +1,4 @@
-"""Shelves of jobs that wait: which one a newcomer joins, and with how many nodes.
+"""Shelves of waiting jobs: the shelf of a new job, and its number of nodes.
 
 Source: Eyraud (2006), section 4: DEMT on line, after Dutot, Eyraud, Mounie and Trystram (2004).
 """
@@ -15,7 +15,7 @@ from schedfarm.core.machines.nodes.kernels.world import Shelves, Waiting
 
 @verb
 def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
-    """Return the fewest nodes with which job `j` is no longer than a shelf, 0 if there are none."""
+    """Return the fewest nodes on which job `j` fits the length of a shelf, 0 if there are none."""
     first = shelves.first[j]
     if first < 0:
         return int(asks[NODES, j]) if asks[LENGTH, j] <= length else 0
@@ -33,7 +33,7 @@ def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
 def fewest_each(
     shelves: Shelves, asks: Int64, jobs: Int64, length: int, nodes: Int64, estimate: Int64
 ) -> None:
-    """Write the fewest nodes with which each job is no longer than a shelf, and its estimate."""
+    """Write the fewest nodes on which each job fits a shelf, and its estimate there."""
     for p in range(jobs.size):
         nodes[p] = fewest(shelves, asks, jobs[p], length)
         first = shelves.first[jobs[p]]
@@ -44,7 +44,7 @@ def fewest_each(
 
 @verb
 def give_nodes(shelves: Shelves, asks: Int64, j: int, nodes: int) -> None:
-    """Let job `j` have so many nodes."""
+    """Set the number of nodes of job `j`."""
     first = shelves.first[j]
     asks[NODES, j] = nodes
     if first >= 0:
@@ -54,14 +54,14 @@ def give_nodes(shelves: Shelves, asks: Int64, j: int, nodes: int) -> None:
 
 @kernel
 def give_each(shelves: Shelves, asks: Int64, jobs: Int64, nodes: Int64) -> None:
-    """Let each job have so many nodes."""
+    """Set the number of nodes of each job."""
     for p in range(jobs.size):
         give_nodes(shelves, asks, jobs[p], nodes[p])
 
 
 @verb
 def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
-    """Take the nodes that job `j` finds out of the room; return whether there are enough."""
+    """Take the nodes of job `j` out of the room; return whether there are enough."""
     asks, members = site.asks, site.machine.members
     if not pick(members, plan.room, asks[ROW, j], asks[WEIGHT, j], nodes, plan.found):
         return False
@@ -74,9 +74,9 @@ def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
 def fits_into(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, s: int, j: int, nodes: int
 ) -> bool:
-    """Tell whether the jobs of shelf `s`, then job `j`, find their nodes all at once.
+    """Tell whether the jobs of shelf `s`, then job `j`, find their nodes at the same time.
 
-    That is on the idle machine, without the nodes that are down.
+    The machine is idle except for the nodes that are down, which are left out.
     """
     machine = site.machine
     for v in range(plan.room.size):
@@ -90,7 +90,7 @@ def fits_into(
 
 @verb
 def long_enough(shelves: Shelves, asks: Int64, waiting: Waiting, length: int) -> bool:
-    """Tell whether a shelf is long enough for everybody who waits."""
+    """Tell whether a shelf is long enough for all waiting jobs."""
     everybody = True
     for p in range(waiting.count[0]):
         everybody &= fewest(shelves, asks, waiting.job[p], length) > 0
@@ -114,7 +114,7 @@ def length_of_new(shelves: Shelves, asks: Int64, waiting: Waiting, j: int) -> in
 
 @routine
 def shelve(site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, j: int) -> None:
-    """Put a newcomer into the first shelf that it fits, or into a new one."""
+    """Put a new job into the first shelf that it fits, or into a new one."""
     asks = site.asks
     if shelves.smallest[0] == 0:
         return

@@ -1,4 +1,4 @@
-"""Everything that a simulation of nodes keeps from event to event, and its queue."""
+"""The state of a simulation of nodes between events, and its queue."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from schedfarm.core.machines.nodes.kernels.machine import Site
 from schedfarm.core.machines.nodes.kernels.plan import Plan
 
 NOW, ARRIVED, BEFORE, FALLEN, RISEN, RESET, STEP, CLOCK = range(8)
-"""Fields of the clock: the instant, s; how many jobs have arrived, by now and before it; how many
-outages have begun and have ended; the next reset, s; what is to come at this instant; the number
-of all fields."""
+"""Fields of the clock: the instant, s; arrived jobs, by now and before it; outages begun and ended;
+the next reset, s; the step of this instant; the number of all fields."""
 
 TURNED, REMADE = 1, 2
-"""Steps of an instant: all but the reset and the pass is done; and the reset is, too."""
+"""Steps of an instant: all but the reset and the pass is done; the reset is done as well."""
 
 
 class Outages(NamedTuple):
@@ -30,14 +29,14 @@ class Outages(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """The shelves, in order, and what is known of those who may be put into them.
+    """The shelves, in order, and the sizes of the jobs that may be put into them.
 
-    of: int64[n], the shelf of each job that waits. length: int64[n + 1], s. waiting: int64[n + 1],
-    how many wait in each. count: int64[1]. first: int64[n], where a moldable job's times on 1, 2
-    and more nodes are in `estimate` and `run`, s, -1 for a rigid job. most: int64[n], how many
-    nodes it may have. smallest: int64[1], length of the first shelf, s. resets: int64[k], seconds
-    after a whole day since instant 0 at which shelves are made anew. Without shelves all jobs are
-    in one.
+    of: int64[n], the shelf of each waiting job. length: int64[n + 1], s. waiting: int64[n + 1], the
+    waiting jobs of each. count: int64[1]. first: int64[n], the place in `estimate` and `run` of a
+    moldable job's times on 1, 2 and more nodes, s, -1 for a rigid job. most: int64[n], its largest
+    number of nodes. smallest: int64[1], length of the first shelf, s. resets: int64[k], times of
+    day at which shelves are renewed, s after a whole day since instant 0. Without shelves all jobs
+    are in one.
     """
 
     of: Int64
@@ -60,7 +59,7 @@ class Waiting(NamedTuple):
 
 
 class World(NamedTuple):
-    """The nodes and who runs there, who waits, in which shelf, the plan, and the clock.
+    """The nodes with their running jobs, the queue and its shelves, the plan, and the clock.
 
     promised: int64[n], start in the plan of the pass at the job's arrival, s.
     """
@@ -104,7 +103,7 @@ def arrange(
 
 @verb
 def enqueue(world: World, ranking: Ranking, j: int) -> None:
-    """Put job `j` into the queue, as the order is now."""
+    """Insert job `j` into the queue by the present order."""
     shelves, waiting = world.shelves, world.waiting
     last = waiting.count[0]
     waiting.job[last] = j

@@ -92,7 +92,7 @@ class Demt(NodesSimulation):
         self.clear()
 
     def fewest(self, job: Job, length: int) -> int | None:
-        """Return the fewest nodes with which a job is no longer than a shelf, if any."""
+        """Return the fewest nodes on which a job fits the length of a shelf, if any."""
         possible = [job.asked] if job.serial < 0 else range(1, len(self.inventory.allowed(job)) + 1)
         return next((k for k in possible if job.on(job.estimate, k) <= length), None)
 
