@@ -25,7 +25,7 @@ SHARE = 0.001
 
 BUNDLE = 16
 """Spot checks of one worker and trace that are given to another worker as one task. A task costs
-coordinator, scheduler and worker 13 ms in addition to its cells, which may take 4 ms each."""
+coordinator, scheduler and worker 13 ms in addition to its cells, which may take 3 ms each."""
 
 BUNDLE_SECONDS = 1.0
 """Planned CPU time at which fewer spot checks are given, s: longer ones need no bundle."""
