@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -34,6 +34,14 @@ Origins: TypeAlias = dict[str, dict[str, Any]]
 def origins_of(store: Store) -> dict[str, Origins]:
     """Return the origins of the traces and policies that axes have made; empty without axes."""
     found: dict[str, Origins] = json.loads(open_summary(store).attrs.get("labels", "{}"))
+    return found
+
+
+def by_origin(store: Store, traces: Sequence[str]) -> dict[str, list[str]]:
+    """Return the labels of traces by the trace as written, whose samples they share."""
+    origins, found = origins_of(store).get("trace", {}), dict[str, list[str]]()
+    for trace in traces:
+        found.setdefault(origins[trace]["of"] if trace in origins else trace, []).append(trace)
     return found
 
 

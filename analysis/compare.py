@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from schedfarm.analysis.axes import across, axis_named, known_value, narrowed, value_label
+from schedfarm.analysis.axes import (
+    across,
+    axis_named,
+    by_origin,
+    known_value,
+    narrowed,
+    value_label,
+)
 from schedfarm.analysis.bands import bands
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.groups import FELT, changes
@@ -59,6 +66,7 @@ class _Question:
     baseline: str
     policies: list[str]
     traces: list[str]
+    blocks: list[list[str]]
     loads: list[str]
     level: float
     stopped: set[tuple[str, frozenset[str]]]
@@ -83,7 +91,7 @@ def compare(
 
     Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
     number over several traces is the mean over them, and its interval that of the samples within
-    each. The loads of a sample stay together.
+    each. The loads of a sample stay together, and so do the values of an axis of the campaign.
 
     Parameters
     ----------
@@ -240,13 +248,15 @@ def _checked(
         known = [one for one in labels if one != base]
         wanted = f"one of {', '.join(known)}" if known else "a store with more policies"
         raise StoreError(f"{base!r} is the baseline; give {wanted} to compare with it")
-    narrowed = at_labels(next(iter(chosen.values())), trace=trace, load=load)
+    there = at_labels(next(iter(chosen.values())), trace=trace, load=load)
+    traces = [str(name) for name in there["trace"].values]
     return _Question(
         chosen,
         base,
         others,
-        [str(name) for name in narrowed["trace"].values],
-        [str(name) for name in narrowed["load"].values],
+        traces,
+        list(by_origin(store, traces).values()),
+        [str(name) for name in there["load"].values],
         level,
         {
             (one["metric"], frozenset((one["policy"], one["over"])))
@@ -304,9 +314,9 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
     data["overall"] = (("policy", "bound"), [[np.exp(x) for x in one[:3]] for one in overall])
     data["overall_p"] = ("policy", [one.p for one in overall])
     data["overall_p_holm"] = data["overall_p"].copy(data=holm(data["overall_p"].values))
-    data["rank"] = ("ranked", _ranks(samples, larger=larger))
+    data["rank"] = ("ranked", _ranks(samples, asked.blocks, larger=larger))
     data["critical_difference"] = critical_difference(
-        len(shown), len(asked.traces), level=asked.level
+        len(shown), len(asked.blocks), level=asked.level
     )
     base = samples.sel(policy=asked.baseline, drop=True)
     data["sample_ratio"] = (samples.sel(policy=asked.policies) / base.where(base != 0)).drop_attrs()
@@ -387,7 +397,7 @@ def _corrected(p: xr.DataArray) -> Float64:
 
 
 def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) -> Any:
-    blocks = [_paired(samples.sel(trace=one), asked.baseline, policy) for one in asked.traces]
+    blocks = [_paired(_joined(samples, one), asked.baseline, policy) for one in asked.blocks]
     blocks = [block for block in blocks if len(block[0])]
     key = ("overall", metric, policy)
     if not blocks:
@@ -396,16 +406,27 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
     return interval(blocks, log_ratio, level=asked.level, key=key, widened=widened)
 
 
-def _ranks(samples: xr.DataArray, *, larger: bool) -> Float64:
+def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
+    """Return the values at the loads of some traces next to each other along ``load``.
+
+    The values of an axis of the campaign are traces with the same samples: like the loads of a
+    trace they stay together, since an interval over them as if independent would be too short.
+    """
+    return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
+
+
+def _ranks(samples: xr.DataArray, blocks: Sequence[Sequence[str]], *, larger: bool) -> Float64:
     """Return the mean rank of each policy: over the loads of a trace, then over the traces."""
     common = samples.where(samples.notnull().all("policy"))
-    means = common.mean("resample").transpose("trace", "load", "policy").values
+    means = -common.mean("resample") if larger else common.mean("resample")
     ranks = []
-    for trace in -means if larger else means:
-        loads = trace[np.isfinite(trace).all(axis=1)]
+    for traces in blocks:
+        values = _joined(means, traces).transpose("load", "policy").values
+        loads = values[np.isfinite(values).all(axis=1)]
         if len(loads):
             ranks.append(mean_ranks(loads))
-    found: Float64 = np.mean(ranks, axis=0) if ranks else np.full(means.shape[-1], np.nan)
+    nothing = np.full(samples.sizes["policy"], np.nan)
+    found: Float64 = np.mean(ranks, axis=0) if ranks else nothing
     return found
 
 

@@ -149,7 +149,7 @@ def _check_key(name: str) -> None:
     if name.partition(".")[0] not in known:
         raise InputError(
             f"axis {name!r} is neither a key of a trace nor named by a policy, as in "
-            f"'fcfs+depth({{{name}}})'; keys of traces: {choices(name, known)}"
+            f"'fcfs+depth({{{name}}})'; of the keys {choices(name, known)}"
         )
 
 
@@ -161,7 +161,7 @@ def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
     for axis, (_, value) in at.items():
         key, *inner = axis.split(".")
         if axis == SIZE:
-            if not is_whole(value):
+            if not is_whole(value) or value < 1:
                 raise InputError(
                     f"axis {SIZE!r} has the value {shown(value)}; it must be a whole number, at "
                     "least 1"

@@ -256,8 +256,8 @@ class Campaign:
         """
         axes = checked_axes(self.axes)
         written = self._written_policies
-        traces = expand_traces(collapsed(self.traces), written, axes)
         policies = expand_policies(written, axes)
+        traces = expand_traces(collapsed(self.traces), written, axes)
         object.__setattr__(self, "axes", axes)
         object.__setattr__(self, "traces", tuple(traces))
         object.__setattr__(self, "policies", tuple(policy for policy, _ in policies))
