@@ -34,7 +34,7 @@ from schedfarm.analysis.store import (
     open_metric,
     open_summary,
 )
-from schedfarm.analysis.validation import far_from_log, logged_means
+from schedfarm.analysis.validation import far_from_log, mean_as_logged
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
@@ -302,10 +302,7 @@ def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> 
     """Return the mean as logged of each trace, over its samples or, without any, of the log."""
     values = np.full(mean.shape, np.nan)
     for i, trace in enumerate(asked.traces):
-        found = logged_means(store, trace, metric)
-        if found is not None:
-            samples = found.sel(resample=found["resample"] > LOG)
-            values[i] = float((samples if samples.size else found).mean())
+        values[i] = mean_as_logged(store, trace, metric)
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 ALIKE = 0.6
 """How alike a guess has to be, from 0 to 1."""
@@ -43,6 +43,29 @@ def choices(
     near = nearest(given, [*names, *aliases])
     guess = f"did you mean {near!r}? " if near else ""
     return f"{guess}known: {', '.join([*names, *forms])}"
+
+
+def aliased(part: str, aliases: Mapping[str, str]) -> str:
+    """Return the canonical name of an order or a rule; ``module:name`` stays unchanged."""
+    lower = part if ":" in part else part.lower()
+    return aliases.get(lower, lower)
+
+
+def split_outside(text: str, separators: str) -> list[str]:
+    """Split a text at characters that are not in parentheses; one that never closes reaches on.
+
+    Examples
+    --------
+    >>> split_outside("(max(procs, 2) + 1)+easy,threshold=3d", "+,")
+    ['(max(procs, 2) + 1)', 'easy', 'threshold=3d']
+    """
+    parts, begun, nested = [], 0, 0
+    for at, character in enumerate(text):
+        nested = max(0, nested + (character == "(") - (character == ")"))
+        if nested == 0 and character in separators:
+            parts.append(text[begun:at])
+            begun = at + 1
+    return [*parts, text[begun:]]
 
 
 def numbered(noun: str, count: int) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 
 from schedfarm.core.caches import exposed, remedy
 from schedfarm.core.errors import InputError
+from schedfarm.core.names import split_outside
 
 T = TypeVar("T")
 
@@ -240,8 +241,19 @@ def modules_of(names: Iterable[str]) -> list[str]:
     >>> modules_of(["mine:widest+easy,backfill=yours.orders:oldest", "saf+easy", "mine:p95_wait"])
     ['mine', 'yours.orders']
     """
-    parts = (part for name in names for part in re.split(r"[+,=\s]", name))
+    parts = (part for name in names for part in parts_of_name(name))
     return list(dict.fromkeys(found[1] for part in parts if (found := _REFERENCE.fullmatch(part))))
+
+
+def parts_of_name(name: str) -> list[str]:
+    """Return what may be names of plug-ins in that of a policy; an expression is one part.
+
+    Examples
+    --------
+    >>> parts_of_name("(procs + now)+easy,backfill=mine:widest")
+    ['(procs + now)', 'easy', 'backfill', 'mine:widest']
+    """
+    return split_outside(name, "+,= \t\n")
 
 
 def source_digest(names: Iterable[str]) -> str:
@@ -254,7 +266,7 @@ def source_digest(names: Iterable[str]) -> str:
     ('a79ce4eabd8f4bde', '')
     """
     names = list(names)
-    parts = (part for name in names for part in re.split(r"[+,=\s]", name))
+    parts = (part for name in names for part in parts_of_name(name))
     entered = [entry_point(group, part) for part in parts for group in (ORDERS, RULES)]
     known = _given.get() or {}
     lines = [

@@ -317,6 +317,10 @@ def _by_rank(rank: Int64) -> Sorter:
     return lambda jobs, waiting, now: jobs[np.lexsort((jobs, rank[jobs]))]
 
 
+COLUMNS = {"submit", "estimate", "procs", "user", "group", "queue", "partition"}
+"""Columns that an order's function may take."""
+
+
 class _Asking:
     """Call an order's own function with the columns that it asks for, by name.
 
@@ -331,8 +335,7 @@ class _Asking:
 
     def __call__(self, jobs: Int64, now: int) -> npt.NDArray[Any]:
         given: dict[str, Any] = {
-            name: getattr(self.workload, name)[jobs]
-            for name in {"submit", "estimate", "procs", "user"} & self.wanted
+            name: getattr(self.workload, name)[jobs] for name in COLUMNS & self.wanted
         }
         if "now" in self.wanted:
             given["now"] = now

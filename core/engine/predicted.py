@@ -46,14 +46,15 @@ class _Keyed(NamedTuple):
     function: OrderFunction | None
 
 
-class _Predicted(NamedTuple):
+class _Predicted:
     """Columns that orders see, with predictions in place of estimates."""
 
-    submit: Int64
-    estimate: Int64
-    procs: Int64
-    user: Int64
-    job: Int64
+    def __init__(self, workload: Workload, estimate: Int64) -> None:
+        self._workload, self.estimate = workload, estimate
+
+    def __getattr__(self, name: str) -> Any:
+        """Return another column."""
+        return getattr(self._workload, name)
 
 
 class _Past:
@@ -100,7 +101,7 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
     stepwise = called or any(order.function for order in orders)
     predictor = OwnPredictor(str(policy.predict)) if called else None
     past = _Past(workload, jobs) if called else None
-    seen = _Predicted(workload.submit, jobs.estimate, workload.procs, workload.user, workload.job)
+    seen = _Predicted(workload, jobs.estimate)
     while run_predicting(predicting, jobs, lists, clock, options, stepwise):
         arriving = np.arange(clock[ARRIVED], clock[UNTIL])
         if predictor is not None and past is not None:

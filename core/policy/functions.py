@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -21,10 +21,11 @@ from schedfarm.core import own
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.numerals import counted
+from schedfarm.core.policy.expression import Expression
 from schedfarm.core.workload.workload import Workload
 
-COLUMNS = ("submit", "estimate", "procs", "user")
-"""Columns of jobs as inputs, int64[k]."""
+COLUMNS = ("submit", "estimate", "procs", "user", "group", "queue", "partition")
+"""Columns of jobs as inputs, int64[k]; -1 where the log does not give the last four."""
 
 HISTORY = ("waited", "worked")
 """Sums over the completed jobs of each job's user, int64[k]: of waits, s, and of run x procs,
@@ -150,7 +151,7 @@ class OrderFunction:
     Traceback (most recent call last):
     schedfarm.core.errors.InputError: order 'mine:narrow' asks for 'width'; it may take submit,
     estimate, \
-procs, user, now, waited, worked
+procs, user, group, queue, partition, now, waited, worked
     """
 
     name: str
@@ -259,6 +260,18 @@ def own_function(name: str) -> OrderFunction:
     if found is None:
         raise InputError(f"order {name!r} is no entry point of group {own.ORDERS!r}")
     return OrderFunction(name, cast("Callable[..., Any]", found))
+
+
+@lru_cache(maxsize=4096)
+def expression_of(text: str) -> Expression:
+    """Return the order of an expression in parentheses.
+
+    Examples
+    --------
+    >>> expression_of("(estimate*procs)").text
+    'estimate * procs'
+    """
+    return Expression.parse(text, ARGUMENTS)
 
 
 def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from schedfarm.core.durations import DAY, duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
-from schedfarm.core.policy import orders
-from schedfarm.core.policy.orders import ORDERS, find_order
+from schedfarm.core.policy.orders import ORDERS, find_order, spelt
 from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
 TIMES = re.compile(r"(\d{1,100})x")
@@ -77,8 +76,8 @@ def _threshold(name: str, text: str) -> str:
 
 
 def _order(name: str, text: str) -> str:
-    text = aliased(text, orders.ALIASES)
     try:
+        text = spelt(text)
         find_order(text)
     except InputError as error:
         raise InputError(str(error).replace("order", f"{name} order", 1)) from error
@@ -140,12 +139,6 @@ def _time_of_day(name: str, text: str) -> str:
             f"{name}={text!r}; give what local time is ahead of UTC, such as 1h, or 16h for -8 h"
         )
     return duration(seconds)
-
-
-def aliased(part: str, aliases: Mapping[str, str]) -> str:
-    """Return the canonical name of an order or a rule; ``module:name`` stays unchanged."""
-    lower = part if ":" in part else part.lower()
-    return aliases.get(lower, lower)
 
 
 _ROWS = (

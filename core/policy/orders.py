@@ -12,11 +12,12 @@ import numpy.typing as npt
 from schedfarm.core import own
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.names import choices
+from schedfarm.core.names import aliased, choices
 from schedfarm.core.policy.cost import CALLED, FREE, Cost, Rate
 from schedfarm.core.policy.functions import (
     SERIAL_LOG2,
     OrderFunction,
+    expression_of,
     f1,
     f2,
     f3,
@@ -260,25 +261,53 @@ FORMER: dict[str, str] = {name: row.name for row in _ROWS for name in row.former
 
 
 def find_order(name: str) -> Order:
-    """Return the row of an order: a built-in one, an entry point, or a user's ``module:name``.
+    """Return the row of an order: a built-in one, an expression, or a plug-in.
 
     Examples
     --------
     >>> find_order("lxf").moves, find_order("schedfarm.core.policy.functions:f1").moves
     (True, False)
+    >>> find_order("(estimate*procs)").name
+    '(estimate * procs)'
     """
     if name in ORDERS:
         return ORDERS[name]
+    if name.lstrip().startswith("("):
+        return _written(name)
     if name in FORMER:
         raise InputError(f"order {name!r} is called {FORMER[name]!r} now; write {FORMER[name]!r}")
     if ":" not in name and own.entry_point(own.ORDERS, name) is None:
         known = choices(
-            name, [*ORDERS, *own.entered(own.ORDERS)], "module:function", aliases=ALIASES
+            name,
+            [*ORDERS, *own.entered(own.ORDERS)],
+            "module:function, or a formula in parentheses such as (estimate * procs)",
+            aliases=ALIASES,
         )
         raise InputError(f"unknown order {name!r}; {known}")
     function = own_function(name)
     meaning = (getattr(function.call, "__doc__", None) or name).strip().partition("\n")[0]
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
+
+
+def _written(text: str) -> Order:
+    """Return the row of an expression, with the canonical text as its name."""
+    expression = expression_of(text)
+    name = f"({expression.text})"
+    function = OrderFunction(name, expression)
+    cost = CALLED if function.moves else FREE
+    return Order(name, f"smallest {expression.text}", function=function, cost=cost)
+
+
+def spelt(name: str) -> str:
+    """Return the canonical spelling of an order: of an alias, capitals, or an expression.
+
+    Examples
+    --------
+    >>> spelt("SJF"), spelt("(2*procs)")
+    ('spf', '(2 * procs)')
+    """
+    found = aliased(name, ALIASES)
+    return find_order(name).name if found.lstrip().startswith("(") else found
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
-from schedfarm.core.names import choices
-from schedfarm.core.policy import orders, rules
-from schedfarm.core.policy.options import COMMON, OPTIONS, TIMES, aliased
-from schedfarm.core.policy.orders import ORDERS, find_order
+from schedfarm.core.names import aliased, choices, split_outside
+from schedfarm.core.policy import rules
+from schedfarm.core.policy.options import COMMON, OPTIONS, TIMES
+from schedfarm.core.policy.orders import ALIASES, ORDERS, find_order, spelt
 from schedfarm.core.policy.rules import RULES, Rule, depth_of, find_rule
 
 
@@ -21,8 +21,8 @@ class Policy:
     Parameters
     ----------
     order : str
-        A name from `farm policies`, a plug-in ``module:function``, or an entry point of the group
-        ``schedfarm.orders``.
+        A name from `farm policies`, an expression in parentheses such as ``(estimate * procs)``, a
+        plug-in ``module:function``, or an entry point of the group ``schedfarm.orders``.
     rule : str
         A name from `farm policies`, with a number in place of K, a plug-in ``module:name``, or an
         entry point of the group ``schedfarm.rules``.
@@ -64,6 +64,8 @@ class Policy:
     ('spf+easy,threshold=3d', 'spf')
     >>> Policy.parse(p.name) == p
     True
+    >>> Policy.parse("(-(now-submit)/max(estimate,1))+easy").order
+    '(-(now - submit) / max(estimate, 1))'
     """
 
     order: str
@@ -182,16 +184,18 @@ class Policy:
 
 @lru_cache(maxsize=2**16)
 def _parsed(text: str) -> Policy:
-    head, *options = text.strip().split(",")
-    order, plus, rule = head.partition("+")
-    if not plus:
+    head, *options = split_outside(text.strip(), ",")
+    order, *rest = split_outside(head, "+")
+    if not rest and not order.startswith("("):
         raise InputError(
             f"policy {text!r} is not of the form ORDER+RULE[,option=value]; for example saf+easy"
         )
     try:
-        values = _options(options)
-        order, rule = aliased(order, orders.ALIASES), aliased(rule, rules.ALIASES)
-        return Policy(order, rule, **values)
+        name, values = spelt(order), _options(options)
+        if not rest:
+            raise InputError(f"a rule is missing; write {name}+easy, for example")
+        rule = aliased("+".join(rest).strip(), rules.ALIASES)
+        return Policy(name, rule, **values)
     except InputError as error:
         raise InputError(f"policy {text!r}: {error}") from error
 
@@ -204,8 +208,9 @@ def whole_name(text: str) -> str:
     >>> whole_name("easy,events=per-event"), whole_name("saf+easy"), whole_name("saf")
     ('fcfs+easy,events=per-event', 'saf+easy', 'saf')
     """
-    head = text.strip().partition(",")[0]
-    alone = "+" not in head and head.lower() not in {*ORDERS, *orders.ALIASES}
+    head = split_outside(text.strip(), ",")[0]
+    parts = split_outside(head, "+")
+    alone = len(parts) == 1 and head.lower() not in {*ORDERS, *ALIASES} and head[:1] != "("
     return f"fcfs+{text.strip()}" if alone else text
 
 

@@ -28,6 +28,8 @@ class Job:
         Processors.
     user : int
         Number of the user; -1 where unknown.
+    group, queue, partition : int
+        Numbers in the log; -1 where unknown.
     weight, properties, reserved, serial : int
         Its request to nodes, as the columns of the same names.
     origin, communication, bandwidth, alltoall : int
@@ -71,6 +73,9 @@ class Job:
     estimate: int
     procs: int
     user: int
+    group: int = -1
+    queue: int = -1
+    partition: int = -1
     weight: int = 1
     properties: int = -1
     reserved: int = -1
@@ -188,6 +193,9 @@ def jobs_of(workload: Workload) -> list[Job]:
             estimate=int(workload.estimate[i]),
             procs=int(workload.procs[i]),
             user=int(workload.user[i]),
+            group=int(workload.group[i]),
+            queue=int(workload.queue[i]),
+            partition=int(workload.partition[i]),
             weight=int(workload.weight[i]),
             properties=int(workload.properties[i]),
             reserved=int(workload.reserved[i]),

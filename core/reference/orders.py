@@ -153,6 +153,9 @@ def _ask(
         "estimate": lambda: [job.expected for job in jobs],
         "procs": lambda: [job.procs for job in jobs],
         "user": lambda: [job.user for job in jobs],
+        "group": lambda: [job.group for job in jobs],
+        "queue": lambda: [job.queue for job in jobs],
+        "partition": lambda: [job.partition for job in jobs],
         "waited": lambda: [sum(o.wait for o in completed if o.user == j.user) for j in jobs],
         "worked": lambda: [
             sum(o.run * o.procs for o in completed if o.user == j.user) for j in jobs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
@@ -60,8 +59,8 @@ def _installed(text: str) -> dict[str, str]:
     """Return the files of entry-point modules for the names of a policy."""
     from schedfarm.core import own
 
-    parts = re.split(r"[+,=\s]", text)
-    entries = (own.entry_point(group, part) for part in parts for group in (own.ORDERS, own.RULES))
+    parts, groups = own.parts_of_name(text), (own.ORDERS, own.RULES)
+    entries = (own.entry_point(group, part) for part in parts for group in groups)
     modules = (sys.modules.get(entry.partition(":")[0]) for entry in entries if entry)
     return {str(m.__file__): m.__name__ for m in modules if m is not None}
 

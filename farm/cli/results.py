@@ -247,6 +247,9 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
+    The column "as logged" is the mean of the same samples with the waits that their jobs had in the
+    log.
+
     Each line names the samples that the band spans, and the share of all possible samples that it
     is expected to hold. With too few samples the values of single cells are printed.
     """
@@ -309,12 +312,13 @@ def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
 
 def _bands(store: str, asked: Question) -> Answer:
     from schedfarm import analysis
+    from schedfarm.analysis.validation import with_logged
 
     try:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
         return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
-    return _of_band(store, found)
+    return _of_band(store, with_logged(store, found))
 
 
 def _weeks(store: str, asked: Question) -> Answer:

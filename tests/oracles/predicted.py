@@ -30,7 +30,21 @@ from tests.oracles.programs import described
 
 OWN = "tests.oracles.predicted:longest"
 
-ORDERS = ("fcfs", "fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf", "f2", "f3", "f4")
+ORDERS = (
+    "fcfs",
+    "fcfs",
+    "lcfs",
+    "spf",
+    "lpf",
+    "sqf",
+    "lqf",
+    "saf",
+    "laf",
+    "f2",
+    "f3",
+    "f4",
+    "(estimate * procs - submit)",
+)
 """Orders whose floats are the same in both programs."""
 
 PREDICT = ("last2", "last2", "mean(1)", "mean(3)", "soft", "perfect", OWN)

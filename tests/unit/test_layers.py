@@ -135,14 +135,13 @@ def test_only_the_command_line_uses_clusters() -> None:
 
 FLOORS = {
     "core": (
-        ("errors", "arrays", "caches"),
+        ("errors", "arrays", "caches", "names"),
         (
             "addresses",
             "checks",
             "durations",
             "files",
             "format",
-            "names",
             "numerals",
             "own",
             "philox",

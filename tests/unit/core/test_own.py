@@ -160,7 +160,7 @@ def test_what_cannot_be_loaded_is_refused(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ("submit, waitd", "asks for 'waitd'; it may take submit, estimate, procs, user, now, "),
+        ("submit, waitd", "asks for 'waitd'; it may take submit, estimate, procs, user, group, "),
         ("*jobs", r"asks for '\*jobs'"),
         ("**jobs", r"asks for '\*\*jobs'"),
         ("submit, /", "asks for '/submit'"),
