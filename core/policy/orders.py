@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import aliased, choices
 from schedfarm.core.policy.cost import CALLED, FREE, Cost, Rate
+from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import (
     SERIAL_LOG2,
     OrderFunction,
@@ -110,7 +111,16 @@ class Order:
     @property
     def is_compiled(self) -> bool:
         """Whether kernels evaluate it, which compiled fair starts need."""
-        return not self.moves or self.code is not None or self.shares is not None
+        known = self.code is not None or self.shares is not None or self.expression is not None
+        return known or not self.moves
+
+    @property
+    def expression(self) -> Expression | None:
+        """The expression that kernels evaluate at each pass, if it is one without history."""
+        function = self.function
+        if function is None or not function.moves or function.asks_history:
+            return None
+        return function.call if isinstance(function.call, Expression) else None
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
         """Return the keys of a fixed order, smallest first, in a new array; None if it moves.
@@ -294,8 +304,10 @@ def _written(text: str) -> Order:
     expression = expression_of(text)
     name = f"({expression.text})"
     function = OrderFunction(name, expression)
-    cost = CALLED if function.moves else FREE
-    return Order(name, f"smallest {expression.text}", function=function, cost=cost)
+    row = Order(name, f"smallest {expression.text}", function=function)
+    if not row.moves:
+        return row
+    return replace(row, cost=LOOKED_THROUGH if row.is_compiled else CALLED)
 
 
 def spelt(name: str) -> str:

@@ -98,6 +98,7 @@ def schedule_planned(
         waiting = np.sort(keeper.book.job[: keeper.book.state[COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running.running_jobs())
     underway().check()
+    orders.check()
     return jobs.start, jobs.backfilled, keeper.promised
 
 
@@ -139,4 +140,5 @@ def fair_plan(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     here, copy = bookkeeper(workload), bookkeeper(workload)
     underway().follow(here.jobs.start, fair.last)
     fair_planned(here, copy, fair, cloned(orders.ranked), options, walk, fst)
+    orders.check()
     return fst
