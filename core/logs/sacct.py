@@ -20,6 +20,7 @@ from schedfarm.core.logs.rows import (
     whole_field,
 )
 from schedfarm.core.logs.text_table import Layout, Source, first_line, log_text, read_rows
+from schedfarm.core.logs.times import clock_word, count_from_earliest
 from schedfarm.core.logs.tokens import (
     Converter,
     Values,
@@ -93,7 +94,6 @@ IGNORED = {
 _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "invalid"})
 _NO_LIMIT = _UNKNOWN | {"unlimited", "partition_limit"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
-_SPAN = re.compile(r"(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.\d+)?", re.ASCII)
 _JOB = re.compile(r"\d{1,18}", re.ASCII)
 # It never crosses the end of a field.
 _GPU = r"gres/gpu(:[^=,|\n]*)?=[1-9]"
@@ -123,7 +123,7 @@ def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
     del columns["line"]
     _find_runs(columns, header)
     columns["requeued"] = _requeued(columns)
-    epoch = _count_from_earliest(columns)
+    epoch = count_from_earliest(columns)
     for name, needed in OPTIONAL.items():
         if set(needed).isdisjoint(header):
             del columns[name]
@@ -234,17 +234,6 @@ def _requeued(columns: Mapping[str, Int64]) -> Int64:
     return requeued
 
 
-def _count_from_earliest(columns: dict[str, Int64]) -> int:
-    """Count instants from the earliest submit, add the waits, return that submit's Unix time."""
-    submit, start = columns["submit"], columns["start"]
-    known = submit[submit >= 0]
-    first = int(known.min()) if known.size else -1
-    columns["wait"] = np.where((submit >= 0) & (start >= submit), start - submit, UNKNOWN)
-    for name in ("submit", "eligible"):
-        columns[name] = np.where(columns[name] >= 0, columns[name] - first, UNKNOWN)
-    return first
-
-
 def _instant(word: str, where: str) -> int:
     """Return an instant in s, of a calendar without summer time; -1 where unknown."""
     if word.lower() in _UNKNOWN:
@@ -266,11 +255,7 @@ def _times(unknown: frozenset[str]) -> Converter:
     def word(word: str, where: str) -> int:
         if word.lower() in unknown:
             return UNKNOWN
-        found = _SPAN.fullmatch(word)
-        if not found:
-            raise InputError(f"{where}: {word[:SHOWN]!a} is not a time such as 1-02:03:04")
-        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        return clock_word(word, where)
 
     return Converter(word, spans)
 

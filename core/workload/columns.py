@@ -146,6 +146,14 @@ class Columns:
     group, queue, partition, nodes : int64[n], optional
         Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
         No rule or order reads them.
+    gpus : int64[n], optional
+        GPUs of the whole job; -1 where unknown.
+    memory : int64[n], optional
+        Memory of the whole job, bytes; -1 where unknown.
+    priority : int64[n], optional
+        Priority that the log's scheduler gave the job; -1 where unknown.
+    soft : int64[n], optional
+        Run time that the log's scheduler predicted (soft wall time), s; -1 where unknown.
     logged_wait : int64[n], optional
         Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
     weight : int64[n], optional
@@ -203,6 +211,10 @@ class Columns:
     queue: Int64 = _said("queue or quality of service")
     partition: Int64 = _said("partition")
     nodes: Int64 = _said("nodes")
+    gpus: Int64 = _said("GPUs")
+    memory: Int64 = _said("memory", "B")
+    priority: Int64 = _said("priority in the log")
+    soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
     weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
