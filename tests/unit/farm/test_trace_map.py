@@ -22,23 +22,23 @@ procs = "p"
 
 def test_a_campaign_keeps_the_table_of_a_maps_file(tmp_path: Path) -> None:
     """So it is read in the same way where the file is not, and says whom to thank."""
-    (tmp_path / "jobs.csv").write_text("t,r,p\n5,2,3\n")
-    (tmp_path / "site-map.toml").write_text(MAP)
-    trace = Trace.from_dict({"file": "jobs.csv", "map": "site-map.toml"}, tmp_path)
-    (tmp_path / "site-map.toml").unlink()
+    (tmp_path / "site.csv").write_text("t,r,p\n5,2,3\n")
+    (tmp_path / "columns.toml").write_text(MAP)
+    trace = Trace.from_dict({"file": "site.csv", "map": "columns.toml"}, tmp_path)
+    (tmp_path / "columns.toml").unlink()
     again = Trace.from_dict(trace.to_dict(), tmp_path)
     assert again == trace
     work = again.read()
     assert work is not None
     assert (work.run.tolist(), work.processors) == ([120], 8)
     assert again.acknowledgement() == "the site"
-    assert Trace(file=str(tmp_path / "jobs.csv"), map="pm100").map == "pm100"
+    assert Trace(file=str(tmp_path / "site.csv"), map="pm100").map == "pm100"
 
 
 def test_the_map_next_to_a_log_needs_no_key(tmp_path: Path) -> None:
-    (tmp_path / "jobs.csv").write_text("t,r,p\n5,2,3\n")
-    (tmp_path / "jobs.toml").write_text(MAP)
-    trace = Trace(file=str(tmp_path / "jobs.csv"), select={"widths": [3, 3]})
+    (tmp_path / "site.csv").write_text("t,r,p\n5,2,3\n")
+    (tmp_path / "site.toml").write_text(MAP)
+    trace = Trace(file=str(tmp_path / "site.csv"), select={"widths": [3, 3]})
     assert trace.acknowledgement() == "the site"
     work = trace.read()
     assert work is not None
