@@ -126,8 +126,14 @@ class Trace:
         readable by its owner alone.
     parameters : mapping, optional
         Further parameters of the model.
+    resize : int, optional
+        Size of the pool that the jobs run on, if it is another than the one that their samples
+        and loads are made for; not below the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
+    base, at : optional
+        Of a trace that an axis of a campaign has made: the trace as written, and its value on each
+        axis; not keys of a campaign.
 
     Raises
     ------
@@ -152,7 +158,12 @@ class Trace:
     clean: Table = field(default_factory=dict)
     names: Switch = False
     parameters: Table = field(default_factory=dict)
+    resize: Count | None = None
     found: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    base: Trace | None = field(default=None, compare=False, repr=False)
+    at: Mapping[str, int | float | str | bool] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.file, os.PathLike):
@@ -171,6 +182,7 @@ class Trace:
             self._take_map()
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
+            self._check_resize()
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -292,6 +304,45 @@ class Trace:
             )
         _check_parameters(self.model, self.parameters)
 
+    def _check_resize(self) -> None:
+        """Refuse another size of anything except a pool, and one too small for a model's jobs."""
+        if self.resize is None:
+            return
+        machine = self.machine
+        for key in ("join", "nodes", "network"):
+            if getattr(self, key) is not None:
+                raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
+        if machine is not None and machine != Pool(machine.size):
+            raise InputError(
+                f"'resize' is another size of a pool, and the platform is of kind {machine.name!r}"
+            )
+        if self.model is not None and machine is not None and self.resize < machine.size:
+            raise InputError(
+                f"resize is {self.resize}, and model {self.model!r} draws jobs of up to "
+                f"{machine.size} processors; give at least that, or a smaller 'processors'"
+            )
+
+    def resized(self, jobs: Workload) -> Workload:
+        """Return sampled jobs on the pool of the other size; unchanged without one.
+
+        Raises `InputError` if a job could not run there: all sizes must have the same jobs.
+        """
+        if self.resize is None:
+            return jobs
+        if jobs.platform != Pool(jobs.platform.size):
+            raise InputError(
+                f"trace {self.name!r}: another size is that of a pool, and the jobs are on a "
+                f"platform of kind {jobs.platform.name!r}"
+            )
+        widest = int(jobs.procs.max(initial=0))
+        if widest > self.resize:
+            raise InputError(
+                f"trace {self.name!r}: a job requests {widest} processors, and the machine is to "
+                f"have {self.resize}; leave such jobs out at all sizes, with select.widths = "
+                f"[1, {self.resize}]"
+            )
+        return jobs.take(slice(None), platform=Pool(self.resize))
+
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], folder: Path) -> Trace:
         """Build a trace from plain values; `file` is relative to `folder`.
@@ -326,6 +377,8 @@ class Trace:
     @property
     def runs_on(self) -> Platform | None:
         """The platform of the trace's cells; None if it is the log's own."""
+        if self.resize is not None:
+            return Pool(self.resize)
         return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
 
     def to_dict(self) -> dict[str, Any]:

@@ -353,8 +353,9 @@ class Coordinator:
         # the interpreter exits.
         with closing(self._results(tasks[0], backlog, monitor)) as results:
             for task, result in results:
-                if task.spot:
-                    self._withdraw(self._checks.compare(task, result))
+                if task.spots:
+                    for withdrawn in self._checks.compare(task, result):
+                        self._withdraw(withdrawn)
                 elif isinstance(result, OSError):
                     raise unwritable(store.place, result) from result
                 elif isinstance(result, Foreign):
@@ -365,6 +366,8 @@ class Coordinator:
                     done = [one for one in result if isinstance(one, BlockDone)]
                     self._take(task, done, backlog, monitor)
                     self._refresh(summary)
+                for check in self._checks.due(last=not backlog):
+                    backlog.give_back(check)
         return lost
 
     def _results(
@@ -396,8 +399,7 @@ class Coordinator:
         if not self._token.requested:
             # A worker that drains has left some.
             backlog.give_back_rest(task, {done.block for done in blocks})
-        for check in self._checks.draw(task, blocks):
-            backlog.give_back(check)
+        self._checks.draw(task, blocks)
         for worker in {done.worker for done in blocks}:
             self._withdraw(self._checks.late(worker))
 

@@ -192,7 +192,7 @@ FLOORS = {
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
-        ("bands", "drawing", "logs", "tables"),
+        ("axes", "bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain", "workloads"),
         ("validation",),
         ("compare", "cells"),
