@@ -429,7 +429,7 @@ def _reqmem(end: str) -> Converter:
         # 0 asks for all the memory of the nodes, which the accounting does not give.
         if word.lower() in _UNKNOWN or word.rstrip("ncKMGTP?") in ("0", ""):
             return UNKNOWN
-        own = word[-1] if word[-1] in "nc" else ""
+        own = word[-1] if re.search(r"[\dKMGTP][nc]$", word) else ""
         size = _bytes(word.removesuffix(own) if own else word, where)
         return size if own == end else UNKNOWN
 
