@@ -64,6 +64,9 @@ class Order:
         Options of a policy that it supports.
     shares : str, optional
         ``module:name`` of the code by which kernels rank users by their usage.
+    predicted : str, optional
+        ``module:name`` of the code by which kernels make the key of a fixed order from the
+        prediction of a job, if the key depends on the estimate.
     width : callable, optional
         Function from a workload to the widths in the code's formula, float64[n]; by default the
         processors.
@@ -87,6 +90,7 @@ class Order:
     code: str | None = None
     options: tuple[str, ...] = ()
     shares: str | None = None
+    predicted: str | None = None
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0
@@ -143,6 +147,8 @@ _KERNEL = "schedfarm.core.engine.ranking:"
 
 _SHARES = "schedfarm.core.engine.usage:"
 
+_PREDICTED = "schedfarm.core.engine.predicting:"
+
 _LOOKED_AT = ("refresh", "halflife")
 
 _CARASTAN = "(Carastan-Santos and de Camargo 2017)"
@@ -154,10 +160,16 @@ _ROWS = (
         "spf",
         "shortest processing time first: smallest estimate (also sjf)",
         lambda w: w.estimate.copy(),
+        predicted=_PREDICTED + "SHORTEST",
         aliases=("sjf",),
         share=0.15,
     ),
-    Order("lpf", "longest processing time first: largest estimate", lambda w: -w.estimate),
+    Order(
+        "lpf",
+        "longest processing time first: largest estimate",
+        lambda w: -w.estimate,
+        predicted=_PREDICTED + "LONGEST",
+    ),
     Order(
         "sqf",
         "smallest resource requirement first: fewest procs",
@@ -169,12 +181,14 @@ _ROWS = (
         "saf",
         "smallest area first: smallest estimate x procs",
         lambda w: w.estimate * w.procs,
+        predicted=_PREDICTED + "SMALLEST",
         share=0.15,
     ),
     Order(
         "laf",
         "largest area first: largest estimate x procs",
         lambda w: -(w.estimate * w.procs),
+        predicted=_PREDICTED + "LARGEST",
         share=3.0,
     ),
     Order(

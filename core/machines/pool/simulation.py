@@ -26,6 +26,7 @@ from schedfarm.core.engine.planned import (
     empty_book,
     run_planned,
 )
+from schedfarm.core.engine.predicted import simulate_predicted
 from schedfarm.core.engine.run import Door, fair_options, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
@@ -51,9 +52,16 @@ def _plan(workload: Workload, unit: int, widest: int) -> Plan:
 
 POOL = Door(lambda policy: None, _machine, _plan, lambda machine: None)
 
-none = partial(POOL.schedule, code=NONE)
-aggressive = partial(POOL.schedule, code=AGGRESSIVE)
-easy = partial(POOL.schedule, code=EASY)
+
+def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
+    if policy.predict is not None:
+        return simulate_predicted(workload, policy, code)
+    return POOL.schedule(workload, policy, code)
+
+
+none = partial(_schedule, code=NONE)
+aggressive = partial(_schedule, code=AGGRESSIVE)
+easy = partial(_schedule, code=EASY)
 reserving, promise_reserving = POOL.reserving, POOL.promise_reserving
 
 
