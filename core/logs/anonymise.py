@@ -1,6 +1,6 @@
 """Copies of logs without names: users, groups, accounts and job names replaced consistently.
 
-A list says what is kept, so that a column that nobody thought of is left out.
+A list says what is kept, so that an unforeseen column is left out.
 """
 
 from __future__ import annotations
