@@ -9,8 +9,14 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
+from schedfarm.core.engine.expressions import (
+    ExpressionRankings,
+    check_numbers,
+    ranked_by_expression,
+)
 from schedfarm.core.engine.history import History
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.rank import AnyRankings
 from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
 from schedfarm.core.engine.usage import PASSED, Shares, settle_all
 from schedfarm.core.engine.user_ranking import (
@@ -119,6 +125,9 @@ class Orders:
         # One order has one key array for both: its function is called once a pass.
         self.functions = (first[1], None if second is first else second[1])
         self.sharing = sharing_of(workload, policy)
+        self._written: ExpressionRankings | None = None
+        if self.sharing is None and not stepwise:
+            self._compile(workload, names)
         shared = stepwise and self.sharing is not None
         self.called = shared or self.functions != (None, None)
         asked = any(f is not None and f.asks_history for f in self.functions)
@@ -126,9 +135,28 @@ class Orders:
         self._history = History(workload) if followed else None
         self._workload = workload
 
+    def _compile(self, workload: Workload, names: tuple[str, str]) -> None:
+        """Let kernels evaluate the functions, if all are expressions of the instant."""
+        first, second = (
+            find_order(name).expression if function else None
+            for name, function in zip(names, self.functions, strict=True)
+        )
+        if [first, second].count(None) == self.functions.count(None) < len(names):
+            self._written = ranked_by_expression(workload, self.rankings, first, second)
+            self._names, self.functions = names, (None, None)
+
+    def check(self) -> None:
+        """Refuse the simulation if an expression had no value for a waiting job."""
+        if self._written is not None:
+            programs = (self._written.first, self._written.second)
+            for name, program in zip(self._names, programs, strict=True):
+                check_numbers(self._workload, program, name)
+
     @property
-    def ranked(self) -> Rankings | SharedRankings:
+    def ranked(self) -> AnyRankings:
         """Rankings of the kernels, which follow the usage of users unless `call` does."""
+        if self._written is not None:
+            return self._written
         if self.sharing is None or self.called:
             return self.rankings
         waiting = np.empty(len(self._workload), np.int64)
@@ -161,13 +189,13 @@ class Orders:
         rank_waiting(sharing, self.rankings, waiting)
 
 
-def cloned(
-    ranked: Rankings | SharedRankings,
-) -> tuple[Rankings, Rankings] | tuple[SharedRankings, SharedRankings]:
-    """Return rankings for a schedule and for its clone, with sums of its own.
+def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
+    """Return rankings for a schedule and for its clone, with sums and an instant of its own.
 
     Ranks and keys are made before each pass, and shared.
     """
+    if isinstance(ranked, ExpressionRankings):
+        return ranked, ranked._replace(now=ranked.now.copy())
     if isinstance(ranked, Rankings):
         return ranked, ranked
     shares = ranked.sharing.shares
