@@ -65,6 +65,14 @@ CLEAN = click.option(
 )
 
 
+MAP = click.option(
+    "--map",
+    "map",
+    metavar="NAME|FILE.toml",
+    help="Map of the log's columns, as `map` of a campaign; by default the one next to the log.",
+)
+
+
 @click.group(cls=Sections)
 def traces() -> None:
     """List, fetch and describe logs."""
@@ -118,6 +126,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
+@MAP
 @click.option(
     "--plots",
     type=click.Path(path_type=Path),
@@ -252,6 +261,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @TRACES
 @CLEAN
+@MAP
 @click.option(
     "--count", type=click.IntRange(min=1), default=6, show_default=True, help="Number of windows."
 )
@@ -336,6 +346,56 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     write_table(files, jobs)
 
 
+@traces.command(cls=Command)
+@click.argument("log", type=click.Path(path_type=Path))
+@click.option(
+    "--out", required=True, help="File of the copy; gzip if it ends in .gz; - is standard output."
+)
+@click.option(
+    "--weeks",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Whole weeks that all times are moved by, below 0 for earlier.",
+)
+def anonymise(log: Path, out: str, weeks: int) -> None:
+    """Copy a LOG of sacct or SWF without names of users, groups, accounts, jobs.
+
+    Each name becomes a number in order of appearance. Columns that are not known to be free of
+    names are left out and listed. Job numbers, partitions and qualities of service are kept.
+    """
+    import gzip
+
+    from schedfarm.core.logs.anonymise import anonymise as copy
+    from schedfarm.core.numerals import grouped
+    from schedfarm.farm.output import output
+
+    target = output("--out", out, [str(log)])
+    found = copy(log, weeks)
+    content = found.text.encode()
+    target.write(gzip.compress(content, mtime=0) if out.lower().endswith(".gz") else content)
+    lines = [f"{grouped(found.rows)} rows"]
+    lines += [f"replaced {name}: {grouped(count)} names" for name, count in found.replaced.items()]
+    lines += [f"left out {name}" for name in found.left_out]
+    click.echo("\n".join(lines), err=target.standard)
+
+
+@traces.command(cls=Command)
+@JSON
+def maps(as_json: bool) -> None:
+    """List the ready maps of columns: data, DOI, licence, documentation."""
+    from schedfarm.core.logs.field_map import ready_map, ready_names
+
+    rows = {name: dict(ready_map(name).about) for name in ready_names()}
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for name, about in rows.items():
+        click.echo(f"{name:<16} {about.pop('title', '')}")
+        for key, text in about.items():
+            click.echo(f"{'':<16} {key}: {text}")
+
+
 traces.add_section(
     "Commands",
     {
@@ -344,6 +404,8 @@ traces.add_section(
         info: "Describe logs, as text, LaTeX and figures.",
         busiest: "Find the windows with the highest load.",
         write: "Write the jobs of a trace as a table.",
+        anonymise: "Copy a log without names.",
+        maps: "List the ready maps of columns.",
     },
 )
 
