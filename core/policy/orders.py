@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,12 @@ from schedfarm.core.policy.functions import (
     own_function,
     unicef,
     wfp3,
+)
+from schedfarm.core.policy.multifactor import (
+    NAME,
+    Multifactor,
+    is_multifactor,
+    read_multifactor,
 )
 from schedfarm.core.workload.workload import Workload
 
@@ -63,6 +69,8 @@ class Order:
         Options of a policy that it supports.
     shares : str, optional
         ``module:name`` of the code by which kernels rank users by their usage.
+    weighs : Multifactor, optional
+        Arguments of Slurm's priority, by which kernels weigh jobs.
     width : callable, optional
         Function from a workload to the widths in the code's formula, float64[n]; by default the
         processors.
@@ -86,6 +94,7 @@ class Order:
     code: str | None = None
     options: tuple[str, ...] = ()
     shares: str | None = None
+    weighs: Multifactor | None = None
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0
@@ -101,12 +110,13 @@ class Order:
     def remembers(self) -> bool:
         """Whether it looks at completed jobs."""
         asks = self.function is not None and self.function.asks_history
-        return self.shares is not None or asks
+        return self.shares is not None or self.weighs is not None or asks
 
     @property
     def is_compiled(self) -> bool:
         """Whether kernels evaluate it, which compiled fair starts need."""
-        return not self.moves or self.code is not None or self.shares is not None
+        known = (self.code, self.shares, self.weighs)
+        return not self.moves or any(one is not None for one in known)
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
         """Return the keys of a fixed order, smallest first, in a new array; None if it moves.
@@ -211,6 +221,12 @@ _ROWS = (
         cost=FOLLOWED,
     ),
     Order(
+        NAME,
+        "largest priority of Slurm first, from weighted factors: multifactor(age=1000, ...)",
+        weighs=Multifactor(),
+        cost=FOLLOWED,
+    ),
+    Order(
         "f1",
         f"log10(estimate) procs + 870 log10(submit) {_CARASTAN}",
         function=OrderFunction("f1", f1),
@@ -260,6 +276,9 @@ def find_order(name: str) -> Order:
         return ORDERS[name]
     if name.lstrip().startswith("("):
         return _written(name)
+    if is_multifactor(name):
+        weighs = read_multifactor(name)
+        return replace(ORDERS[NAME], name=weighs.name, weighs=weighs)
     if name in FORMER:
         raise InputError(f"order {name!r} is called {FORMER[name]!r} now; write {FORMER[name]!r}")
     if ":" not in name and own.entry_point(own.ORDERS, name) is None:
@@ -293,7 +312,8 @@ def spelt(name: str) -> str:
     ('spf', '(2 * procs)')
     """
     found = aliased(name, ALIASES)
-    return find_order(name).name if found.lstrip().startswith("(") else found
+    written = found.lstrip().startswith("(") or is_multifactor(found)
+    return find_order(name).name if written else found
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:
