@@ -3,8 +3,9 @@
 Stores are read by their documented format only. matplotlib is imported when a figure is drawn.
 """
 
+from schedfarm.analysis.axes import unfold
 from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
-from schedfarm.analysis.compare import compare, comparison_warnings, losers
+from schedfarm.analysis.compare import compare, compare_values, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
 from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
 from schedfarm.analysis.explanation_figure import explanation_figure
@@ -38,6 +39,7 @@ __all__ = [
     "changes_text",
     "characteristics",
     "compare",
+    "compare_values",
     "comparison_csv",
     "comparison_facts",
     "comparison_figure",
@@ -62,6 +64,7 @@ __all__ = [
     "table_facts",
     "table_text",
     "tables_csv",
+    "unfold",
     "validation",
     "verdicts",
     "weekly_bands",

@@ -15,12 +15,14 @@ import xarray as xr
 from schedfarm.analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
 from schedfarm.analysis.store import (
+    Labels,
     Store,
     at_labels,
     check_held,
     check_known,
     has_log,
     known_label,
+    known_labels,
     of_log,
     of_samples,
     open_metric,
@@ -62,9 +64,9 @@ def bands(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
-    trace: str | None = None,
-    load: float | str | None = None,
-    policy: str | None = None,
+    trace: Labels = None,
+    load: Labels = None,
+    policy: Labels = None,
 ) -> xr.Dataset:
     """Reduce a summary metric to a band over its samples.
 
@@ -83,8 +85,8 @@ def bands(
         ``auto`` the first of ten samples or more and the second of fewer; ``quantile`` gives plain
         quantiles, ``interval`` the mean and an interval of the mean.
     trace, load, policy : optional
-        The only ones to take, as labels of the store or in another spelling of these (0.95,
-        ``sjf+easy``); by default all.
+        The only ones to take, one or several, as labels of the store or in another spelling of
+        these (0.95, ``sjf+easy``); by default all.
 
     Returns
     -------
@@ -208,9 +210,9 @@ def all_weekly_bands(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
-    trace: str | None = None,
-    load: float | str | None = None,
-    policy: str | None = None,
+    trace: Labels = None,
+    load: Labels = None,
+    policy: Labels = None,
 ) -> list[xr.Dataset]:
     """Reduce a metric to weekly bands of each trace that has samples enough.
 
@@ -233,8 +235,7 @@ def all_weekly_bands(
         As `weekly_bands`; of too few samples, if no trace has enough.
     """
     traces = [str(name) for name in open_summary(store)["trace"].values]
-    if trace is not None:
-        traces = [known_label("trace", trace, traces)]
+    traces = known_labels("trace", trace, traces)
     found: list[xr.Dataset] = []
     refused: list[TooFewSamplesError] = []
     for one in traces:

@@ -12,6 +12,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from schedfarm.analysis.axes import (
+    across,
+    axis_named,
+    by_origin,
+    known_value,
+    narrowed,
+    value_label,
+)
 from schedfarm.analysis.bands import bands
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.groups import FELT, changes
@@ -26,6 +34,7 @@ from schedfarm.analysis.intervals import (
 from schedfarm.analysis.notes import notes
 from schedfarm.analysis.store import (
     LOG,
+    Labels,
     Store,
     at_labels,
     check_known,
@@ -34,7 +43,7 @@ from schedfarm.analysis.store import (
     open_metric,
     open_summary,
 )
-from schedfarm.analysis.validation import far_from_log, logged_means
+from schedfarm.analysis.validation import far_from_log, mean_as_logged
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
@@ -57,6 +66,7 @@ class _Question:
     baseline: str
     policies: list[str]
     traces: list[str]
+    blocks: list[list[str]]
     loads: list[str]
     level: float
     stopped: set[tuple[str, frozenset[str]]]
@@ -73,15 +83,15 @@ def compare(
     policies: Sequence[str] = (),
     *,
     metrics: Sequence[str] = (),
-    trace: str | None = None,
-    load: float | str | None = None,
+    trace: Labels = None,
+    load: Labels = None,
     level: float = LEVEL,
 ) -> xr.Dataset:
     """Compare policies with a baseline, sample by sample.
 
     Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
     number over several traces is the mean over them, and its interval that of the samples within
-    each. The loads of a sample stay together.
+    each. The loads of a sample stay together, and so do the values of an axis of the campaign.
 
     Parameters
     ----------
@@ -144,13 +154,83 @@ def compare(
     return found.assign_attrs(baseline=asked.baseline, level=level)
 
 
+def compare_values(
+    store: Store,
+    axis: str | None = None,
+    baseline: Any = None,
+    values: Sequence[Any] = (),
+    *,
+    policy: str | None = None,
+    trace: str | None = None,
+    at: Mapping[str, Any] | None = None,
+    metrics: Sequence[str] = (),
+    load: Labels = None,
+    level: float = LEVEL,
+) -> xr.Dataset:
+    """Compare the values of an axis of the campaign under one policy, sample by sample.
+
+    Samples are paired: the jobs of a sample are the same at all sizes of the machine and all
+    options of a policy. At the values of other keys of traces, such as ``weeks``, they are not.
+
+    Parameters
+    ----------
+    store : path or DataTree
+        The store's folder or address, or an open tree.
+    axis : str, optional
+        Name of the axis; by default the only one.
+    baseline : int, float or str, optional
+        The value to compare with; by default the first, of numbers the smallest.
+    values : sequence of int, float or str
+        The values to compare; by default all others.
+    policy : str, optional
+        The policy: a label, or as written in the campaign; by default the only one.
+    trace : str, optional
+        The only trace to compare, as written in the campaign; by default all.
+    at : mapping, optional
+        Value of each other axis.
+    metrics, load, level
+        As in `compare`; of metrics those of the summary.
+
+    Returns
+    -------
+    Dataset
+        As `compare`, with labels such as ``processors=120`` in place of policies, and traces as
+        written in the campaign. Further attributes: ``axis``; and ``cells``, by trace and label of
+        a value the store's own labels of trace and policy.
+
+    Raises
+    ------
+    StoreError
+        As `compare`; if there is no such axis or value, or another axis or the policy is open.
+
+    Examples
+    --------
+    >>> labels = {"trace": {f"m.processors-{n}": {"of": "m", "at": {"processors": n}}
+    ...                     for n in (64, 80)}}
+    >>> waits = [[[[60.0]], [[90.0]]], [[[20.0]], [[40.0]]]]
+    >>> root = xr.Dataset({"wait": (("trace", "resample", "load", "policy"), waits)},
+    ...     {"trace": list(labels["trace"]), "resample": [1, 2], "load": ["0.9"],
+    ...      "policy": ["fcfs+easy"]}, {"labels": json.dumps(labels)})
+    >>> found = compare_values(xr.DataTree(root), "processors", 64)
+    >>> found["policy"].values.tolist(), found["mean"].squeeze().item()
+    (['processors=80'], 30.0)
+    """
+    axis = axis_named(store, axis)
+    tree, known, cells = across(store, axis, narrowed(store, at or {}, trace, policy))
+    first = known[0] if baseline is None else known_value(axis, baseline, known)
+    others = [value_label(axis, known_value(axis, one, known)) for one in values]
+    label = value_label(axis, first)
+    found = compare(tree, label, others, metrics=metrics, load=load, level=level)
+    return found.assign_attrs(axis=axis, cells=cells)
+
+
 def _checked(
     store: Store,
     baseline: str | None,
     policies: Sequence[str],
     metrics: Sequence[str],
-    trace: str | None,
-    load: float | str | None,
+    trace: Labels,
+    load: Labels,
     level: float,
 ) -> _Question:
     if not 0 < level < 1:
@@ -168,13 +248,15 @@ def _checked(
         known = [one for one in labels if one != base]
         wanted = f"one of {', '.join(known)}" if known else "a store with more policies"
         raise StoreError(f"{base!r} is the baseline; give {wanted} to compare with it")
-    narrowed = at_labels(next(iter(chosen.values())), trace=trace, load=load)
+    there = at_labels(next(iter(chosen.values())), trace=trace, load=load)
+    traces = [str(name) for name in there["trace"].values]
     return _Question(
         chosen,
         base,
         others,
-        [str(name) for name in narrowed["trace"].values],
-        [str(name) for name in narrowed["load"].values],
+        traces,
+        list(by_origin(store, traces).values()),
+        [str(name) for name in there["load"].values],
         level,
         {
             (one["metric"], frozenset((one["policy"], one["over"])))
@@ -232,9 +314,9 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
     data["overall"] = (("policy", "bound"), [[np.exp(x) for x in one[:3]] for one in overall])
     data["overall_p"] = ("policy", [one.p for one in overall])
     data["overall_p_holm"] = data["overall_p"].copy(data=holm(data["overall_p"].values))
-    data["rank"] = ("ranked", _ranks(samples, larger=larger))
+    data["rank"] = ("ranked", _ranks(samples, asked.blocks, larger=larger))
     data["critical_difference"] = critical_difference(
-        len(shown), len(asked.traces), level=asked.level
+        len(shown), len(asked.blocks), level=asked.level
     )
     base = samples.sel(policy=asked.baseline, drop=True)
     data["sample_ratio"] = (samples.sel(policy=asked.policies) / base.where(base != 0)).drop_attrs()
@@ -302,10 +384,7 @@ def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> 
     """Return the mean as logged of each trace, over its samples or, without any, of the log."""
     values = np.full(mean.shape, np.nan)
     for i, trace in enumerate(asked.traces):
-        found = logged_means(store, trace, metric)
-        if found is not None:
-            samples = found.sel(resample=found["resample"] > LOG)
-            values[i] = float((samples if samples.size else found).mean())
+        values[i] = mean_as_logged(store, trace, metric)
     return values
 
 
@@ -315,7 +394,7 @@ def _corrected(p: xr.DataArray) -> Float64:
 
 
 def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) -> Any:
-    blocks = [_paired(samples.sel(trace=one), asked.baseline, policy) for one in asked.traces]
+    blocks = [_paired(_joined(samples, one), asked.baseline, policy) for one in asked.blocks]
     blocks = [block for block in blocks if len(block[0])]
     key = ("overall", metric, policy)
     if not blocks:
@@ -324,16 +403,27 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
     return interval(blocks, log_ratio, level=asked.level, key=key, widened=widened)
 
 
-def _ranks(samples: xr.DataArray, *, larger: bool) -> Float64:
+def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
+    """Return the values at the loads of some traces next to each other along ``load``.
+
+    The values of an axis of the campaign are traces with the same samples: like the loads of a
+    trace they stay together, since an interval over them as if independent would be too short.
+    """
+    return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
+
+
+def _ranks(samples: xr.DataArray, blocks: Sequence[Sequence[str]], *, larger: bool) -> Float64:
     """Return the mean rank of each policy: over the loads of a trace, then over the traces."""
     common = samples.where(samples.notnull().all("policy"))
-    means = common.mean("resample").transpose("trace", "load", "policy").values
+    means = -common.mean("resample") if larger else common.mean("resample")
     ranks = []
-    for trace in -means if larger else means:
-        loads = trace[np.isfinite(trace).all(axis=1)]
+    for traces in blocks:
+        values = _joined(means, traces).transpose("load", "policy").values
+        loads = values[np.isfinite(values).all(axis=1)]
         if len(loads):
             ranks.append(mean_ranks(loads))
-    found: Float64 = np.mean(ranks, axis=0) if ranks else np.full(means.shape[-1], np.nan)
+    nothing = np.full(samples.sizes["policy"], np.nan)
+    found: Float64 = np.mean(ranks, axis=0) if ranks else nothing
     return found
 
 
@@ -371,22 +461,35 @@ def losers(
     metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
     if metric is None:
         return []
-    called = names or {}
+    called, baseline = names or {}, str(found.attrs["baseline"])
+
+    def changed(trace: str, load: str, policy: str) -> pd.DataFrame:
+        of, one = _cell(found, trace, policy)
+        before, base = _cell(found, trace, baseline)
+        known = {"load": load, "metric": metric, "names": called.get(of, {})}
+        frame = changes(store, of, one, base, by, baseline_trace=before, **known)
+        frame.attrs |= {"trace": trace, "policy": policy, "baseline": baseline}
+        return frame
+
     return [
-        changes(
-            store,
-            trace,
-            policy,
-            str(found.attrs["baseline"]),
-            by,
-            load=load,
-            metric=metric,
-            names=called.get(trace, {}),
-        )
+        changed(trace, load, policy)
         for trace in found["trace"].values.tolist()
         for load in found["load"].values.tolist()
         for policy in found["policy"].values.tolist()
     ]
+
+
+def _cell(found: xr.Dataset, trace: str, label: str) -> tuple[str, str]:
+    """Return the store's labels of a trace and a policy of a comparison, perhaps of an axis."""
+    cells: Mapping[str, Mapping[str, tuple[str, str]]] = found.attrs.get("cells", {})
+    return cells[trace][label] if cells else (trace, label)
+
+
+def traces_of(found: xr.Dataset) -> list[str]:
+    """Return the store's labels of the traces of a comparison."""
+    labels = found["ranked"].values.tolist()
+    each = (_cell(found, trace, label)[0] for trace in found["trace"].values for label in labels)
+    return list(dict.fromkeys(map(str, each)))
 
 
 def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
@@ -406,7 +509,12 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
         bands of the same samples.
     """
     traces = found["trace"].values.tolist()
-    said = far_from_log(store, str(found.attrs["baseline"]), traces)
+    bases = [_cell(found, trace, str(found.attrs["baseline"])) for trace in traces]
+    said = [
+        one
+        for policy in dict.fromkeys(policy for _, policy in bases)
+        for one in far_from_log(store, policy, [trace for trace, _ in bases])
+    ]
     precision, pairs = _precision(open_summary(store)), found["pairs"].values
     if not pairs.any():
         said.append("no samples: each ratio is of one schedule, so that no interval can be given")
@@ -415,7 +523,12 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
         said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")
     if pairs.max() < 2:
         return [*said, "a single pair gives no interval; run the campaign with more resamples"]
-    shown = {axis: found[axis].values for axis in CELL[:2]} | {"policy": found["ranked"].values}
+    every = [_cell(found, trace, label) for trace in traces for label in found["ranked"].values]
+    shown = {
+        "trace": list(dict.fromkeys(trace for trace, _ in every)),
+        "load": found["load"].values,
+        "policy": list(dict.fromkeys(policy for _, policy in every)),
+    }
     if precision.get("stopped"):
         said.append(_ended(precision))
     for metric in found["metric"].values.tolist():

@@ -26,7 +26,7 @@ from schedfarm.analysis.drawing import (
     whole_marks,
 )
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
-from schedfarm.analysis.store import Store, known_label, of_log, open_summary
+from schedfarm.analysis.store import Labels, Store, known_labels, of_log, open_summary
 from schedfarm.analysis.tables import axis_label, axis_name, decimals_for
 from schedfarm.core.numerals import grouped
 
@@ -79,8 +79,8 @@ def weekly_bands_figure(
     level: float = LEVEL,
     log: bool = False,
     size: tuple[float, float] | None = None,
-    trace: str | None = None,
-    policy: str | None = None,
+    trace: Labels = None,
+    policy: Labels = None,
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
 
@@ -138,7 +138,7 @@ def weekly_bands_figure(
     panels = _panels(store, metric, load, trace, {"kind": rule.kind, **rule.options})
     notes = _contradictions(panels, policy)
     policies = [str(one) for one in open_summary(store)["policy"].values]
-    shown = policies if policy is None else [known_label("policy", policy, policies)]
+    shown = known_labels("policy", policy, policies)
     with style.context(STYLE):
         every = policy_styles(policies)
         styles = {one: every[one] for one in shown}
@@ -201,8 +201,8 @@ def figure_notes(
     trim: float = TRIM,
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
-    trace: str | None = None,
-    policy: str | None = None,
+    trace: Labels = None,
+    policy: Labels = None,
 ) -> list[str]:
     """Say where the lines of `weekly_bands_figure` end in another order than the table has.
 
@@ -234,7 +234,7 @@ def figure_notes(
     return _contradictions(panels, policy)
 
 
-def _contradictions(panels: list[list[Panel]], policy: str | None) -> list[str]:
+def _contradictions(panels: list[list[Panel]], policy: Labels) -> list[str]:
     """Name the panel and the pair whose lines and numbers over all jobs differ most in order."""
     found: list[tuple[float, str]] = []
     drawn = [(title, band) for row in panels for title, band in row if band is not None]
@@ -294,17 +294,14 @@ def _middles(band: xr.Dataset) -> dict[str, float]:
 def _panels(
     store: Store,
     metric: str,
-    load: float | str | None,
-    trace: str | None,
+    load: Labels,
+    trace: Labels,
     rule: Mapping[str, Any],
 ) -> list[list[Panel]]:
     """Return the grid of panels, row by row."""
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
-    if load is not None:
-        loads = [known_label("load", load, loads)]
-    if trace is not None:
-        traces = [known_label("trace", trace, traces)]
+    loads, traces = known_labels("load", load, loads), known_labels("trace", trace, traces)
     found: dict[str, xr.Dataset] = {}
     refused: list[StoreError] = []
     for one in traces:

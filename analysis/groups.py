@@ -94,6 +94,21 @@ FELT = ("wait", "bounded_slowdown")
 """What jobs feel, of which a group's mean is compared."""
 
 
+OF_BOTH = ("wait", "end", "state")
+"""Arrays of jobs that depend on the schedule."""
+
+HELD = {
+    *OF_BOTH,
+    "jobs",
+    "submit",
+    "run",
+    "procs",
+    "number",
+    *(g.array for g in GROUPINGS.values()),
+}
+"""Arrays that the changes of groups of jobs are made of."""
+
+
 def changes(
     store: Store,
     trace: str,
@@ -104,6 +119,7 @@ def changes(
     load: float | str,
     metric: str = "wait",
     names: Mapping[int, str] = NO_NAMES,
+    baseline_trace: str | None = None,
 ) -> pd.DataFrame:
     """Compare the mean wait or slowdown of each group of jobs under two policies, by sample.
 
@@ -123,6 +139,8 @@ def changes(
         ``wait``, s, or ``bounded_slowdown``.
     names : mapping of int to str
         Names of users, groups, queues or partitions, by number.
+    baseline_trace : str, optional
+        Trace of the baseline, of the same jobs on a machine of another size; by default `trace`.
 
     Returns
     -------
@@ -161,7 +179,8 @@ def changes(
     load = known_label("load", load, group["load"].values.tolist())
     known = group["policy"].values.tolist()
     policy, baseline = (known_label("policy", name, known) for name in (policy, baseline))
-    if policy == baseline:
+    before = open_trace(store, baseline_trace or trace)
+    if (policy, trace) == (baseline, baseline_trace or trace):
         raise StoreError(f"policy and baseline are both {policy!r}; a change is between two")
     grouping = GROUPINGS[by]
 
@@ -170,9 +189,12 @@ def changes(
             return grouping.place(sample[grouping.array].values)
         return logged_values(store, trace, by, sample["number"].values)
 
-    at = group.sel(load=load)
+    both = (
+        before[list(HELD & set(before))].sel(load=load, policy=baseline),
+        group[list(HELD & set(group))].sel(load=load, policy=policy),
+    )
     tau = float(open_summary(store).attrs.get("tau", 10))
-    found = dict(_samples(at, place, (baseline, policy), metric, tau))
+    found = dict(_samples(both, place, metric, tau))
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
@@ -194,17 +216,28 @@ def changes(
 
 
 def _samples(
-    at: xr.Dataset,
+    both: tuple[xr.Dataset, xr.Dataset],
     place: Callable[[xr.Dataset], Int64],
-    policies: tuple[str, str],
     metric: str,
     tau: float,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield each resample that has both policies, with the sums of its groups."""
-    both = at.sel(policy=list(policies))
-    for i, label in enumerate(at["resample"].values.tolist()):
-        sample = both.isel(resample=i)
-        sample = sample.isel(job=slice(int(sample["jobs"])))
+    """Yield each resample that has both schedules, with the sums of its groups."""
+    for i, label in enumerate(both[1]["resample"].values.tolist()):
+        jobs = int(both[1]["jobs"][i])
+        parts = [one.isel(resample=i, job=slice(jobs)) for one in both]
+        if int(both[0]["jobs"][i]) != jobs:
+            raise StoreError(f"resample {label} has other jobs there; changes are of the same jobs")
+        of_both = [name for name in OF_BOTH if name in parts[0]]
+        sample = (
+            parts[1]
+            .drop_vars("policy")
+            .assign(
+                {
+                    name: (("policy", "job"), np.stack([one[name].values for one in parts]))
+                    for name in of_both
+                }
+            )
+        )
         waits: Int64 = sample["wait"].values
         # A refused job has wait -1; if all have, the cell is not done.
         if (waits < 0).all(axis=1).any():

@@ -11,6 +11,7 @@ import pandas as pd
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.store import (
     LOG,
+    Labels,
     Store,
     at_labels,
     check_known,
@@ -31,9 +32,9 @@ def plain(
     store: Store,
     metrics: Sequence[str] = (),
     *,
-    trace: str | None = None,
-    load: float | str | None = None,
-    policy: str | None = None,
+    trace: Labels = None,
+    load: Labels = None,
+    policy: Labels = None,
 ) -> pd.DataFrame:
     """Return the values of a store's cells as a table: one row per cell, one column per metric.
 

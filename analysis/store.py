@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -23,6 +23,9 @@ from schedfarm.core.labels import find_label
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
 """A store's folder or address, or the tree that `open_tree` made of it."""
+
+Labels: TypeAlias = float | str | Sequence[str] | None
+"""Labels of an axis to restrict a query to: one, several, or None for all."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
@@ -297,20 +300,10 @@ def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in traces}
 
 
-def at_labels(data: Data, **wanted: float | str | None) -> Data:
+def at_labels(data: Data, **wanted: Labels) -> Data:
     """Return the part of a store's dataset or array at some labels; its dimensions stay.
 
-    Parameters
-    ----------
-    data : Dataset or DataArray
-        What is chosen from.
-    **wanted : float or str, optional
-        By dimension the label that is meant, as for `known_label`; None is all of them.
-
-    Raises
-    ------
-    StoreError
-        If a label or a dimension is not there.
+    wanted: by dimension a label or several, as for `known_label`; None is all of them.
 
     Examples
     --------
@@ -321,8 +314,16 @@ def at_labels(data: Data, **wanted: float | str | None) -> Data:
     for axis, given in wanted.items():
         if given is not None:
             check_known(axis, "dimension", [str(name) for name in data.dims])
-            data = data.sel({axis: [known_label(axis, given, data[axis].values.tolist())]})
+            data = data.sel({axis: known_labels(axis, given, data[axis].values.tolist())})
     return data
+
+
+def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
+    """Return the labels of an axis that a user means, as `known_label`; all of them for None."""
+    if given is None:
+        return labels
+    each = [given] if isinstance(given, str | int | float) else given
+    return list(dict.fromkeys(known_label(axis, one, labels) for one in each))
 
 
 def known_label(axis: str, given: float | str, labels: list[str]) -> str:

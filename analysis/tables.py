@@ -13,13 +13,14 @@ import xarray as xr
 from schedfarm.analysis.band_rule import ranks_text, share_text
 from schedfarm.core.arrays import Float64
 from schedfarm.core.format.geometry import ORIGIN
+from schedfarm.core.labels import load_number
 from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
 """Columns that say what a row rests on: ranks and number of samples, and what they hold."""
 
-LOG = "log"
-"""The column of the log itself."""
+LOG, LOGGED = "log", "logged"
+"""The columns of the log itself, and of the mean as logged."""
 
 DIGITS = 3
 """Significant digits with which the text shows the typical value of a block."""
@@ -42,8 +43,9 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Indexed by the cell, such as (trace, load, policy), in the store's order; columns are
         the band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
-        quantiles, ...), ``log`` where the store has the log itself, and ``first``, ``last``, ``n``,
-        ``missing``, ``coverage`` as `bands` gives them. Its ``attrs`` say what the metric and the
+        quantiles, ...), ``log`` where the store has the log itself, ``logged`` where the mean as
+        logged was added, and ``first``, ``last``, ``n``, ``missing``, ``coverage`` as `bands` gives
+        them. Its ``attrs`` say what the metric and the
         band are.
 
     Examples
@@ -61,7 +63,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     *cell, numbers = values.dims
     columns = values.to_dataset(dim=numbers)
     labels = list(columns)
-    others = [name for name in (LOG, *STANDING) if name in bands]
+    others = [name for name in (LOG, LOGGED, *STANDING) if name in bands]
     columns = columns.assign({name: bands[name] for name in others})
     frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
     if ORIGIN in cell:
@@ -220,7 +222,8 @@ def heading(bands: xr.Dataset) -> str:
     'Mean wait (s): highest of the samples'
     """
     log = "; log: the log itself" if LOG in bands else ""
-    return f"{axis_label(bands)}: {bands.attrs['description']}{log}"
+    logged = "; as logged: the same samples with the waits of the log" if LOGGED in bands else ""
+    return f"{axis_label(bands)}: {bands.attrs['description']}{log}{logged}"
 
 
 def axis_label(bands: xr.Dataset) -> str:
@@ -278,7 +281,9 @@ def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
     at = {name: place[str(name)] for name in bands["load_least"].dims}
     least, most = (float(bands[name].sel(at)) for name in ("load_least", "load_most"))
     if not most - least > SAME_LOAD:
-        return ""
+        # At another size of the machine the load is not that of the label.
+        label = load_number(place.get("load"))
+        return f"; offered load there {least:.3f}" if abs(least - label) > SAME_LOAD else ""
     log = float(bands["load_log"].sel(at)) if "load_log" in bands else math.nan
     own = f", of the log {log:.3f}" if math.isfinite(log) else ""
     return f"; offered load of the samples {least:.3f} to {most:.3f}{own}"
@@ -300,6 +305,8 @@ def _cells(block: pd.DataFrame) -> list[list[str]]:
 
 
 def _heading_of(label: object) -> str:
+    if label == LOGGED:
+        return "as logged"
     return f"{100 * label:g} %" if isinstance(label, float) else str(label).replace("_", " ")
 
 

@@ -176,6 +176,27 @@ def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
     return xr.DataArray(means, {"resample": labels}, ("resample",), name="logged")
 
 
+def mean_as_logged(store: Store, trace: str, metric: str) -> float:
+    """Return the mean as logged over a trace's samples or, without any, of its log; else NaN."""
+    found = logged_means(store, trace, metric)
+    if found is None:
+        return np.nan
+    samples = found.sel(resample=found["resample"] > LOG)
+    return float((samples if samples.size else found).mean())
+
+
+def with_logged(store: Store, band: xr.Dataset) -> xr.Dataset:
+    """Add to a band of `bands` the mean as logged of each trace, ``logged``, if it is known."""
+    metric = str(band.attrs["metric"])
+    if "trace" not in band.dims or metric not in FELT:
+        return band
+    means = [mean_as_logged(store, str(trace), metric) for trace in band["trace"].values]
+    if not np.isfinite(means).any():
+        return band
+    said = {"long_name": "mean of the same samples as logged", "units": band[metric].units}
+    return band.assign(logged=("trace", means, said))
+
+
 def _by_number(job: Int64, order: Int64, values: Float64, wanted: Int64) -> Float64:
     """Return the value of each wanted job number; NaN for a number that is not in the log.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from schedfarm.analysis.axes import axis_named, is_number, lines_along
 from schedfarm.analysis.drawing import (
     EDGE,
     EDGE_WIDTH,
@@ -108,36 +110,73 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
     for axes, trace in zip(panels, traces, strict=True):
         at = found.sel(trace=trace)
         order = np.argsort(at["x"].values)
-        x = at["x"].values[order]
-        for policy, look in styles.items():
-            low, middle, high = (
-                at[name].sel(policy=policy).values[order] for name in ("low", "middle", "high")
-            )
-            axes.fill_between(x, low, high, color=look["color"], alpha=FILL, linewidth=0)
-            for edge in (low, high):
-                axes.plot(x, edge, **look, alpha=EDGE, linewidth=EDGE_WIDTH)
-            axes.plot(x, middle, **look, marker="o", markersize=2.5)
-            if "log" in at:
-                mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
-                own_marks(axes, x, at["log"].sel(policy=policy).values[order], **mark)
-        drawn = at["middle"].values
-        if np.nanmin(drawn) > 0 and np.nanmax(drawn) / np.nanmin(drawn) > WIDE:
-            log_axis(axes, "y")
-        else:
-            axes.set_ylim(bottom=0)
-            axes.yaxis.set_major_formatter(thin_spaced)
+        at = at.isel(load=order)
+        x = at["x"].values
+        _curves(axes, x, {policy: at.sel(policy=policy) for policy in styles}, styles)
         near = np.diff(x, prepend=-np.inf) < LEAST_GAP * np.ptp(x)
         axes.set_xticks(x[~near], [f"{value:.3g}" for value in x[~near]])
-        axes.margins(x=0.03)
         name_panel(axes, trace)
         axes.set_xlabel("Offered load")
     for row in rows:
         row[0].set_ylabel(_label(found))
     curves_legend(figure, styles)
-    notes = _samples(found)
-    if "log" in found:
-        notes.append("Diamonds: the log itself.")
-    return notes
+    return _notes(found)
+
+
+def axis_curves(figure: Figure, subject: Subject) -> list[str]:
+    """Draw a metric over the values of an axis with bands, a panel for each trace and load."""
+    found = _found(subject)
+    assert subject.store is not None, "the figure's row says what it needs"
+    axis = axis_named(subject.store, subject.axis)
+    values, lines = lines_along(subject.store, axis, found)
+    if len(values) < 2:
+        raise StoreError(f"axis {axis!r} has one value here; a curve needs at least two")
+    numbers = all(is_number(one) for one in values)
+    x = np.array(values if numbers else range(len(values)), np.float64)
+    panels: dict[str, dict[str, xr.Dataset]] = {}
+    for (trace, policy), line in lines.items():
+        for load in found["load"].values.tolist():
+            title = trace if found.sizes["load"] == 1 else f"{trace}, load {load}"
+            panels.setdefault(title, {})[policy] = line.sel(load=load)
+    styles = curve_styles(list(dict.fromkeys(policy for _, policy in lines)))
+    rows = panel_rows(figure, len(panels))
+    places = [one for row in rows for one in row]
+    for axes, (title, curves) in zip(places, panels.items(), strict=True):
+        _curves(axes, x, curves, styles)
+        axes.set_xticks(x, [str(one) for one in values])
+        name_panel(axes, title)
+        axes.set_xlabel(axis)
+    for row in rows:
+        row[0].set_ylabel(_label(found))
+    curves_legend(figure, styles)
+    return _notes(found)
+
+
+def _curves(
+    axes: Axes, x: Any, curves: Mapping[str, xr.Dataset], styles: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Draw the bands of each policy over positions, with the values of the log."""
+    for policy, at in curves.items():
+        look = styles[policy]
+        low, middle, high = (at[name].values for name in ("low", "middle", "high"))
+        axes.fill_between(x, low, high, color=look["color"], alpha=FILL, linewidth=0)
+        for edge in (low, high):
+            axes.plot(x, edge, **look, alpha=EDGE, linewidth=EDGE_WIDTH)
+        axes.plot(x, middle, **look, marker="o", markersize=2.5)
+        if "log" in at:
+            mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
+            own_marks(axes, x, at["log"].values, **mark)
+    drawn = np.concatenate([at["middle"].values for at in curves.values()])
+    if np.nanmin(drawn) > 0 and np.nanmax(drawn) / np.nanmin(drawn) > WIDE:
+        log_axis(axes, "y")
+    else:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(thin_spaced)
+    axes.margins(x=0.03)
+
+
+def _notes(found: xr.Dataset) -> list[str]:
+    return [*_samples(found), *(["Diamonds: the log itself."] if "log" in found else [])]
 
 
 def _found(subject: Subject) -> xr.Dataset:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from schedfarm.analysis.axes import narrowed
 from schedfarm.analysis.cells import cell_jobs, cell_schedule
 from schedfarm.analysis.drawing import (
     COLUMN_STYLE,
@@ -20,7 +21,7 @@ from schedfarm.analysis.drawing import (
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.place import StoreName
 from schedfarm.analysis.plots.axes import name_figure, say
-from schedfarm.analysis.plots.campaigns import heat_map, load_curves
+from schedfarm.analysis.plots.campaigns import axis_curves, heat_map, load_curves
 from schedfarm.analysis.plots.gantt import gantt
 from schedfarm.analysis.plots.jobs import arrivals, distributions, estimates, users
 from schedfarm.analysis.plots.over_time import queue, utilisation
@@ -57,7 +58,7 @@ class Kind:
     figure : callable
         From a `Subject` and a width, inches, to the figure.
     takes : frozenset of str
-        Options that it uses: ``metric``, ``begin`` and ``length``.
+        Options that it uses: ``metric``, ``begin``, ``length`` and ``axis``.
     policies : int
         Most policies of a store that it shows, if none is named.
     """
@@ -129,6 +130,10 @@ _ROWS = (
         "heatmap", STORE, "A metric by load and policy, as colours with numbers.",
         _framed(heat_map, 2.4, 2.6), _VALUE,
     ),
+    Kind(
+        "axis", STORE, "A metric over the values of an axis of the campaign, with bands.",
+        _framed(axis_curves, 2.6, 2.8), _VALUE | {"axis"},
+    ),
 )  # fmt: skip
 
 KINDS: Mapping[str, Kind] = MappingProxyType({row.name: row for row in _ROWS})
@@ -154,6 +159,8 @@ def plot(
     load: float | str | None = None,
     policies: Sequence[str] = (),
     sample: int | None = None,
+    axis: str | None = None,
+    at: Mapping[str, Any] | None = None,
 ) -> Figure:
     """Draw one of the usual figures of a log, a schedule or a store.
 
@@ -175,6 +182,10 @@ def plot(
     trace, load, policies, sample : optional
         Cells of a store. For figures of jobs and schedules by default the first trace and load,
         the log itself or the first sample, and the first policies.
+    axis : str, optional
+        Axis of the campaign over which ``axis`` is drawn; by default its only one.
+    at : mapping, optional
+        Values of axes of the campaign to restrict a figure of a store's metric to.
 
     Returns
     -------
@@ -201,11 +212,11 @@ def plot(
     row = find_kind(kind)
     check_known(width, "width", list(COLUMN_WIDTHS))
     target = None if path is None else checked_path(path)
-    options = {"metric": metric, "begin": begin, "length": length}
+    options = {"metric": metric, "begin": begin, "length": length, "axis": axis}
     check_options(row, (name for name, value in options.items() if value is not None))
     where = {"trace": trace, "load": load, "policies": policies, "sample": sample}
-    subject = _subject(row, of, where)
-    subject = replace(subject, metric=metric, begin=begin, length=length)
+    subject = _subject(row, of, where | {"at": at or {}})
+    subject = replace(subject, metric=metric, begin=begin, length=length, axis=axis)
     sheets = [STYLE, COLUMN_STYLE]
     with style.context(sheets):
         figure = row.figure(subject, COLUMN_WIDTHS[width])
@@ -260,23 +271,26 @@ def _of_store(
     load: float | str | None,
     policies: Sequence[str],
     sample: int | None,
+    at: Mapping[str, Any],
 ) -> Subject:
     if row.needs == STORE:
-        return _of_summary(row, store, trace, load, policies, sample)
+        return _of_summary(row, store, trace, load, policies, sample, at)
+    if at:
+        raise StoreError(f"{row.name} is drawn of single cells; name a trace and policies instead")
     summary = open_summary(store)
     labels = {axis: summary[axis].values.tolist() for axis in ("trace", "load", "policy")}
     traces = labels["trace"]
     trace = traces[0] if trace is None else known_label("trace", trace, traces)
     load = labels["load"][0] if load is None else known_label("load", load, labels["load"])
     sample = int(summary["resample"].values[0]) if sample is None else sample
-    at = ", ".join((trace, f"load {load}", f"sample {sample}" if sample else "the log itself"))
+    cell = ", ".join((trace, f"load {load}", f"sample {sample}" if sample else "the log itself"))
     if row.needs == JOBS:
-        return Subject(at, cell_jobs(store, trace, load, sample))
+        return Subject(cell, cell_jobs(store, trace, load, sample))
     chosen = [known_label("policy", one, labels["policy"]) for one in policies]
     chosen = chosen or labels["policy"][: row.policies]
     schedules = {one: cell_schedule(store, trace, load, sample, one) for one in chosen}
     jobs = next(iter(schedules.values())).workload
-    return Subject(_title(row, at, chosen), jobs, schedules)
+    return Subject(_title(row, cell, chosen), jobs, schedules)
 
 
 def _of_summary(
@@ -286,10 +300,12 @@ def _of_summary(
     load: float | str | None,
     policies: Sequence[str],
     sample: int | None,
+    at: Mapping[str, Any],
 ) -> Subject:
     if sample is not None:
         raise StoreError(f"{row.name} is drawn of all samples; leave the sample out")
     if len(policies) > 1:
         raise StoreError(f"{row.name} is drawn of all policies or of one; name at most one")
-    where = {"trace": trace, "load": load, "policy": policies[0] if policies else None}
+    labels = narrowed(store, at, trace, policies[0] if policies else None)
+    where = {**labels, "load": load}
     return Subject(store=store, where=where)

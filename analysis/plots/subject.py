@@ -38,6 +38,8 @@ class Subject:
         Window of time, s after the first submission.
     metric : str, optional
         Metric, or value of a job; by default that of the figure.
+    axis : str, optional
+        Axis of the store's campaign.
     """
 
     name: str = ""
@@ -48,6 +50,7 @@ class Subject:
     begin: int | None = None
     length: int | None = None
     metric: str | None = None
+    axis: str | None = None
 
     @property
     def windowed(self) -> bool:

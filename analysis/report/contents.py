@@ -27,12 +27,13 @@ from schedfarm.analysis.store import (
 )
 from schedfarm.analysis.validation import (
     NOTHING_LOGGED,
-    logged_means,
+    mean_as_logged,
     validation,
     validation_sentences,
 )
 from schedfarm.analysis.verdicts import comparison_frame, verdicts
 from schedfarm.core.format.geometry import ORIGIN
+from schedfarm.core.numerals import grouped
 
 FURTHER_METRICS = ("wait_p90", "bounded_slowdown_geomean", "utilisation")
 """Metrics of a page by default, after those of a comparison."""
@@ -42,6 +43,9 @@ NO_GROUPS = "none"
 
 MOST_GROUPS = 100
 """Groups with the largest gains, and as many with the largest losses, of each policy."""
+
+MOST_SAMPLES = 50_000
+"""Rows of changes in single samples in a page; of more, each series has its first ones."""
 
 MOST_GROUP_ROWS = 4_000
 """Rows of groups in a page; of more policies, traces and loads each has fewer."""
@@ -120,6 +124,8 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     missing, failed = _unfinished(done, progress)
     warnings = [] if found is None else comparison_warnings(store, found)
     warnings += [f"gains by {asked.by} are not counted: {without}"] * bool(without)
+    samples, left_out = _samples(found)
+    warnings += [left_out] * bool(left_out)
     warnings += [
         f"{trace}: {sentence}"
         for trace, cautions in head.get("cautions", {}).items()
@@ -144,7 +150,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         },
         tables={
             "comparison": _comparison(found),
-            "samples": _samples(found),
+            "samples": samples,
             "levels": _levels(store, names, policies),
             "groups": _group_rows(groups),
             "weeks": _weeks(near, policies),
@@ -251,18 +257,32 @@ def _comparison(found: xr.Dataset | None) -> Columns:
     return table
 
 
-def _samples(found: xr.Dataset | None) -> Columns:
-    """Return the change of each pair, by metric, trace, load, policy and resample."""
+def _samples(found: xr.Dataset | None, most: int = MOST_SAMPLES) -> tuple[Columns, str]:
+    """Return the change of each pair, by metric, trace, load, policy and resample.
+
+    Of more than `most` pairs these are the first of each series: samples are independent, so the
+    first ones are as typical as any. Also returns a sentence on what is left out, or "".
+    """
     table = Columns(("metric", "trace", "load", "policy", "resample", "change"))
     if found is None:
-        return table
+        return table, ""
     ratios = found["sample_ratio"].transpose("metric", "trace", "load", "policy", "resample")
     labels = [ratios[name].values.tolist() for name in ratios.dims]
     values = ratios.values
-    for place in np.argwhere(np.isfinite(values)).tolist():
+    there = np.isfinite(values)
+    pairs = int(there.sum())
+    each = most // max(1, int(there.any(axis=-1).sum()))
+    shown = there if pairs <= most else there & (np.cumsum(there, axis=-1) <= each)
+    for place in np.argwhere(shown).tolist():
         at = [names[i] for names, i in zip(labels, place, strict=True)]
         table.add(*at, 100 * (values[tuple(place)] - 1))
-    return table
+    if len(table.rows) == pairs:
+        return table, ""
+    kept = f"only the first {each} of each policy at each trace and load" if each else "none"
+    return table, (
+        f"of {grouped(pairs)} changes in single samples the page has {kept}, since it has room for "
+        f"{grouped(most)}; all other numbers are of all samples"
+    )
 
 
 def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> Columns:
@@ -274,15 +294,9 @@ def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> 
         for key, row in _banded(store, name, policies):
             if any(np.isfinite(x) for x in row):
                 if key[0] not in logged:
-                    logged[key[0]] = _logged(store, key[0], name)
+                    logged[key[0]] = mean_as_logged(store, key[0], name)
                 table.add(name, *key, *row, logged[key[0]])
     return table
-
-
-def _logged(store: StoreName, trace: str, name: str) -> float:
-    """Return the mean of a metric as logged, of the jobs of all resamples; NaN if unknown."""
-    means = logged_means(store, trace, name)
-    return np.nan if means is None else float(means.mean())
 
 
 def _banded(

@@ -7,10 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from schedfarm.analysis.drawing import STYLE
+from schedfarm.analysis.drawing import DASHES, FILL, MARKERS, STYLE
 
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-"""Marks of policies, so that they differ also in grey."""
+SHAPES = {
+    "o": "circle",
+    "s": "square",
+    "D": "diamond",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
+}
+"""Vega's name or path of each of the house's markers of policies."""
+
+LINE_WIDTH = 2
+"""Width of lines on the page, pixels; the house's dashes are multiples of it."""
 
 LOGGED = "as logged"
 """Label of the waits in the log."""
@@ -180,7 +191,7 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                         },
                     },
                     {
-                        "mark": {"type": "area", "opacity": 0.13},
+                        "mark": {"type": "area", "opacity": FILL},
                         "encoding": {
                             "y": {"field": "low", "type": "quantitative", "title": METRIC},
                             "y2": {"field": "high"},
@@ -194,9 +205,10 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                         },
                     },
                     {
-                        "mark": {"type": "line"},
+                        "mark": {"type": "line", "strokeWidth": LINE_WIDTH},
                         "encoding": {
                             "y": {"field": "middle", "type": "quantitative", "title": METRIC},
+                            "strokeDash": marks.dash,
                         },
                     },
                     {
@@ -285,11 +297,13 @@ class _Marks:
     def __init__(self, policies: Sequence[str]) -> None:
         known, cycle = list(policies), colours()
         self.colours = [cycle[i % len(cycle)] for i in range(len(known))]
-        shapes = [SHAPES[i % len(SHAPES)] for i in range(len(known))]
+        shapes = [SHAPES[MARKERS[i % len(MARKERS)]] for i in range(len(known))]
+        dashes = [_dash(DASHES[i % len(DASHES)]) for i in range(len(known))]
         field = self.legend("policy")
         self.order: dict[str, Any] = {"domain": known}
         self.colour: dict[str, Any] = {**field, "scale": {**self.order, "range": self.colours}}
         self.shape: dict[str, Any] = {**field, "scale": {**self.order, "range": shapes}}
+        self.dash: dict[str, Any] = {**field, "scale": {**self.order, "range": dashes}}
 
     @staticmethod
     def legend(field: str) -> dict[str, Any]:
@@ -297,6 +311,11 @@ class _Marks:
         look = {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 140,
                 "symbolOpacity": 1}  # fmt: skip
         return {"field": field, "type": "nominal", "legend": look}
+
+
+def _dash(style: Any) -> list[float]:
+    """Return a line style of matplotlib as lengths of strokes and gaps, pixels."""
+    return [1, 0] if style == "-" else [LINE_WIDTH * length for length in style[1]]
 
 
 def _tooltips(*names: str) -> list[dict[str, str]]:

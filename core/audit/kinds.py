@@ -54,10 +54,12 @@ class Kind:
 
     def judges(self, policy: Policy) -> bool:
         """Whether the passes of a policy's rule can be replayed."""
-        return getattr(policy.row, self.needs) is not None
+        return getattr(policy.row, self.needs) is not None and policy.predict is None
 
     def unaudited(self, policy: Policy) -> tuple[str, ...]:
         """Return the parts of a policy that the audit takes as they are."""
+        if policy.predict is not None:
+            return (f"predict={policy.predict}",)
         if not self.judges(policy):
             return (f"rule {policy.rule}",)
         used = dict.fromkeys(order for order in (policy.order, policy.backfill) if order)

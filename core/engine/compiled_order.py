@@ -10,6 +10,11 @@ from schedfarm.core import own
 from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.engine.associations import copied, unused_weights, weights_of
+from schedfarm.core.engine.expressions import (
+    ExpressionRankings,
+    check_numbers,
+    ranked_by_expression,
+)
 from schedfarm.core.engine.history import History
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.priority import (
@@ -18,6 +23,7 @@ from schedfarm.core.engine.priority import (
     charge_ended,
     weigh_waiting,
 )
+from schedfarm.core.engine.rank import AnyRankings
 from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import PASSED, Shares, settle_all
@@ -32,9 +38,6 @@ from schedfarm.core.policy.functions import OrderFunction
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
-
-AnyRanked = Rankings | SharedRankings | WeighedRankings
-"""Rankings of kernels: of keys and formulas, of users, or with Slurm's priority."""
 
 
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
@@ -151,6 +154,9 @@ class Orders:
         self.sharing = sharing_of(workload, policy)
         self.weighing = weighing_of(workload, policy)
         by_usage = self.sharing is not None or self.weighing is not None
+        self._written: ExpressionRankings | None = None
+        if not by_usage and not stepwise:
+            self._compile(workload, names)
         shared = stepwise and by_usage
         self.called = shared or self.functions != (None, None)
         asked = any(f is not None and f.asks_history for f in self.functions)
@@ -158,9 +164,28 @@ class Orders:
         self._history = History(workload) if followed else None
         self._workload, self._policy = workload, policy
 
+    def _compile(self, workload: Workload, names: tuple[str, str]) -> None:
+        """Let kernels evaluate the functions, if all are expressions of the instant."""
+        first, second = (
+            find_order(name).expression if function else None
+            for name, function in zip(names, self.functions, strict=True)
+        )
+        if [first, second].count(None) == self.functions.count(None) < len(names):
+            self._written = ranked_by_expression(workload, self.rankings, first, second)
+            self._names, self.functions = names, (None, None)
+
+    def check(self) -> None:
+        """Refuse the simulation if an expression had no value for a waiting job."""
+        if self._written is not None:
+            programs = (self._written.first, self._written.second)
+            for name, program in zip(self._names, programs, strict=True):
+                check_numbers(self._workload, program, name)
+
     @property
-    def ranked(self) -> AnyRanked:
+    def ranked(self) -> AnyRankings:
         """Rankings of the kernels, which follow the usage of users unless `call` does."""
+        if self._written is not None:
+            return self._written
         if self.called or (self.sharing is None and self.weighing is None):
             return self.rankings
         waiting = np.empty(len(self._workload), np.int64)
@@ -221,11 +246,13 @@ class Orders:
                 weigh_waiting(tree, waiting, ranking.key)
 
 
-def cloned(ranked: AnyRanked) -> tuple[AnyRanked, AnyRanked]:
-    """Return rankings for a schedule and for its clone, with sums of its own.
+def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
+    """Return rankings for a schedule and for its clone, with sums and an instant of its own.
 
     Ranks and keys are made before each pass, and shared.
     """
+    if isinstance(ranked, ExpressionRankings):
+        return ranked, ranked._replace(now=ranked.now.copy())
     if isinstance(ranked, Rankings):
         return ranked, ranked
     shares = ranked.sharing.shares

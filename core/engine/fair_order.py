@@ -32,7 +32,8 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
 def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     """Tell whether kernels compute fair starts under a policy on a kind of platform.
 
-    Under a rule that keeps its plan they do so only in the order of arrival.
+    Under a rule that keeps its plan they do so only in the order of arrival; with predictions,
+    which depend on the past, they do not.
 
     Examples
     --------
@@ -47,6 +48,7 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     known = row.fair_start is not None and platform in row.fair_platforms
     return (
         known
+        and policy.predict is None
         and (plain or not row.keeps_plan)
         and all(find_order(name).is_compiled for name in orders)
     )

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from llvmlite import ir
 
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine import plain
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.toolchain import PLAIN
@@ -41,6 +42,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _BIT, _SHORT, _LONG = ir.IntType(1), ir.IntType(WORD), ir.IntType(64)
 _LANES, _BITS = ir.VectorType(_LONG, WORD), ir.VectorType(_BIT, WORD)
+_FLOATS = ir.VectorType(ir.DoubleType(), WORD)
 
 
 def room(places: int) -> int:
@@ -251,6 +253,76 @@ def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
     """Lower the places from i on to at most a bound minus the values of another array."""
     for k in range(WORD):
         array[i + k] = min(array[i + k], most - by[i + k])
+
+
+def _arithmetic(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[Lanes], Any]:
+    def write(lanes: Lanes) -> None:
+        builder = lanes.builder
+        one, other = (
+            builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
+        )
+        found = builder.bitcast(compute(builder, one, other), _LANES)
+        builder.store(found, lanes.place(0, 1), align=8)
+
+    return write
+
+
+@in_lanes(_arithmetic(lambda builder, one, other: builder.fadd(one, other)))
+def add(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the sums of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = array[one + k] + array[other + k]
+
+
+@in_lanes(_arithmetic(lambda builder, one, other: builder.fsub(one, other)))
+def subtract(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the differences of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = array[one + k] - array[other + k]
+
+
+@in_lanes(_arithmetic(lambda builder, one, other: builder.fmul(one, other)))
+def multiply(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the products of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = array[one + k] * array[other + k]
+
+
+@in_lanes(_arithmetic(lambda builder, one, other: builder.fdiv(one, other)))
+def divide(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the quotients of the floats from two places on, by IEEE 754."""
+    with np.errstate(all="ignore"):
+        for k in range(WORD):
+            array[to + k] = np.divide(array[one + k], array[other + k])
+
+
+def _lesser(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
+    # A value that is not a number stays one, as in numpy.
+    kept = builder.or_(
+        builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered("<=", one, other)
+    )
+    return builder.select(kept, one, other)
+
+
+@in_lanes(_arithmetic(_lesser))
+def take_less(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the lesser of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = np.minimum(array[one + k], array[other + k])
+
+
+def _greater(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
+    kept = builder.or_(
+        builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered(">=", one, other)
+    )
+    return builder.select(kept, one, other)
+
+
+@in_lanes(_arithmetic(_greater))
+def take_more(array: Float64, to: int, one: int, other: int) -> None:
+    """Write the greater of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = np.maximum(array[one + k], array[other + k])
 
 
 def _write_copy(lanes: Lanes) -> None:

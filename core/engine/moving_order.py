@@ -40,8 +40,8 @@ from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_qu
 from schedfarm.core.engine.ranking import (
     Ranking,
     bar_of,
-    goes_before,
     may_have_rivals,
+    ranks_before,
     rivals,
 )
 from schedfarm.core.engine.running import Jobs
@@ -65,7 +65,7 @@ def first_among(
     word = without(word, best - cell)
     while word != 0:
         rival = cell + lowest(word)
-        if goes_before(ranking, jobs, now, -1, queue.job[rival], queue.job[best]):
+        if ranks_before(ranking, jobs, now, queue.job[rival], queue.job[best]):
             best = rival
         word &= word - 1
     return best

@@ -113,6 +113,12 @@ def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: i
     """Tell whether job i goes before job j; a job submitted before `limit` starves."""
     if jobs.submit[i] < limit or jobs.submit[j] < limit:
         return i < j
+    return ranks_before(ranking, jobs, now, i, j)
+
+
+@verb
+def ranks_before(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
+    """Tell whether job i goes before job j if neither starves."""
     if comes_first(ranking, jobs, now, i, j):
         return True
     return i < j and not comes_first(ranking, jobs, now, j, i)

@@ -102,6 +102,7 @@ class Door(NamedTuple):
                 run_pass(world, orders.rankings, options, now)
         else:
             run_moving(world, clock, orders.ranked, options)
+        orders.check()
         return self._done(workload, policy, jobs, machine)
 
     def reserving(self, workload: Workload, policy: Policy) -> Schedule:
@@ -132,6 +133,7 @@ class Door(NamedTuple):
             waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
             orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
         underway().check()
+        orders.check()
         return planner
 
     def fair(self, workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
@@ -147,6 +149,7 @@ class Door(NamedTuple):
             fair_patient(here, copy, fair, options, fst)
         else:
             fair_fixed(here, copy, fair._replace(patient=False), options, fst)
+        orders.check()
         return fst
 
     def fair_reserving(self, workload: Workload, policy: Policy, fair: Fair) -> Int64:
@@ -157,6 +160,7 @@ class Door(NamedTuple):
         here, copy = (self.planner(workload, NO_PROMISE) for _ in range(2))
         underway().follow(here.jobs.start, fair.last)
         fair_reserving(here, copy, fair, cloned(orders.ranked), options, fst)
+        orders.check()
         return fst
 
     def world(self, workload: Workload, orders: Orders) -> World:

@@ -176,6 +176,11 @@ def explain(
     'it needs 4 processors, 1 are free'
     """
     chosen = _chosen(schedule, policy)
+    if chosen.predict is not None:
+        raise InputError(
+            f"policy {chosen.name!r}: explanations know estimates and no predictions; "
+            f"leave out predict={chosen.predict}"
+        )
     index = whole("job", job, least=0)
     if index >= len(schedule.workload):
         raise InputError(

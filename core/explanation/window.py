@@ -41,10 +41,11 @@ def job_seconds(policy: Policy) -> float:
 def is_restartable(workload: Workload, policy: Policy) -> bool:
     """Whether the running jobs alone say what a simulation does once no job waits.
 
-    By the per-event clock the order of starts within an instant counts as well.
+    By the per-event clock the order of starts within an instant counts as well, and predictions
+    depend on completed jobs.
     """
     orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
-    plain = policy.events == "instant" and not workload.platform.asks
+    plain = policy.events == "instant" and policy.predict is None and not workload.platform.asks
     return plain and policy.row.forgets and not any(order.remembers for order in orders)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from schedfarm.core.arrays import HORIZON, Bool, Float64, Int64
 from schedfarm.core.checks import whole
+from schedfarm.core.engine.predicted import predictions
 from schedfarm.core.errors import InputError
 from schedfarm.core.metrics.capacity import lost_capacity
 from schedfarm.core.metrics.groups import Groups, Means, means_of_groups
@@ -118,6 +119,20 @@ class Counted:
     def estimate(self) -> Int64:
         """Requested time, int64[k], s."""
         return self.workload.estimate[self.kept]
+
+    @cached_property
+    def prediction_error(self) -> Int64:
+        """Predicted minus actual run time, int64[k], s; the estimate counts as a prediction."""
+        return predictions(self.schedule)[self.kept] - self.run
+
+    @cached_property
+    def prediction_accuracy(self) -> Float64:
+        """Smaller of predicted and actual run time / the larger, float64[k]; 1 if both are 0."""
+        predicted = self.run + self.prediction_error
+        larger = np.maximum(predicted, self.run)
+        accuracy: Float64 = np.minimum(predicted, self.run) / np.maximum(larger, 1)
+        accuracy[larger == 0] = 1.0
+        return accuracy
 
     @cached_property
     def held(self) -> Int64:

@@ -226,6 +226,23 @@ _ROWS = (
         "lost", "1", "number of jobs cut off before their end",
         lambda c: np.count_nonzero(c.schedule.lost[c.kept]),
     ),
+    Metric(
+        "prediction_accuracy", "1",
+        "mean of the smaller of predicted and actual run time / the larger",
+        lambda c: mean(c.prediction_accuracy), better=LARGER,
+    ),
+    Metric(
+        "overprediction", "s", "mean excess of the predicted over the actual run time",
+        lambda c: ratio(total(np.maximum(c.prediction_error, 0)), len(c)),
+    ),
+    Metric(
+        "underprediction", "s", "mean excess of the actual over the predicted run time",
+        lambda c: ratio(total(np.maximum(-c.prediction_error, 0)), len(c)),
+    ),
+    Metric(
+        "underpredicted", "1", "share of the jobs that outlived their predicted run time",
+        lambda c: mean((c.prediction_error < 0).astype(np.float64)),
+    ),
     Metric("queue_length", "1", "time-average number of waiting jobs", _queue_length),
     Metric("offered_load", "1", "offered load", _offered_load, better=NEITHER, shared=True),
     Metric(

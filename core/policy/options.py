@@ -10,6 +10,7 @@ from schedfarm.core.durations import DAY, duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.orders import ORDERS, find_order, spelt
+from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
 TIMES = re.compile(r"(\d{1,100})x")
 """Multiple of a quantity that the option's meaning names."""
@@ -160,6 +161,18 @@ _ROWS = (
         "submissions before completions, and a pass after each (as pyss)",
         "instant",
         "per-event",
+    ),
+    Option(
+        "predict",
+        "last2",
+        "plan with predicted run times: last2, mean(K), soft, perfect or module:name",
+        canonical_predictor,
+    ),
+    _choice(
+        "correct",
+        "double",
+        "how predictions that prove too short are raised: by steps, twofold, or to the estimate",
+        *CORRECTIONS,
     ),
     _choice(
         "walk",

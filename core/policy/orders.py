@@ -14,6 +14,7 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import aliased, choices
 from schedfarm.core.policy.cost import CALLED, FREE, Cost, Rate
+from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import (
     SERIAL_LOG2,
     OrderFunction,
@@ -71,6 +72,9 @@ class Order:
         ``module:name`` of the code by which kernels rank users by their usage.
     weighs : Multifactor, optional
         Arguments of Slurm's priority, by which kernels weigh jobs.
+    predicted : str, optional
+        ``module:name`` of the code by which kernels make the key of a fixed order from the
+        prediction of a job, if the key depends on the estimate.
     width : callable, optional
         Function from a workload to the widths in the code's formula, float64[n]; by default the
         processors.
@@ -95,6 +99,7 @@ class Order:
     options: tuple[str, ...] = ()
     shares: str | None = None
     weighs: Multifactor | None = None
+    predicted: str | None = None
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
     share: float = 1.0
@@ -115,8 +120,16 @@ class Order:
     @property
     def is_compiled(self) -> bool:
         """Whether kernels evaluate it, which compiled fair starts need."""
-        known = (self.code, self.shares, self.weighs)
+        known = (self.code, self.shares, self.weighs, self.expression)
         return not self.moves or any(one is not None for one in known)
+
+    @property
+    def expression(self) -> Expression | None:
+        """The expression that kernels evaluate at each pass, if it is one without history."""
+        function = self.function
+        if function is None or not function.moves or function.asks_history:
+            return None
+        return function.call if isinstance(function.call, Expression) else None
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
         """Return the keys of a fixed order, smallest first, in a new array; None if it moves.
@@ -143,6 +156,8 @@ _KERNEL = "schedfarm.core.engine.ranking:"
 
 _SHARES = "schedfarm.core.engine.usage:"
 
+_PREDICTED = "schedfarm.core.engine.predicting:"
+
 _LOOKED_AT = ("refresh", "halflife")
 
 _CARASTAN = "(Carastan-Santos and de Camargo 2017)"
@@ -154,10 +169,16 @@ _ROWS = (
         "spf",
         "shortest processing time first: smallest estimate (also sjf)",
         lambda w: w.estimate.copy(),
+        predicted=_PREDICTED + "SHORTEST",
         aliases=("sjf",),
         share=0.15,
     ),
-    Order("lpf", "longest processing time first: largest estimate", lambda w: -w.estimate),
+    Order(
+        "lpf",
+        "longest processing time first: largest estimate",
+        lambda w: -w.estimate,
+        predicted=_PREDICTED + "LONGEST",
+    ),
     Order(
         "sqf",
         "smallest resource requirement first: fewest procs",
@@ -169,12 +190,14 @@ _ROWS = (
         "saf",
         "smallest area first: smallest estimate x procs",
         lambda w: w.estimate * w.procs,
+        predicted=_PREDICTED + "SMALLEST",
         share=0.15,
     ),
     Order(
         "laf",
         "largest area first: largest estimate x procs",
         lambda w: -(w.estimate * w.procs),
+        predicted=_PREDICTED + "LARGEST",
         share=3.0,
     ),
     Order(
@@ -299,8 +322,10 @@ def _written(text: str) -> Order:
     expression = expression_of(text)
     name = f"({expression.text})"
     function = OrderFunction(name, expression)
-    cost = CALLED if function.moves else FREE
-    return Order(name, f"smallest {expression.text}", function=function, cost=cost)
+    row = Order(name, f"smallest {expression.text}", function=function)
+    if not row.moves:
+        return row
+    return replace(row, cost=LOOKED_THROUGH if row.is_compiled else CALLED)
 
 
 def spelt(name: str) -> str:

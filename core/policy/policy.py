@@ -34,6 +34,11 @@ class Policy:
         Order in which jobs are considered for backfilling; by default the queue order.
     events : {"instant", "per-event"}
         Clock: one pass after all events of an instant, or one after each event (as pyss).
+    predict : str, optional
+        Predictor of run times with which the rule and the orders plan instead of estimates:
+        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; kills stay at estimates.
+    correct : {"steps", "double", "estimate"}
+        How a prediction that proves too short is raised.
     walk : {"start", "arrival", "queue"}
         Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
         arrival (as pyss), or by the queue at that instant, through which the order matters.
@@ -68,6 +73,8 @@ class Policy:
     threshold: str | None = None
     backfill: str | None = None
     events: str = "instant"
+    predict: str | None = None
+    correct: str = "steps"
     walk: str = "start"
     refresh: str | None = None
     halflife: str | None = None

@@ -147,6 +147,21 @@ _MISSING = {
 }
 
 
+_PREDICTED = ("predict", "correct")
+"""Options of rules that can plan with predictions."""
+
+
+def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None:
+    if "predict" not in options:
+        correct = options.get("correct")
+        return correct and f"correct={correct} corrects predictions; add predict=, such as last2"
+    if "events" in options:
+        return f"predictions go with events=instant; leave out events={options['events']}"
+    return _moving(order, "predictions need") or _moving(
+        options.get("backfill", order), "predictions need"
+    )
+
+
 def _nobody_left(order: str, options: Mapping[str, str]) -> str | None:
     if "backfill" not in options:
         return None
@@ -220,7 +235,8 @@ _ROWS = (
         "start the head while it fits; stop at the first job that does not",
         simulate=_POOL + "none",
         overtakes=False,
-        options=("backfill",),
+        options=("backfill", *_PREDICTED),
+        check=_fixed_while_predicted,
         fair_start=_POOL + "fair_none",
         refer=_REFERENCE + "Strict",
         audit=_AUDIT + "Strict",
@@ -233,7 +249,8 @@ _ROWS = (
         "aggressive",
         "start everything that fits now, in queue order; no reservation (also bf)",
         simulate=_POOL + "aggressive",
-        options=("backfill",),
+        options=("backfill", *_PREDICTED),
+        check=_fixed_while_predicted,
         fair_start=_POOL + "fair_aggressive",
         refer=_REFERENCE + "Aggressive",
         audit=_AUDIT + "Aggressive",
@@ -248,7 +265,8 @@ _ROWS = (
         "one reservation, for the first job that does not fit; others may not delay it",
         simulate=_POOL + "easy",
         holds=1,
-        options=("backfill",),
+        options=("backfill", *_PREDICTED),
+        check=_fixed_while_predicted,
         fair_start=_POOL + "fair_easy",
         refer=_REFERENCE + "Easy",
         audit=_AUDIT + "Easy",

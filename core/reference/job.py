@@ -60,6 +60,10 @@ class Job:
         Units of work that it does in a second now, on a network.
     done, counted : int
         Units of work done by the instant `counted`, s.
+    prediction : int
+        Run time that the scheduler predicts, s; -1 where it goes by the estimate.
+    corrections : int
+        How often the prediction has been corrected.
     """
 
     position: int
@@ -94,6 +98,13 @@ class Job:
     speed: int = WHOLE_SPEED
     done: int = 0
     counted: int = -1
+    prediction: int = -1
+    corrections: int = 0
+
+    @property
+    def expected(self) -> int:
+        """Run time with which the scheduler plans, s."""
+        return self.estimate if self.prediction < 0 else self.prediction
 
     @property
     def end(self) -> int:
@@ -129,8 +140,8 @@ class Job:
 
     @property
     def lasts(self) -> int:
-        """Its estimate on the number of nodes that it has, s."""
-        return self.on(self.estimate, self.width)
+        """Its expected run time on the number of nodes that it has, s."""
+        return self.on(self.expected, self.width)
 
     @property
     def asked(self) -> int:

@@ -23,6 +23,7 @@ from schedfarm.core.durations import seconds_of
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
 from schedfarm.core.reference.orders import keys
+from schedfarm.core.reference.predictions import Predictions
 from schedfarm.core.reference.processors import Claim
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
@@ -88,6 +89,7 @@ class Simulation:
         self.halflife = seconds_of(policy.halflife) if policy.halflife else None
         self.now = 0
         self.jobs = jobs_of(workload)
+        self.predictions = Predictions(workload, policy) if policy.predict else None
         # A job goes through these four lists in turn.
         self.coming = list(self.jobs)
         self.waiting: list[Job] = []
@@ -134,8 +136,12 @@ class Simulation:
             self.completed.append(job)
         self.after_completions(ending)
         for job in arriving:
+            if self.predictions:
+                self.predictions.predict_at_submission(job, self.completed)
             self.coming.remove(job)
             self.waiting.append(job)
+        if self.predictions:
+            self.predictions.correct_outlived(self.running, self.now)
         self.scheduling_pass(arriving)
 
     def forget(self, job: Job) -> None:

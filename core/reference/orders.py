@@ -27,7 +27,7 @@ Key = Any
 
 
 def _length(job: Job) -> int:
-    return max(job.estimate, 1)
+    return max(job.expected, 1)
 
 
 def _expansion(job: Job, now: int) -> Fraction:
@@ -53,22 +53,22 @@ def _log10(seconds: int) -> float:
 KEYS: dict[str, Callable[[Job, int], Key]] = {
     "fcfs": lambda job, now: job.submit,
     "lcfs": lambda job, now: -job.submit,
-    "spf": lambda job, now: job.estimate,
-    "lpf": lambda job, now: -job.estimate,
+    "spf": lambda job, now: job.expected,
+    "lpf": lambda job, now: -job.expected,
     "sqf": lambda job, now: job.procs,
     "lqf": lambda job, now: -job.procs,
-    "saf": lambda job, now: job.estimate * job.procs,
-    "laf": lambda job, now: -job.estimate * job.procs,
+    "saf": lambda job, now: job.expected * job.procs,
+    "laf": lambda job, now: -job.expected * job.procs,
     "lxf": lambda job, now: -_expansion(job, now),
     "sxf": _expansion,
     # W. Tang, Z. Lan, N. Desai, D. Buettner, IEEE Cluster 2009.
     "wfp3": _wfp3,
     "unicef": _unicef,
     # D. Carastan-Santos, R. Y. de Camargo, SC'17: r is the estimate, n the width, s the submit.
-    "f1": lambda job, now: _log10(job.estimate) * job.procs + 870 * _log10(job.submit),
-    "f2": lambda job, now: math.sqrt(job.estimate) * job.procs + 25_600 * _log10(job.submit),
-    "f3": lambda job, now: job.estimate * job.procs + 6_860_000 * _log10(job.submit),
-    "f4": lambda job, now: job.estimate * math.sqrt(job.procs) + 530_000 * _log10(job.submit),
+    "f1": lambda job, now: _log10(job.expected) * job.procs + 870 * _log10(job.submit),
+    "f2": lambda job, now: math.sqrt(job.expected) * job.procs + 25_600 * _log10(job.submit),
+    "f3": lambda job, now: job.expected * job.procs + 6_860_000 * _log10(job.submit),
+    "f4": lambda job, now: job.expected * math.sqrt(job.procs) + 530_000 * _log10(job.submit),
 }
 """Orders by the columns of a job."""
 
@@ -159,7 +159,7 @@ def _ask(
     """Call a user's own order with what it asks for, by the names of its parameters."""
     known: dict[str, Callable[[], Any]] = {
         "submit": lambda: [job.submit for job in jobs],
-        "estimate": lambda: [job.estimate for job in jobs],
+        "estimate": lambda: [job.expected for job in jobs],
         "procs": lambda: [job.procs for job in jobs],
         "user": lambda: [job.user for job in jobs],
         "group": lambda: [job.group for job in jobs],

@@ -55,7 +55,7 @@ class Processors:
         return next(
             t
             for t in sorted(rises)
-            if self.are_free(job.procs, t, t + max(job.estimate, 1), claims)
+            if self.are_free(job.procs, t, t + max(job.expected, 1), claims)
         )
 
     def shadow(self, procs: int, now: int, claims: list[Claim]) -> tuple[int, int]:

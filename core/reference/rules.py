@@ -29,6 +29,11 @@ class Clusters(Simulation):
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
                 f"on a {workload.platform.name} leave it out"
             )
+        if policy.predict and self.keeps:
+            raise InputError(
+                f"policy {policy.name!r}: predict={policy.predict} is for pools only; "
+                f"on a {workload.platform.name} leave it out"
+            )
         self.clusters = [Processors(size) for size in workload.platform.sizes]
 
     def extra_columns(self) -> dict[str, Any]:
@@ -61,7 +66,7 @@ class Clusters(Simulation):
         found: list[Claim] = []
         for place in self.wide_enough(job):
             begin = self.clusters[place].earliest(job, self.now, self.claims_in(place, claims))
-            found.append(Claim(begin, begin + job.estimate, job.procs, place))
+            found.append(Claim(begin, begin + job.expected, job.procs, place))
         return min(found, key=lambda claim: (claim.begin, claim.place))
 
     def claims_in(self, place: int, claims: list[Claim]) -> list[Claim]:
@@ -112,7 +117,7 @@ class Easy(Strict):
             if job is head:
                 continue
             for place in self.fitting(job):
-                short = self.now + job.estimate <= shadow
+                short = self.now + job.expected <= shadow
                 if place == reserved and not short:
                     if job.procs > extra:
                         continue
@@ -149,7 +154,7 @@ class Reserving(Clusters):
         claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
         for place in self.fitting(job):
             cluster, there = self.clusters[place], self.claims_in(place, claims)
-            if cluster.are_free(job.procs, self.now, self.now + job.estimate, there):
+            if cluster.are_free(job.procs, self.now, self.now + job.expected, there):
                 self.start(job, backfilled=True, place=place)
                 return
 

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.errors import InputError
 
-ALWAYS, FILLED, NEVER = "always", "filled", "never"
+ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
 """When a digest counts a column: always; unless every job has the default, so that a new column
-keeps the digests of older workloads; or never, for columns that no simulation reads."""
+keeps the digests of older workloads; likewise, but only on platforms that ask for it, since logs
+have the column for other reasons; or never, for columns that no simulation reads."""
 
 OWN_NAME = "."
 """Placeholder for the column's own name, as that of its array."""
@@ -54,7 +55,7 @@ class Column:
     asked : bool
         Whether only traces whose platform uses the column have that array.
     digest : str
-        When the digest of a workload counts the column: `ALWAYS`, `FILLED` or `NEVER`.
+        When the digest of a workload counts the column: `ALWAYS`, `FILLED`, `ASKED` or `NEVER`.
     """
 
     name: str
@@ -113,10 +114,15 @@ def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
 
 
 def _asked(
-    meaning: str, default: Default = _unknown, *, unit: str = "1", stored: str = OWN_NAME
+    meaning: str,
+    default: Default = _unknown,
+    *,
+    unit: str = "1",
+    stored: str = OWN_NAME,
+    digest: str = FILLED,
 ) -> Any:
-    """Declare a request of nodes or links; other platforms ignore it."""
-    return column(unit, meaning, default=default, stored=stored, asked=True)
+    """Declare a request of nodes, links or resources; other platforms ignore it."""
+    return column(unit, meaning, default=default, stored=stored, digest=digest, asked=True)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,6 +152,13 @@ class Columns:
     group, queue, partition, nodes : int64[n], optional
         Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
         No rule or order reads them.
+    gpus, memory, licences, watts : int64[n], optional
+        What the whole job requests of each resource, memory in bytes; -1 where unknown, which
+        counts as 0. By default unknown.
+    priority : int64[n], optional
+        Priority that the log's scheduler gave the job; -1 where unknown.
+    soft : int64[n], optional
+        Run time that the log's scheduler predicted (soft wall time), s; -1 where unknown.
     logged_wait : int64[n], optional
         Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
     weight : int64[n], optional
@@ -203,6 +216,12 @@ class Columns:
     queue: Int64 = _said("queue or quality of service")
     partition: Int64 = _said("partition")
     nodes: Int64 = _said("nodes")
+    gpus: Int64 = _asked("requested GPUs, -1 where unknown", digest=ASKED)
+    memory: Int64 = _asked("requested memory, -1 where unknown", unit="B", digest=ASKED)
+    licences: Int64 = _asked("requested licences, -1 where unknown", digest=ASKED)
+    watts: Int64 = _asked("requested power, -1 where unknown", unit="W", digest=ASKED)
+    priority: Int64 = _said("priority in the log")
+    soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
     weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")

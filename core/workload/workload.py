@@ -16,7 +16,15 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted, lasting
-from schedfarm.core.workload.columns import COLUMNS, FILLED, NEVER, Columns, is_filled, numbers
+from schedfarm.core.workload.columns import (
+    ALWAYS,
+    ASKED,
+    COLUMNS,
+    NEVER,
+    Columns,
+    is_filled,
+    numbers,
+)
 
 MILLION = 10**6
 """Parts in which the serial share of a moldable job is counted."""
@@ -33,8 +41,8 @@ class Workload(Columns):
 
     Parameters
     ----------
-    submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, logged_wait, \
-    weight, properties, reserved, serial
+    submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, gpus, \
+    memory, licences, watts, logged_wait, weight, properties, reserved, serial
         The columns.
     platform : Platform
         The machine.
@@ -243,9 +251,11 @@ class Workload(Columns):
         if self.platform.dated and self.epoch >= 0:
             text.update(f"epoch {self.epoch}".encode())
         for row in COLUMNS.values():
-            if row.digest == NEVER or (row.digest == FILLED and not is_filled(self, row.name)):
+            if row.digest == NEVER or (row.digest == ASKED and row.name not in self.platform.asks):
                 continue
-            if row.default is not None and row.digest == FILLED:
+            if row.digest != ALWAYS and not is_filled(self, row.name):
+                continue
+            if row.default is not None and row.digest != ALWAYS:
                 text.update(row.name.encode())
             values = getattr(self, row.name)
             text.update(values.astype(row.dtype.newbyteorder("<")).tobytes())

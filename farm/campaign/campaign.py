@@ -19,6 +19,14 @@ from schedfarm.core.metrics.metric import CELL as ONE
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
 from schedfarm.core.policy.policy import Policy, whole_name
+from schedfarm.farm.campaign.axes import (
+    Variant,
+    checked_axes,
+    collapsed,
+    expand_policies,
+    expand_traces,
+    expanded,
+)
 from schedfarm.farm.campaign.plain import (
     Seconds,
     Switch,
@@ -84,6 +92,9 @@ Metrics = Annotated[
 ]
 Precisions = Annotated[
     tuple[Precision, ...], Meta(description="a table or a list of tables, each with a metric")
+]
+Tables = Annotated[
+    Mapping[str, Any], Meta(description="a table of axes, such as processors = [100, 120]")
 ]
 BlockSeconds = Annotated[
     float,
@@ -153,6 +164,13 @@ class Campaign:
     sources : mapping of str to str
         Text of plug-in modules that are known already; others are found. It is not a key of a
         campaign's file.
+    axes : mapping of str to list or mapping
+        By axis its values, or a value for each label: a key of the traces, such as ``processors``,
+        or a name that stands as ``{name}`` in a policy. Each value gives traces, or policies, of
+        its own; see `farm.campaign.axes`.
+    variants : mapping of str to Variant
+        Origin of each policy that an axis has made; found if it is not given. It is not a key of a
+        campaign's file.
     cluster : mapping
         Default cluster, the keys of ``[cluster]``; it has no effect on results and is not stored.
     folder : Path, optional
@@ -192,6 +210,8 @@ class Campaign:
     block_seconds: BlockSeconds = 0.0
     report: Text = ""
     title: Text = ""
+    axes: Tables = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict, compare=False, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     cluster: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     folder: InitVar[Path | None] = None
@@ -204,6 +224,7 @@ class Campaign:
                 raise InputError(f"traces holds {trace!r}; it must be a schedfarm.Trace")
         object.__setattr__(self, "precision", precisions_of(self.precision))
         check_types(self)
+        self._expand()
         check_name("name", self.name)
         if not self.title.isprintable():
             raise InputError(f"title {self.title!r}: use one line of characters that can be seen")
@@ -228,6 +249,34 @@ class Campaign:
             _check_once(key, getattr(self, key))
         _check_once("traces", [t.name for t in self.traces])
 
+    def _expand(self) -> None:
+        """Replace traces and policies by those at each value of the axes.
+
+        Expanded ones are taken back first, so that a copy of a campaign with other axes is right.
+        """
+        axes = checked_axes(self.axes)
+        written = self._written_policies
+        policies = expand_policies(written, axes)
+        traces = expand_traces(collapsed(self.traces), written, axes)
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "traces", tuple(traces))
+        object.__setattr__(self, "policies", tuple(policy for policy, _ in policies))
+        variants = {policy: variant for policy, variant in policies if variant is not None}
+        object.__setattr__(self, "variants", variants)
+
+    @property
+    def _written_policies(self) -> list[str]:
+        """Policies as written, each once."""
+        found: list[str] = []
+        seen = set[str]()
+        for policy in self.policies:
+            variant = self.variants.get(policy)
+            written = policy if variant is None else variant.of
+            if variant is None or written not in seen:
+                found.append(written)
+            seen.add(written)
+        return found
+
     def _take_own(self, folder: Path) -> None:
         """Find the plug-in modules of policies and metrics; refuse missing ones."""
         known, modules = self.sources, own.modules_of((*self.policies, *self.metrics))
@@ -236,6 +285,9 @@ class Campaign:
         with own.sources(self.sources):
             parsed = [Policy.parse(whole_name(p)) for p in self.policies]
             policies = tuple(p.name for p in parsed)
+            given = zip(policies, self.policies, strict=True)
+            variants = {name: self.variants[p] for name, p in given if p in self.variants}
+            object.__setattr__(self, "variants", variants)
             self._check_of_log(parsed)
             self._check_metrics()
             object.__setattr__(self, "policies", policies)
@@ -256,7 +308,7 @@ class Campaign:
         for metric in self.metrics:
             _check_own(metric)
             label = find_metric(metric).name
-            if label in {*TAKEN, *(t.name for t in self.traces)} or label in labels:
+            if label in {*TAKEN, *self.axes, *(t.name for t in self.traces)} or label in labels:
                 raise InputError(
                     f"metric {metric!r} would be called {label!r} in the store, and so is "
                     f"{labels.get(label, 'a trace, a coordinate or an array there')}; give it "
@@ -400,13 +452,26 @@ class Campaign:
         InputError
             As `Trace.located`.
         """
-        return replace(self, traces=tuple(t.located(folder) for t in self.traces))
+        return replace(self, traces=tuple(t.located(folder) for t in collapsed(self.traces)))
+
+    @property
+    def labels(self) -> dict[str, dict[str, Any]]:
+        """Origin and values of the traces and policies that axes have made, as a store has them."""
+        traces = {t.name: one for t in self.traces if (one := expanded(t)) is not None}
+        each = {"trace": traces, "policy": dict(self.variants)}
+        return {
+            axis: {label: one.to_dict() for label, one in found.items()}
+            for axis, found in each.items()
+            if found
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""
-        kept = {k: v for k, v in to_plain(self).items() if k not in ("traces", "precision")}
+        kept = {k: v for k, v in to_plain(self).items() if k not in ("traces", "precision", "axes")}
+        kept["policies"] = self._written_policies
         asked = {"precision": [one.to_dict() for one in self.precision]} if self.precision else {}
-        return {**kept, **asked, "traces": [t.to_dict() for t in self.traces]}
+        axes = {"axes": dict(self.axes)} if self.axes else {}
+        return {**kept, **asked, **axes, "traces": [t.to_dict() for t in collapsed(self.traces)]}
 
     def to_toml(self) -> str:
         """Return the campaign in canonical form, as TOML."""

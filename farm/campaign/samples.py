@@ -39,7 +39,9 @@ class Samples:
                 f"trace {self.trace.name!r}: users can bring only a resample of users to load "
                 f'{load}, with draw = "users"'
             )
-        return self.scaling.scale(self.drawn(resample, self.users_at(load)), load)
+        scaled = self.scaling.scale(self.drawn(resample, self.users_at(load)), load)
+        # After the load has been reached, so that each size of the machine has the same jobs.
+        return self.trace.resized(scaled)
 
     def drawn(self, resample: int, users: float = 1.0) -> Workload:
         """Return the jobs of one resample at their own load; 0 is the log itself.

@@ -16,7 +16,9 @@ from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
 from schedfarm.core.errors import InputError, SizeUnknown
 from schedfarm.core.format.geometry import AXES
 from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.field_map import field_map, map_beside, map_table
 from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.machine import END
 from schedfarm.core.logs.read import format_of, read_log
 from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
@@ -64,6 +66,10 @@ Logs = Annotated[
     tuple[str, ...],
     Meta(min_length=1, description="a list of logs, such as ['KTH-SP2', 'SDSC-SP2']"),
 ]
+ColumnMap = Annotated[
+    Mapping[str, Any] | str,
+    Meta(description="a map of columns: a TOML file, a table with columns, or a ready map's name"),
+]
 Criteria = Annotated[Mapping[str, Any], Meta(description="a table of criteria")]
 
 
@@ -108,6 +114,10 @@ class Trace:
     select : mapping, optional
         Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
+    map : mapping or str, optional
+        Map of the log's columns and units, as of `core.logs.field_map`: a table, a ready map's
+        name, or a TOML file, whose table is kept. By default that of the TOML file of the log's
+        name.
     clean : mapping, optional
         Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
         left out.
@@ -116,8 +126,14 @@ class Trace:
         readable by its owner alone.
     parameters : mapping, optional
         Further parameters of the model.
+    resize : int, optional
+        Size of the pool that the jobs run on, if it is another than the one that their samples
+        and loads are made for; not below the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
+    base, at : optional
+        Of a trace that an axis of a campaign has made: the trace as written, and its value on each
+        axis; not keys of a campaign.
 
     Raises
     ------
@@ -138,10 +154,16 @@ class Trace:
     jobs: JobCount | None = None
     weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
+    map: ColumnMap | None = None
     clean: Table = field(default_factory=dict)
     names: Switch = False
     parameters: Table = field(default_factory=dict)
+    resize: Count | None = None
     found: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    base: Trace | None = field(default=None, compare=False, repr=False)
+    at: Mapping[str, int | float | str | bool] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.file, os.PathLike):
@@ -157,8 +179,10 @@ class Trace:
             self._take_nodes()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
+            self._take_map()
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
+            self._check_resize()
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -238,6 +262,15 @@ class Trace:
             )
         object.__setattr__(self, "nodes", OnNodes.from_dict(self.nodes).to_dict())
 
+    def _take_map(self) -> None:
+        if self.map is None:
+            return
+        if self.file is None and self.log is None:
+            raise InputError("'map' gives the columns of a log; give it with 'file' or 'log'")
+        if isinstance(self.map, str) and self.map.endswith(END):
+            object.__setattr__(self, "map", map_table(self.map))
+        field_map(self.map, "map")
+
     def _clusters(self) -> Grid:
         """Return the clusters of the log that is named."""
         entry = registry.find(self.log) if self.log else None
@@ -271,6 +304,45 @@ class Trace:
             )
         _check_parameters(self.model, self.parameters)
 
+    def _check_resize(self) -> None:
+        """Refuse another size of anything except a pool, and one too small for a model's jobs."""
+        if self.resize is None:
+            return
+        machine = self.machine
+        for key in ("join", "nodes", "network"):
+            if getattr(self, key) is not None:
+                raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
+        if machine is not None and machine != Pool(machine.size):
+            raise InputError(
+                f"'resize' is another size of a pool, and the platform is of kind {machine.name!r}"
+            )
+        if self.model is not None and machine is not None and self.resize < machine.size:
+            raise InputError(
+                f"resize is {self.resize}, and model {self.model!r} draws jobs of up to "
+                f"{machine.size} processors; give at least that, or a smaller 'processors'"
+            )
+
+    def resized(self, jobs: Workload) -> Workload:
+        """Return sampled jobs on the pool of the other size; unchanged without one.
+
+        Raises `InputError` if a job could not run there: all sizes must have the same jobs.
+        """
+        if self.resize is None:
+            return jobs
+        if jobs.platform != Pool(jobs.platform.size):
+            raise InputError(
+                f"trace {self.name!r}: another size is that of a pool, and the jobs are on a "
+                f"platform of kind {jobs.platform.name!r}"
+            )
+        widest = int(jobs.procs.max(initial=0))
+        if widest > self.resize:
+            raise InputError(
+                f"trace {self.name!r}: a job requests {widest} processors, and the machine is to "
+                f"have {self.resize}; leave such jobs out at all sizes, with select.widths = "
+                f"[1, {self.resize}]"
+            )
+        return jobs.take(slice(None), platform=Pool(self.resize))
+
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], folder: Path) -> Trace:
         """Build a trace from plain values; `file` is relative to `folder`.
@@ -289,6 +361,8 @@ class Trace:
                     f"file is {values['file']!r}; give the name of a file, without NUL"
                 )
             values["file"] = str((folder / values["file"]).resolve())
+        if isinstance(values.get("map"), str) and values["map"].endswith(END):
+            values["map"] = str((folder / values["map"]).resolve())
         if isinstance(values.get("join"), list):
             values["join"] = [_resolved(log, folder) for log in values["join"]]
         return cls(**values)
@@ -303,6 +377,8 @@ class Trace:
     @property
     def runs_on(self) -> Platform | None:
         """The platform of the trace's cells; None if it is the log's own."""
+        if self.resize is not None:
+            return Pool(self.resize)
         return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
 
     def to_dict(self) -> dict[str, Any]:
@@ -370,10 +446,24 @@ class Trace:
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
         self._check_origins(path)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
+            log = read_log(
+                path,
+                processors=processors,
+                rows=self.rows,
+                jobs=self.jobs,
+                clean=clean,
+                columns=self.map,
+            )
             return self.placed(_of_a_century(log))
         size = processors if machine is None else None
-        log = read_log(path, processors=size, platform=machine, rows=self.rows, clean=clean)
+        log = read_log(
+            path,
+            processors=size,
+            platform=machine,
+            rows=self.rows,
+            clean=clean,
+            columns=self.map,
+        )
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
         kept = kept if self.jobs is None else select_jobs(kept, self.jobs)
         return self.placed(_of_a_century(kept))
@@ -395,7 +485,8 @@ class Trace:
         machine = self.machine
         if machine is None or not machine.participants:
             return
-        sidecar = FORMATS[format_of(path)].sidecar
+        mapped = None if self.map is None else True
+        sidecar = FORMATS[format_of(path, mapped=mapped)].sidecar
         declared = sidecar is not None and sidecar.platform == machine.name
         if declared and self.network is not None:
             raise InputError(
@@ -443,7 +534,10 @@ class Trace:
         entry = registry.find(self.log) if self.log else None
         if self.model is not None or entry:
             return entry.acknowledge if entry else ""
-        return registry.acknowledgement(self.located().file or "")
+        path = self.located().file or ""
+        fields = map_beside(path) if self.map is None else field_map(self.map, "map")
+        declared = fields.about.get("acknowledge", "") if fields else ""
+        return declared or registry.acknowledgement(path)
 
 
 def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:

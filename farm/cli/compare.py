@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, STORE, command
+from schedfarm.farm.cli.results import AT, where_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,16 @@ NO_GROUPS = "none"
 
 @command()
 @STORE
-@click.argument("policies", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
+@click.argument("labels", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
+@click.option(
+    "--axis",
+    shell_complete=words.axes,
+    help="Compare the values of this axis of the campaign, under one policy: P Q ... are values.",
+)
+@click.option(
+    "--policy", shell_complete=words.labels("policy"), help="Policy for --axis, if there are many."
+)
+@AT
 @click.option(
     "--metric",
     "metrics",
@@ -49,7 +59,10 @@ NO_GROUPS = "none"
 @JSON
 def compare(
     store: str,
-    policies: tuple[str, ...],
+    labels: tuple[str, ...],
+    axis: str | None,
+    policy: str | None,
+    at: dict[str, str],
     metrics: tuple[str, ...],
     trace: str | None,
     load: str | None,
@@ -78,15 +91,18 @@ def compare(
     named = (("--csv", csv), ("--latex", latex), ("--plot", target))
     outputs = {option: output(option, str(name)) for option, name in named if name is not None}
     output_once(*outputs.values())
-    found = analysis.compare(
-        store,
-        policies[0] if policies else None,
-        policies[1:],
-        metrics=metrics,
-        trace=trace,
-        load=load,
-        level=level,
-    )
+    wanted: dict[str, Any] = {"metrics": metrics, "load": load, "level": level}
+    if axis is None:
+        if policy is not None:
+            raise click.UsageError("--policy goes with --axis; name policies without an option")
+        where = where_of(store, at, {"trace": trace})
+        baseline, *others = labels or where["policy"] or (None,)
+        found = analysis.compare(store, baseline, others, trace=where["trace"], **wanted)
+    else:
+        baseline, *others = labels or (None,)
+        found = analysis.compare_values(
+            store, axis, baseline, others, policy=policy, trace=trace, at=at, **wanted
+        )
     groups, notes = losers_of(store, found, by)
     notes += analysis.comparison_warnings(store, found)
     elsewhere = as_json or any(one.standard for one in outputs.values())
@@ -109,6 +125,7 @@ def compare(
 def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the groups of jobs by change, and why they are missing."""
     from schedfarm import analysis
+    from schedfarm.analysis.compare import traces_of
     from schedfarm.analysis.groups import GROUPINGS
     from schedfarm.analysis.store import check_known
     from schedfarm.farm.cli.who import group_names
@@ -116,7 +133,7 @@ def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame
     if by == NO_GROUPS:
         return [], []
     check_known(by, "way to group jobs", [*GROUPINGS, NO_GROUPS])
-    names = {trace: group_names(store, trace, by) for trace in found["trace"].values.tolist()}
+    names = {trace: group_names(store, trace, by) for trace in traces_of(found)}
     try:
         return analysis.losers(store, found, by, names), []
     except analysis.StoreError as error:

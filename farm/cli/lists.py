@@ -112,11 +112,21 @@ def metrics(as_json: bool) -> None:
 
 @command()
 @JSON
-def campaigns(as_json: bool) -> None:
-    """List the built-in campaigns."""
+@click.option(
+    "--schema",
+    is_flag=True,
+    help="Print the JSON Schema of a campaign's file, with which editors complete and check it.",
+)
+def campaigns(as_json: bool, schema: bool) -> None:
+    """List the built-in campaigns, or print the schema of a campaign's file."""
     from schedfarm.core.numerals import grouped
     from schedfarm.farm.campaign.shipped import find, shipped
 
+    if schema:
+        from schedfarm.farm.campaign.schema import campaign_schema
+
+        click.echo(json.dumps(campaign_schema(), indent=1))
+        return
     known = {name: find(name) for name in shipped()}
     if as_json:
         rows = [

@@ -11,13 +11,14 @@ from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import QUIET, Command
 from schedfarm.farm.cli.logged import LOGGED, as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
+from schedfarm.farm.cli.results import AT
 from schedfarm.farm.cli.traces import CLEAN, TRACES
 
 if TYPE_CHECKING:
     from schedfarm.analysis.plots.kinds import Drawn, Kind
     from schedfarm.core.workload.workload import Workload
 
-OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample")
+OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample", "at")
 """Options that go with a log only, and with a store only."""
 
 
@@ -87,6 +88,12 @@ def _kinds() -> list[str]:
     type=int,
     help="Sample of a store, 0 for the log itself; by default the first one of the store.",
 )
+@click.option(
+    "--axis",
+    shell_complete=words.axes,
+    help="Axis of the campaign, for the kind axis; by default its only one.",
+)
+@AT
 @TRACES
 @click.option("--processors", type=int, help="Size of a log's machine; by default the log's own.")
 @CLEAN
@@ -109,7 +116,7 @@ def plot(
     from schedfarm.farm.output import STANDARD, output
 
     row = kinds.find_kind(kind)
-    drawn = {name: given.pop(name) for name in ("metric", "begin", "length")}
+    drawn = {name: given.pop(name) for name in ("metric", "begin", "length", "axis")}
     kinds.check_options(row, (name for name, value in drawn.items() if value is not None), "--{}")
     of_store = is_store(source)
     _check_given(source, of_store=of_store)

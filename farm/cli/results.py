@@ -151,12 +151,44 @@ def question(takes: Callable[..., None]) -> Callable[..., None]:
         # Missing options take the defaults of the analysis package.
         rule = {key: value for key, value in options.items() if value not in (None, [])}
         _check_rule(rule)
-        where = {axis: given.pop(axis) for axis in WHERE}
+        where = where_of(given["store"], given.pop("at"), {axis: given.pop(axis) for axis in WHERE})
         takes(asked=Question(metric, rule, where), **given)
 
     for option in reversed(QUESTION):
         handed = option(handed)
     return handed
+
+
+def at_values(
+    _ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """Parse values of axes, each AXIS=VALUE."""
+    found: dict[str, str] = {}
+    for text in given:
+        axis, equals, value = text.partition("=")
+        if not (axis and equals and value):
+            raise click.BadParameter(f"{text!r} is not AXIS=VALUE, such as processors=120")
+        if axis in found:
+            raise click.BadParameter(f"axis {axis!r} is given twice; once is enough")
+        found[axis] = value
+    return found
+
+
+AT = click.option(
+    "--at",
+    multiple=True,
+    callback=at_values,
+    shell_complete=words.axis_values,
+    metavar="AXIS=VALUE",
+    help="Restrict to a value of an axis of the campaign, such as processors=120; repeatable.",
+)
+
+
+def where_of(store: str, at: Mapping[str, str], where: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels to restrict a query to, from those given and values of axes."""
+    from schedfarm.analysis.axes import narrowed
+
+    return {**where, **narrowed(store, at, where.get("trace"), where.get("policy"))}
 
 
 QUESTION = (
@@ -195,6 +227,7 @@ QUESTION = (
         )
         for axis, example in zip(WHERE, ("KTH-SP2", "0.9", "sjf+easy"), strict=True)
     ),
+    AT,
 )
 """Query options of `bands`."""
 
@@ -246,6 +279,9 @@ def bands(
     as_json: bool,
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
+
+    The column "as logged" is the mean of the same samples with the waits that their jobs had in the
+    log.
 
     Each line names the samples that the band spans, and the share of all possible samples that it
     is expected to hold. With too few samples the values of single cells are printed.
@@ -309,12 +345,13 @@ def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
 
 def _bands(store: str, asked: Question) -> Answer:
     from schedfarm import analysis
+    from schedfarm.analysis.validation import with_logged
 
     try:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
         return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
-    return _of_band(store, found)
+    return _of_band(store, with_logged(store, found))
 
 
 def _weeks(store: str, asked: Question) -> Answer:

@@ -264,7 +264,7 @@ class Window:
             )
         if others:
             self._send([task], others)
-        elif task.spot:
+        elif task.spots:
             self._stop_waiting(task)  # the run does not wait for a comparison
 
     def _outcome(self, future: Any, result: Any) -> Iterator[tuple[Task, Result]]:
@@ -315,7 +315,7 @@ class Window:
         alike: dict[tuple[str, ...] | None, list[Task]] = defaultdict(list)
         for task in tasks:
             where = self._workers.allowed(self._barred(task))
-            if task.spot and not self._workers.are_prompt(where):
+            if task.spots and not self._workers.are_prompt(where):
                 continue  # there is no other worker to compare with
             alike[None if where is None else tuple(where)].append(task)
         for only, group in alike.items():

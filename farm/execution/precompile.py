@@ -45,6 +45,9 @@ OWN = {"precompile": "def by_age(submit, estimate, procs, user, now):\n    retur
 
 CALLED = "precompile:by_age"
 
+WRITTEN = "(-(now - submit) / max(estimate, 1))"
+"""An order that is an expression, which kernels evaluate at each pass."""
+
 DEPTH = "(2)"
 """Value for the K of rules that take a number; it does not change the kernel."""
 
@@ -72,7 +75,7 @@ def every_policy() -> list[Policy]:
     for order in ORDERS.values():
         kind = (order.code is None, order.shares is None, order.weighs is None)
         kinds.setdefault(kind, order)
-    names = [*(order.name for order in kinds.values()), CALLED]
+    names = [*(order.name for order in kinds.values()), WRITTEN, CALLED]
     shared = [order.name for order in kinds.values() if order.shares]
     found = [_policy(name, rule) for rule in RULES.values() for name in names]
     found += [_policy(f, rule, f"backfill={CALLED}") for rule in RULES.values() for f in shared]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.execution.faults import FAULTS
 from schedfarm.farm.execution.worker import Checked
-from schedfarm.farm.planning.tasks import Task, block_costs
+from schedfarm.farm.planning.tasks import Spot, Task, block_costs
 from schedfarm.farm.store.fingerprint import Fingerprint, recorded
 from schedfarm.farm.store.records import read_record
 from schedfarm.farm.watching.events import BlockDone
@@ -22,11 +23,20 @@ from schedfarm.farm.watching.events import BlockDone
 SHARE = 0.001
 """Default share of the cells that a second worker simulates."""
 
+BUNDLE = 16
+"""Spot checks of one worker and trace that are given to another worker as one task. A task costs
+coordinator, scheduler and worker 13 ms in addition to its cells, which may take 3 ms each."""
+
+BUNDLE_SECONDS = 1.0
+"""Planned CPU time at which fewer spot checks are given, s: longer ones need no bundle."""
+
 MOST_NAMED = 3
 """Number of a cell's differences that are named."""
 
 WHOLE = 2**32
 """Exclusive upper bound of a CRC-32."""
+
+_Drawn = tuple[BlockDone, Cell]
 
 Arbiter = Callable[[Task], Fingerprint]
 """Simulates the cell of a spot check on the coordinator's machine."""
@@ -39,6 +49,28 @@ class Withdrawn:
     worker: str
     tasks: list[Task]
     why: str
+
+
+@dataclass
+class _Bundle:
+    """Gather spot checks of one worker and trace; `urgent` if one is the first of its worker."""
+
+    task: Task
+    spots: list[Spot] = field(default_factory=list)
+    seconds: float = 0.0
+    urgent: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to give the checks to another worker now."""
+        return self.urgent or len(self.spots) >= BUNDLE or self.seconds >= BUNDLE_SECONDS
+
+    def made(self, maker: str) -> Task:
+        """Return the checks of one worker as a task."""
+        # Cells of the same jobs share their drawing, and policies a schedule.
+        spots = tuple(sorted(self.spots, key=lambda spot: (spot[1], str(spot[0]))))
+        blocks = tuple(dict.fromkeys(block for block, _ in spots))
+        return replace(self.task, batches=(blocks,), seconds=self.seconds, spots=spots, maker=maker)
 
 
 class SpotChecks:
@@ -62,35 +94,52 @@ class SpotChecks:
         self.quarantined: set[str] = set()
         self.compared = 0
         self._drawn_of: set[str] = set()
-        self._pending: dict[tuple[Block, Cell], str] = {}
+        self._pending: dict[Spot, str] = {}
+        self._bundles: dict[tuple[str, str, bool], _Bundle] = {}
         self._made = defaultdict[str, list[tuple[Task, Block]]](list)
         self._unsteady: set[str] = set()
 
-    def draw(self, task: Task, done: Sequence[BlockDone]) -> list[Task]:
-        """Return spot checks of the blocks that a worker has done."""
+    def draw(self, task: Task, done: Sequence[BlockDone]) -> None:
+        """Draw spot checks of the blocks that a worker has done; `due` returns them."""
         found = list(self._sampled(task, done)) if self._share else []
+        first = False
         for one in done:
             self._made[one.worker].append((task, one.block))
             fresh = one.worker not in self._drawn_of and one.block.product.simulates
             if self._share and fresh and not found:
                 found = self._cheapest(task, done)
             if found:
+                first |= one.worker not in self._drawn_of
                 self._drawn_of.add(one.worker)
-        for check in found:
-            if check.spot:
-                self._pending[check.blocks[0], check.spot] = check.maker
-        return found
+        costs = block_costs(task.store, {one.block for one, _ in found})
+        for one, cell in found:
+            key = one.worker, one.block.trace, task.isolate
+            bundle = self._bundles.setdefault(key, _Bundle(task))
+            bundle.spots.append((one.block, cell))
+            bundle.seconds += costs[one.block] / len(task.store.span_of(one.block).cells)
+            bundle.urgent |= first
+            self._pending[one.block, cell] = one.worker
 
-    def compare(self, check: Task, result: object) -> Withdrawn | None:
-        """Compare a cell's two results; return the withdrawn blocks, if a worker was wrong.
+    def due(self, *, last: bool) -> list[Task]:
+        """Return the bundles of spot checks to be done now: all if no other task is waiting."""
+        keys = [key for key, bundle in self._bundles.items() if last or bundle.is_due]
+        return [self._bundles.pop(key).made(key[0]) for key in keys]
 
-        A check that the second worker could not do is dropped.
+    def compare(self, check: Task, result: object) -> Iterator[Withdrawn]:
+        """Compare the two results of each cell; yield the withdrawn blocks of wrong workers.
+
+        Checks that the second worker could not do are dropped.
         """
-        (block,), cell = check.blocks, check.spot
-        maker = self._pending.pop((block, cell), None) if cell else None
-        checked = result[0] if isinstance(result, list) and result else None
-        if cell is None or maker is None or not isinstance(checked, Checked):
-            return None
+        found = {one.spot: one for one in result} if _is_checked(result) else {}
+        for spot in check.spots:
+            maker = self._pending.pop(spot, None)
+            if maker is not None and spot in found:
+                withdrawn = self._compare(check, spot, maker, found[spot])
+                if withdrawn is not None:
+                    yield withdrawn
+
+    def _compare(self, check: Task, spot: Spot, maker: str, checked: Checked) -> Withdrawn | None:
+        block, cell = spot
         if checked.worker in self.quarantined:
             # Its next result is checked by another one.
             self._drawn_of.discard(maker)
@@ -105,7 +154,7 @@ class SpotChecks:
             return None
         what = f"{', '.join(map(str, differences[:MOST_NAMED]))} of {cell} in {block}"
         try:
-            third = self._arbiter(check)
+            third = self._arbiter(replace(check, batches=((block,),), spots=(spot,)))
         except FAULTS as error:
             self._say(
                 f"{what}: workers {maker} and {checked.worker} differ, and the coordinator cannot "
@@ -159,18 +208,22 @@ class SpotChecks:
 
     def _forget(self, blocks: set[Block]) -> None:
         self._pending = {k: v for k, v in self._pending.items() if k[0] not in blocks}
+        for key, bundle in list(self._bundles.items()):
+            bundle.spots = [spot for spot in bundle.spots if spot[0] not in blocks]
+            if not bundle.spots:
+                del self._bundles[key]
 
-    def _sampled(self, task: Task, done: Sequence[BlockDone]) -> Iterator[Task]:
+    def _sampled(self, task: Task, done: Sequence[BlockDone]) -> Iterator[_Drawn]:
         for one in done:
             for cell in self._fresh(task, one):
                 if zlib.crc32(f"{task.run} {one.block} {cell}".encode()) < self._share * WHOLE:
-                    yield _check(task, one, cell)
+                    yield one, cell
 
-    def _cheapest(self, task: Task, done: Sequence[BlockDone]) -> list[Task]:
+    def _cheapest(self, task: Task, done: Sequence[BlockDone]) -> list[_Drawn]:
         able = [one for one in done if one.block.product.simulates and self._fresh(task, one)]
         costs = block_costs(task.store, (one.block for one in able))
         for one in sorted(able, key=lambda one: costs[one.block])[:1]:
-            return [_check(task, one, self._fresh(task, one)[0])]
+            return [(one, self._fresh(task, one)[0])]
         return []
 
     def _fresh(self, task: Task, one: BlockDone) -> list[Cell]:
@@ -181,8 +234,8 @@ class SpotChecks:
         return [cell for cell in task.store.span_of(one.block).cells if cell not in kept]
 
 
-def _check(task: Task, one: BlockDone, cell: Cell) -> Task:
-    return replace(task, batches=((one.block,),), spot=cell, maker=one.worker)
+def _is_checked(result: object) -> TypeGuard[list[Checked]]:
+    return isinstance(result, list) and all(isinstance(one, Checked) for one in result)
 
 
 def _part(task: Task, blocks: set[Block]) -> Task:

@@ -27,7 +27,7 @@ from schedfarm.farm.execution.cell import Figures, Simulations
 from schedfarm.farm.execution.faults import FAULTS, Killed, WorkerFault, fault_behind
 from schedfarm.farm.execution.messages import TaskMessage, decoded, publish, worker_name
 from schedfarm.farm.execution.task_progress import TaskProgress, is_stopping, tracked
-from schedfarm.farm.planning.tasks import Batch, Task
+from schedfarm.farm.planning.tasks import Batch, Spot, Task
 from schedfarm.farm.store.block import OpenBlock, Rows, commit
 from schedfarm.farm.store.fingerprint import Fingerprint, fingerprint_of
 from schedfarm.farm.store.provenance import check_program
@@ -58,6 +58,7 @@ class Checked:
     """Hold the fingerprint of a cell that `worker` (host and process) simulated a second time."""
 
     worker: str
+    spot: Spot
     fingerprint: Fingerprint
 
 
@@ -96,14 +97,14 @@ def run_task(task: Task) -> Done:
     """Simulate a task's cells and store them, each block's record last.
 
     Returns an entry for each block, except those that were left because the run stops or the worker
-    drains; one `Checked` for a spot check. Raises one of `FAULTS` if this worker cannot do the
+    drains; one `Checked` for each spot check. Raises one of `FAULTS` if this worker cannot do the
     task. A cell that fails by itself does not raise: its error is recorded.
     """
     check_program(task.program)
     if is_stopping(task.run):
         return []
-    if task.spot is not None:
-        return _check(task, task.spot)
+    if task.spots:
+        return _check(task)
     done: list[BlockDone] = []
     # One for all batches: the next one may have the same jobs.
     simulations = Simulations(task.store, task.trace)
@@ -196,25 +197,28 @@ def _block_done(block: OpenBlock) -> BlockDone:
     )
 
 
-def _check(task: Task, cell: Cell) -> list[Checked]:
-    """Simulate the cell of a spot check; return nothing if it was cancelled."""
-    (block,) = task.blocks
+def _check(task: Task) -> list[Checked]:
+    """Simulate the cells of spot checks; a run that stops leaves those that take too long."""
     simulations = Simulations(task.store, task.trace)
-    requests: list[Request] = [(block, cell, None)]
+    requests: list[Request] = [(block, cell, None) for block, cell in task.spots]
+    checked: list[Checked] = []
     with tracked(task) as progress:
-        progress.enter([(block, cell)])
+        progress.enter(task.spots)
+        if task.isolate:
+            answered = _isolated_answers(simulations, requests, last=task.last)
+        else:
+            answered = answers(simulations, requests)
         try:
-            if task.isolate:
-                (answer,) = _isolated_answers(simulations, requests, last=task.last)
-            else:
-                (answer,) = answers(simulations, requests)
+            for spot, answer in zip(task.spots, answered, strict=True):
+                checked.append(Checked(worker_name(), spot, _fingerprint(task.store, spot, answer)))
+                progress.advance()
         except Left:
-            return []
-    return [Checked(worker_name(), _fingerprint(task.store, block, answer))]
+            pass
+    return checked
 
 
 def isolated_fingerprint(task: Task) -> Fingerprint:
-    """Return the fingerprint of a spot check's cell, simulated in a process of its own.
+    """Return the fingerprint of the only cell of a spot check, simulated in a process of its own.
 
     Raises one of `FAULTS` if the cell cannot be simulated on this host.
     """
@@ -222,18 +226,16 @@ def isolated_fingerprint(task: Task) -> Fingerprint:
 
 
 def _own_fingerprint(task: Task) -> Fingerprint:
-    (block,), cell = task.blocks, task.spot
-    if cell is None:
-        raise ValueError("only a spot check has one cell")
-    (answer,) = answers(Simulations(task.store, task.trace), [(block, cell, None)])
-    return _fingerprint(task.store, block, answer)
+    (spot,) = task.spots
+    (answer,) = answers(Simulations(task.store, task.trace), [(*spot, None)])
+    return _fingerprint(task.store, spot, answer)
 
 
-def _fingerprint(store: Store, block: Block, answer: Answer) -> Fingerprint:
+def _fingerprint(store: Store, spot: Spot, answer: Answer) -> Fingerprint:
     if isinstance(answer, Exception):
         return Fingerprint(failed=True)
     jobs, rows, figures, _ = answer
-    return fingerprint_of(store, block, jobs, rows, figures)
+    return fingerprint_of(store, spot[0], jobs, rows, figures)
 
 
 def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[Answer]:

@@ -126,6 +126,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
         acknowledgements={name: text for name, text in acknowledgements.items() if text},
         cautions=survey.of_each("warnings"),
         keep=campaign.keep,
+        labels=campaign.labels,
         precision=verdict.to_dict() if verdict and finished else _known_precision(old, campaign),
     )
     axes = dict(store.axes)

@@ -7,7 +7,7 @@ seed and the load alone, so that a store that has grown equals one that was made
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schedfarm.core.arrays import MOST_JOBS
@@ -63,7 +63,17 @@ class Survey:
 
 def survey(campaign: Campaign) -> Survey:
     """Survey a campaign; raises `InputError` if a trace cannot be read or sampled."""
-    return Survey(campaign, {trace.name: survey_of(trace, campaign) for trace in campaign.traces})
+    found: dict[str, TraceSurvey] = {}
+    seen: list[tuple[Trace, TraceSurvey]] = []
+    for trace in campaign.traces:
+        # Sizes of the machine share their jobs, which are then read and drawn once.
+        jobs = replace(trace, name="trace1", resize=None)
+        one = next((known for other, known in seen if other == jobs), None)
+        if one is None:
+            one = survey_of(trace, campaign)
+            seen.append((jobs, one))
+        found[trace.name] = replace(one, source=_source(trace, one.log))
+    return Survey(campaign, found)
 
 
 def survey_of(trace: Trace, campaign: Campaign) -> TraceSurvey:
@@ -144,7 +154,8 @@ def _source(trace: Trace, log: Workload | None) -> dict[str, Any]:
     return {
         "weeks": trace.weeks,
         "columns": log.digest(),
-        "platform": log.platform.to_dict(),
+        "platform": trace.resized(log).platform.to_dict(),
+        **({"sampled_on": log.platform.to_dict()} if trace.resize is not None else {}),
         "dropped": dict(log.dropped),
         **({"epoch": log.epoch} if log.platform.dated else {}),
     }

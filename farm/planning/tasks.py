@@ -27,6 +27,9 @@ BATCH_BYTES = 8 * SHARD_BYTES
 Batch = tuple[Block, ...]
 """Blocks of the same cells, or of jobs that these share: computed and stored together."""
 
+Spot = tuple[Block, Cell]
+"""A cell of a block, to be simulated a second time for comparison."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -36,8 +39,8 @@ class Task:
     run in processes of their own, so that one which kills its process affects no other. last:
     whether such a cell has failed, rather than being given to another worker. run: name of the run,
     without which nothing is written (see `farm.store.place.Place`); empty if the store has no other
-    user. program: that of the run, which workers must have too. spot: the one cell of the one block
-    to simulate again without writing anything. maker: host and process that simulated it first,
+    user. program: that of the run, which workers must have too. spots: cells of the task's blocks
+    to simulate again without writing anything. maker: host and process that simulated them first,
     which does not get the task.
     """
 
@@ -49,13 +52,13 @@ class Task:
     last: bool = False
     run: str = ""
     program: Program | None = None
-    spot: Cell | None = None
+    spots: tuple[Spot, ...] = ()
     maker: str = ""
 
     @property
-    def key(self) -> tuple[tuple[Block, ...], Cell | None]:
+    def key(self) -> tuple[tuple[Block, ...], tuple[Spot, ...]]:
         """The task's identity, the same for all attempts at it."""
-        return self.blocks, self.spot
+        return self.blocks, self.spots
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -52,6 +52,9 @@ class Store(Shape):
     precision : mapping, optional
         Finished rounds of a campaign that asks for precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
+    labels : mapping, optional
+        Origin and values of the traces and policies that axes of the campaign have made:
+        `farm.campaign.campaign.Campaign.labels`. No result depends on it.
     """
 
     place: Place
@@ -62,6 +65,7 @@ class Store(Shape):
     acknowledgements: Mapping[str, str] = field(default_factory=dict)
     cautions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     precision: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def open(cls, store: Where) -> Store:
@@ -122,6 +126,7 @@ class Store(Shape):
             cautions=plain.get("cautions", {}),
             keep=_known_keep(plain["keep"]),
             precision=plain.get("precision", {}),
+            labels=plain.get("labels", {}),
         )
 
     @cached_property
@@ -196,6 +201,8 @@ class Store(Shape):
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         if self.precision:
             plain["precision"] = dict(self.precision)
+        if self.labels:
+            plain["labels"] = dict(self.labels)
         return sealed(plain)
 
     def save(self) -> None:

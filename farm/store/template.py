@@ -62,6 +62,8 @@ def write_template(store: Store, results: Path) -> None:
     root.attrs.update({"campaign": store.campaign, **store.settings, "keep": store.keep})
     if store.precision:
         root.attrs["precision"] = json.dumps(dict(store.precision))
+    if store.labels:
+        root.attrs["labels"] = json.dumps(dict(store.labels))
     _consolidate(results)
 
 

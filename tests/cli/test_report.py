@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,13 +17,15 @@ from schedfarm.analysis import compare, verdicts
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.report import Asked
 from schedfarm.analysis.report.columns import labelled
-from schedfarm.analysis.report.contents import _metrics, contents
-from schedfarm.analysis.report.markup import check_bundle, page
+from schedfarm.analysis.report.contents import _metrics, _samples, contents
+from schedfarm.analysis.report.figures import LOGGED_COLOUR
+from schedfarm.analysis.report.markup import HERE, check_bundle, page
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
 from schedfarm.farm.execution.run import begin
 from tests.support.command_line import Farm
+from tests.support.contrast import PARTS, TEXT, contrast
 from tests.support.refusals import Said, unlike
 
 CAMPAIGN = """
@@ -123,6 +126,41 @@ def test_the_verdicts_and_numbers_are_those_of_compare(farm: Farm, stores: Path)
     for row in levels:
         own = summary.sel(trace="A", resample=0, load=row["load"], policy=row["policy"])
         assert row["own"] == pytest.approx(float(own), rel=1e-4)
+
+
+def test_samples_beyond_the_room_are_left_out(stores: Path) -> None:
+    """Each series keeps its first samples; the page says so."""
+    found = compare(stores / "both.farm", metrics=["wait"])
+    whole, nothing = _samples(found, 20)
+    assert (len(whole.rows), nothing) == (20, "")
+    table, said = _samples(found, 11)
+    assert {row[4] for row in table.rows} == {1, 2}
+    assert len(table.rows) == 2 * 2 * 2
+    assert "of 20 changes in single samples the page has only the first 2 of each policy" in said
+    table, said = _samples(found, 3)
+    assert table.rows == []
+    assert "the page has none, since it has room for 3" in said
+
+
+def test_colours_have_contrast() -> None:
+    """Text 4.5 to 1 on each background of the style sheet, outlines and borders of parts 3 to 1."""
+    css = (HERE / "page.css").read_text(encoding="utf-8")
+    named = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]+)", css))
+    used = [
+        (prop, named.get(value, value))
+        for prop, value in re.findall(
+            r"[{; ](color|background|outline|border(?:-left)?):[^;}]*?(--[a-z]+|#[0-9a-f]{3,6})\b",
+            css,
+        )
+    ]
+    backgrounds = {value for prop, value in used if prop == "background"}
+    texts = {value for prop, value in used if prop == "color"}
+    assert (len(backgrounds), len(texts)) == (3, 3)
+    pale = [(a, b) for a in texts for b in backgrounds if contrast(a, b) < TEXT]
+    assert pale == []
+    parts = {value for prop, value in used if prop in ("outline", "border", "border-left")}
+    assert [value for value in parts if contrast(value, "#fff") < PARTS] == []
+    assert contrast(LOGGED_COLOUR, "#fff") >= PARTS
 
 
 def test_nothing_is_fetched(farm: Farm, stores: Path) -> None:

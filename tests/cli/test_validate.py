@@ -117,6 +117,23 @@ def test_samples_bring_their_logged_waits(stores: Path) -> None:
     assert comparison_text(compared).count("as logged") == 2
 
 
+def test_bands_have_the_mean_as_logged(farm: Farm, stores: Path, tmp_path: Path) -> None:
+    """The mean over the samples, at every load, in the text, as CSV and as JSON."""
+    store, csv = stores / "near.farm", tmp_path / "bands.csv"
+    found = logged_means(store, "site", "wait")
+    assert found is not None
+    expected = float(found.sel(resample=slice(1, None)).mean())
+    text = farm("bands", store, "--metric", "wait", "--csv", csv).stdout
+    assert "as logged: the same samples with the waits of the log" in text.splitlines()[0]
+    heads = [line for line in text.splitlines() if line.startswith("policy ")]
+    assert [head.split()[-5:-2] for head in heads] == [["log", "as", "logged"]] * 2
+    frame = pd.read_csv(csv)
+    assert frame["logged"].tolist() == pytest.approx([expected] * 4)
+    facts = json.loads(farm("bands", store, "--metric", "wait", "--json").stdout)
+    assert [cell["logged"] for cell in facts["cells"]] == pytest.approx([expected] * 4)
+    assert "as logged" not in farm("bands", store, "--metric", "utilisation").stdout
+
+
 def test_means_of_other_jobs_are_not_compared(stores: Path) -> None:
     """A warm-up leaves jobs out of the simulated means, and the logged ones are of all jobs."""
     path = stores / "warm.toml"

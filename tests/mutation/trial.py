@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shlex
+import subprocess
 import sys
 from typing import Any
 
@@ -21,8 +22,17 @@ TIMEOUT = 7200.0
 
 
 def enter(copies: Any) -> None:
-    """Let this process work in a copy of the tree that no other process has."""
-    os.chdir(copies.get())
+    """Move this process to its own copy of the tree, which its tests import.
+
+    Without PYTHONPATH the tests would import the installed package: each mutant would survive.
+    """
+    copy = copies.get()
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = os.pathsep.join([os.path.join(copy, "src"), copy])
+    words = [sys.executable, "-c", "import schedfarm; print(*schedfarm.__path__)"]
+    imported = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+    if not imported.startswith(copy):
+        raise RuntimeError(f"tests would import {imported}, not the mutants in {copy}")
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     os.environ.update(HYPOTHESIS_PROFILE="few")
 

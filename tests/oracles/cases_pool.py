@@ -9,6 +9,7 @@ from tests.support.strategies import MODULE
 
 CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
 ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Plans that are searched"
+PREDICTED = "Predictions"
 
 PRIORITY = "Slurm's priority"
 
@@ -557,6 +558,69 @@ def _priorities() -> Iterator[Case]:
     yield Case(name, policy, 5, rows, [0, 0, 0, 5, 3], PRIORITY)
 
 
+# User 7 has completed runs of 10 and 20 s, the mean 15, when its third job comes at 32; the fourth
+# job then waits for the third.
+PAST = [(0, 10, 100, 1, 7), (0, 20, 100, 1, 7)]
+HEAD = [*PAST, (30, 40, 100, 3, 1), (31, 5, 5, 4, 2)]
+
+
+def _predictions() -> Iterator[Case]:
+    name = "a job is short enough by its prediction"
+    rows = [*HEAD, (32, 30, 200, 1, 7)]
+    yield Case(name, "fcfs+easy", 4, rows, [0, 0, 30, 70, 75], PREDICTED, [])
+    yield Case(name, "fcfs+easy,predict=last2", 4, rows, [0, 0, 30, 70, 32], PREDICTED, [4])
+    name = "each predictor has its own idea"
+    # The shadow time is 50: means of 15 and 20, 30/200 of 200, 10.
+    rows = [*PAST, (30, 20, 20, 3, 1), (31, 5, 5, 4, 2), (32, 10, 200, 1, 7)]
+    for predict, start in (
+        ("last2", 32), ("mean(2)", 32), ("mean(1)", 55), ("mean(3)", 55), ("soft", 55),
+        ("perfect", 32), ("schedfarm.core.policy.predictions:half_of_the_estimate", 55),
+    ):  # fmt: skip
+        yield Case(name, f"fcfs+easy,predict={predict}", 4, rows, [0, 0, 30, 50, start], PREDICTED)
+    name = "the shortest prediction is backfilled first"
+    rows = [*HEAD, (32, 20, 50, 1, 3), (32, 10, 90, 1, 7)]
+    shortest = "fcfs+easy,backfill=spf"
+    yield Case(name, shortest, 4, rows, [0, 0, 30, 70, 32, 75], PREDICTED)
+    yield Case(name, f"{shortest},predict=last2", 4, rows, [0, 0, 30, 70, 42, 32], PREDICTED)
+    name = "the queue goes by predictions too"
+    rows = [(0, 10, 100, 1, 7), (1, 20, 100, 1, 7), (29, 31, 31, 1, 1)]
+    rows += [(40, 5, 100, 1, 7), (41, 6, 20, 1, 3)]
+    yield Case(name, "spf+none", 1, rows, [0, 10, 30, 67, 61], PREDICTED)
+    yield Case(name, "spf+none,predict=last2", 1, rows, [0, 10, 30, 61, 66], PREDICTED)
+    name = "a completion of the instant of a submission counts, a later one does not"
+    rows = [*PAST, (5, 40, 40, 2, 1), (6, 5, 5, 4, 2)]
+    easy = "fcfs+easy,predict=last2"
+    yield Case(name, easy, 4, [*rows, (20, 15, 200, 1, 7)], [0, 0, 5, 45, 20], PREDICTED)
+    yield Case(name, easy, 4, [*rows, (19, 15, 200, 1, 7)], [0, 0, 5, 45, 50], PREDICTED)
+    # The fourth job starts and ends at 10: a prediction of 1 s would let the fifth start then.
+    rows = [(0, 9, 100, 1, 7), (5, 10, 10, 3, 1), (6, 5, 5, 4, 2), (10, 0, 3, 1, 7)]
+    rows += [(10, 10, 200, 1, 7)]
+    yield Case(name, "fcfs+easy,predict=mean(1)", 4, rows, [0, 5, 15, 10, 20], PREDICTED)
+    name = "a correction adds 1 min, doubles, or gives the estimate"
+    # At 71 the fifth job, predicted to end at 47, ends at 107, 92 or 232.
+    outlived = [*HEAD, (32, 60, 200, 1, 7)]
+    for correct, estimate, starts in (
+        ("steps", 30, [0, 0, 30, 101, 32, 71]),
+        ("double", 30, [0, 0, 30, 92, 32, 97]),
+        ("steps", 40, [0, 0, 30, 92, 32, 97]),
+        ("estimate", 40, [0, 0, 30, 101, 32, 71]),
+    ):
+        rows = [*outlived, (71, 30, estimate, 3, 3)]
+        yield Case(name, f"{easy},correct={correct}", 4, rows, starts, PREDICTED)
+    name = "the second correction adds 5 min to the first"
+    # At 110 the prediction of 15 s is 15 + 60 + 300 s: the end is 407, and the last job's 400.
+    rows = [*HEAD, (32, 200, 400, 1, 7), (110, 100, 290, 3, 3)]
+    yield Case(name, easy, 4, rows, [0, 0, 30, 232, 32, 110], PREDICTED)
+    name = "no correction exceeds the estimate"
+    # The fifth job ends at 32 + 70 at the latest: the last one, until 105, has to wait.
+    rows = [*HEAD, (32, 60, 70, 1, 7), (71, 30, 34, 3, 3)]
+    yield Case(name, easy, 4, rows, [0, 0, 30, 92, 32, 97], PREDICTED)
+    name = "a correction has no pass of its own"
+    # The third job is predicted to end at 45, and again at 105 by the arrival at 50.
+    rows = [*PAST, (30, 100, 300, 1, 7), (31, 5, 5, 2, 2), (32, 40, 40, 1, 3), (50, 1, 1, 2, 4)]
+    yield Case(name, easy, 2, rows, [0, 0, 30, 130, 50, 135], PREDICTED, [4])
+
+
 POOL = tuple(
     case
     for part in (
@@ -570,6 +634,7 @@ POOL = tuple(
         _tabu,
         _shares,
         _priorities,
-    )
+        _predictions,
+    )  # fmt: skip
     for case in part()
 )

@@ -22,6 +22,7 @@ from tests.support.strategies import (
     LOGARITHMIC,
     RULES,
     SHARING,
+    WRITTEN,
     crowd,
     every_order,
     policies,
@@ -66,7 +67,7 @@ def check(work: Workload, policy: Policy, kind: str, later: str = "arrival") -> 
 def test_kernels_equal_the_reference(rule: str, work: Workload, data: st.DataObject) -> None:
     """Both kinds and clocks, with every option, in orders of each kind."""
     for policy in data.draw(every_order("pool", rule)):
-        if policy.order in ("fcfs", "spf", "lxf", "saf", "wfp3", *SHARING):
+        if policy.order in ("fcfs", "spf", "lxf", "saf", "wfp3", WRITTEN[0], *SHARING):
             for kind in KINDS:
                 check(work, policy, kind)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from schedfarm.core import simulate, write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
 from tests.support.chromium import Page, browser, missing
+from tests.support.contrast import TEXT, contrast
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "Chromium is here")
 
@@ -53,6 +55,27 @@ return document.querySelectorAll(
 """Number of points, ticks and lines of a figure, legends included."""
 
 WIDER = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+PAPER = 718
+"""Width of A4 between margins of 1 cm, CSS pixels."""
+
+COLOURS = """
+const found = new Map();
+for (const element of document.querySelectorAll("body *")) {
+  const own = Array.from(element.childNodes).some((n) => n.nodeType === 3 && n.data.trim());
+  if (!own || !element.checkVisibility() || element.closest("script, style, noscript")) continue;
+  const ink = element.closest("svg") ? getComputedStyle(element).fill
+    : getComputedStyle(element).color;
+  let under = element;
+  let paper = "rgba(0, 0, 0, 0)";
+  for (; under && paper === "rgba(0, 0, 0, 0)"; under = under.parentElement)
+    paper = getComputedStyle(under).backgroundColor;
+  const row = [ink, paper, element.tagName.toLowerCase()];
+  found.set(row.join(), row);
+}
+return Array.from(found.values())
+"""
+"""Text colours with their backgrounds and elements."""
 
 COLUMN = """
 return Array.from(document.querySelectorAll("#table-comparison tbody tr"),
@@ -200,6 +223,35 @@ def test_it_fits_its_width(opened: Page, width: int) -> None:
     )
     assert len(svg) == len(FIGURES)
     assert max(svg) <= width
+
+
+def test_texts_have_contrast(opened: Page) -> None:
+    """Every text of the page, in figures too, against the background that it has."""
+    found = opened.run(COLOURS)
+    assert len(found) > 3
+    assert {"text", "td", "p", "code", "button"} <= {tag for *_, tag in found}
+    assert [one for one in found if contrast(*one[:2]) < TEXT] == []
+
+
+def test_print(opened: Page) -> None:
+    """On A4 nothing is cut off sideways, controls are gone, and the choice stands in words."""
+    opened.resize(PAPER)
+    opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert opened.run(WIDER) <= 0
+        beyond = opened.run(
+            "return Array.from(document.querySelectorAll('table, svg, pre, p, li')).filter("
+            "(e) => e.getBoundingClientRect().right > arguments[0] + 1).map((e) => e.tagName)",
+            PAPER,
+        )
+        assert beyond == []
+        assert not opened.driver.find_element("id", "filters").is_displayed()
+        assert opened.driver.find_element("id", "shown").text.startswith("Shown: ")
+        printed = opened.driver.print_page()
+        assert base64.b64decode(printed).startswith(b"%PDF")
+    finally:
+        opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        opened.resize(1_440)
 
 
 def test_structure(opened: Page) -> None:

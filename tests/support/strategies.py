@@ -31,6 +31,12 @@ CALLED = (f"{MODULE}:by_share", f"{MODULE}:by_width_then_wait")
 ASKING = (f"{MODULE}:heaviest", f"{MODULE}:least_served")
 """Orders of a user's own, by what users had."""
 
+WRITTEN = (
+    "(-(now - submit) * procs / max(estimate, 1))",
+    "(min(estimate % 5, procs) if now - submit > 3 and procs < 3 else -user**2)",
+)
+"""Orders that are expressions."""
+
 FIXED = ("fcfs", "lcfs", "spf", "lpf", "sqf", "lqf", "saf", "laf")
 """Orders in which a job's place never changes and no float decides."""
 
@@ -65,7 +71,7 @@ INTERVALS = ("1s", "4s", "9s", "2h")
 OPTIONS: dict[str, Sequence[str | None]] = {
     "threshold": (None, None, *THRESHOLDS),
     "events": ("instant", "per-event"),
-    "backfill": (*[None] * len(ORDERS), *ORDERS, *CALLED),
+    "backfill": (*[None] * len(ORDERS), *ORDERS, *CALLED, *WRITTEN),
     "refresh": (None, None, *INTERVALS),
     "halflife": (None, None, *INTERVALS),
     "walk": ("start", "arrival", "queue", "queue"),
@@ -99,8 +105,8 @@ def orders_of(platform: str, rule: str) -> tuple[str, ...]:
     if platform == "network" or rule == "demt":
         return FIXED
     if platform == "nodes":
-        return (*(name for name, row in ORDERS.items() if not row.remembers), *CALLED)
-    return (*ORDERS, *CALLED, *ASKING)
+        return (*(name for name, row in ORDERS.items() if not row.remembers), *CALLED, *WRITTEN)
+    return (*ORDERS, *CALLED, *ASKING, *WRITTEN)
 
 
 def options_of(platform: str, rule: str) -> tuple[str, ...]:

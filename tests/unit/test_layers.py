@@ -25,7 +25,7 @@ HOUSE = {
 """Folder of each package of `schedfarm`: at the top of the tree, or beside the links to those."""
 
 MAY_IMPORT = {
-    "core": {"llvmlite", "msgspec", "numba", "numpy"},
+    "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
@@ -192,7 +192,7 @@ FLOORS = {
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
-        ("bands", "drawing", "logs", "tables"),
+        ("axes", "bands", "drawing", "logs", "tables"),
         ("figures", "groups", "notes", "plain", "workloads"),
         ("validation",),
         ("compare", "cells"),
@@ -333,6 +333,7 @@ def named_in_strings(name: str) -> set[str]:
 UPWARD_STRINGS = {
     "schedfarm.cluster.launchers": {"existing", "gateway", "jobs", "kubernetes", "local", "ssh"},
     "schedfarm.core.policy.orders": {"engine"},
+    "schedfarm.core.policy.predictions": {"engine"},
     "schedfarm.core.policy.rules": {"audit", "engine", "machines", "reference"},
 }
 """Rooms above a module that its rows name in strings, so that reading a row imports none of them.

@@ -26,6 +26,7 @@ from schedfarm.core.engine.planned import (
     empty_book,
     run_planned,
 )
+from schedfarm.core.engine.predicted import simulate_predicted
 from schedfarm.core.engine.run import Door, fair_options, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
@@ -51,9 +52,16 @@ def _plan(workload: Workload, unit: int, widest: int) -> Plan:
 
 POOL = Door(lambda policy: None, _machine, _plan, lambda machine: None)
 
-none = partial(POOL.schedule, code=NONE)
-aggressive = partial(POOL.schedule, code=AGGRESSIVE)
-easy = partial(POOL.schedule, code=EASY)
+
+def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
+    if policy.predict is not None:
+        return simulate_predicted(workload, policy, code)
+    return POOL.schedule(workload, policy, code)
+
+
+none = partial(_schedule, code=NONE)
+aggressive = partial(_schedule, code=AGGRESSIVE)
+easy = partial(_schedule, code=EASY)
 reserving, promise_reserving = POOL.reserving, POOL.promise_reserving
 
 
@@ -90,6 +98,7 @@ def schedule_planned(
         waiting = np.sort(keeper.book.job[: keeper.book.state[COUNT]])
         orders.call(int(clock[NOW]), waiting, jobs.start, running.running_jobs())
     underway().check()
+    orders.check()
     return jobs.start, jobs.backfilled, keeper.promised
 
 
@@ -131,4 +140,5 @@ def fair_plan(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     here, copy = bookkeeper(workload), bookkeeper(workload)
     underway().follow(here.jobs.start, fair.last)
     fair_planned(here, copy, fair, cloned(orders.ranked), options, walk, fst)
+    orders.check()
     return fst

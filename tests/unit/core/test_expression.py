@@ -143,6 +143,14 @@ def test_a_key_that_is_not_a_number_is_refused() -> None:
         simulate(JOBS, "(sqrt(2 - procs))+easy")
 
 
+@pytest.mark.parametrize("order", ["({})+easy", "fcfs+easy,backfill=({})", "({})+conservative"])
+def test_a_key_that_is_not_a_number_at_a_pass_is_refused(order: str) -> None:
+    """The first job and its instant are named."""
+    order = order.format("log(procs - 3 - 0 * now)")
+    with pytest.raises(InputError, match=r"gave NaN for job 3 at 0 s; it must give a number"):
+        simulate(JOBS, order)
+
+
 def test_random_texts_give_a_sentence_or_a_policy() -> None:
     """A small part of what `python -m tests.oracles.expressions` tries."""
     assert {tried(text) for text in cases(300, seed=1)} == {True, False}

@@ -138,7 +138,8 @@ def test_stored_names() -> None:
     ]  # fmt: skip
     assert columns_of(Columns) == COLUMNS
     assert [name for name in COLUMNS if name not in STORED] == [
-        "group", "queue", "partition", "nodes", "logged_wait",
+        "group", "queue", "partition", "nodes", "gpus", "memory", "licences", "watts",
+        "logged_wait",
         "weight", "properties", "reserved", "serial",
         "origin", "communication", "bandwidth", "alltoall",
     ]  # fmt: skip

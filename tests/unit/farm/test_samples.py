@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from schedfarm.analysis.store import told
+from schedfarm.analysis.store import named_values
 from schedfarm.core import InputError, Workload, offered_load, scale_load, write_swf
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.pool.platform import Pool
@@ -228,7 +228,11 @@ def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
     tree = xr.open_datatree(tmp_path / "s" / "results.zarr", engine="zarr")
     w = c.traces[0].read()
     assert w is not None
-    assert told(tree["p"].attrs, "dropped") == dict(w.dropped) == {"outside weeks": 400 - len(w)}
+    assert (
+        named_values(tree["p"].attrs, "dropped")
+        == dict(w.dropped)
+        == {"outside weeks": 400 - len(w)}
+    )
     assert tree.attrs["load_by"] == "users"
     other = campaign(log, load_by="interarrival", trace={"select": {"weeks": [0, 9]}}, **keys)
     with pytest.raises(InputError, match="made with load_by = 'users', and the campaign says 'int"):

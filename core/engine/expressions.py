@@ -1,0 +1,409 @@
+"""Orders as expressions that change over time, evaluated for the waiting jobs before each pass.
+
+A tree is lowered to instructions on registers, each with a value for every job of a block of the
+queue. All parts without the instant are columns, which numpy computes once. The instructions are
+data, so that the kernels are compiled once for all expressions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.engine import rank
+from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.lanes import (
+    WORD,
+    add,
+    divide,
+    multiply,
+    subtract,
+    take_less,
+    take_more,
+)
+from schedfarm.core.engine.machine import Machine
+from schedfarm.core.engine.queue import BLOCK, Queue
+from schedfarm.core.engine.ranking import Ranking, Rankings
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.expression import (
+    MINUS,
+    Applied,
+    Constant,
+    Expression,
+    Tree,
+    evaluate,
+    repeated_factors,
+)
+from schedfarm.core.workload.workload import Workload
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, GREATEST = range(6)
+LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
+ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
+"""Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
+
+CODES = {
+    "+": ADD,
+    "-": SUBTRACT,
+    "*": MULTIPLY,
+    "/": DIVIDE,
+    "%": REMAINDER,
+    "**": POWER,
+    "<": LESS,
+    "<=": LESS_EQUAL,
+    "==": EQUAL,
+    "!=": UNEQUAL,
+    "and": AND,
+    "or": OR,
+    "not": NOT,
+    "if": CHOICE,
+    "min": LEAST,
+    "max": GREATEST,
+    "abs": ABSOLUTE,
+    "sqrt": ROOT,
+    "log": LOG,
+    "log2": LOG2,
+    "log10": LOG10,
+    "exp": EXP,
+    "floor": FLOOR,
+}
+"""Code of each operation; the two others are these with their values exchanged."""
+
+EXCHANGED = {">": LESS, ">=": LESS_EQUAL}
+
+NO_JOB = -1
+
+INSTANT, FAILED_JOB, FAILED_AT = 0, 0, 1
+"""The field of `now`; the fields of `failed`."""
+
+LARGEST = 2**63 - 1
+NEGATIVE_ZERO = -(2**63)
+"""As bits; it has the place of zero in an order."""
+
+
+class Program(NamedTuple):
+    """Instructions for an expression; none for an order that is none, or ties all jobs.
+
+    steps: int64[k, 5], code, place of the result in `register`, and up to three of values. column:
+    float64[c, n], the parts without the instant. register: float64[r * BLOCK], registers one after
+    the other: the instant, the columns, then constants and results, the last of which is the key;
+    bits: the same as int64. failed: int64[2], the first job whose value was not a number, and when.
+    """
+
+    steps: Int64
+    column: Float64
+    register: Float64
+    bits: Int64
+    failed: Int64
+
+
+class ExpressionRankings(NamedTuple):
+    """`Rankings` of which at least one is an expression of the instant.
+
+    now: int64[1], the instant of the pass, s.
+    """
+
+    queue: Ranking
+    backfill: Ranking
+    moves: bool
+    differ: bool
+    first: Program
+    second: Program
+    now: Int64
+
+
+class _Lowering:
+    """Assign registers to the parts of a tree, each part once."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+        self.steps: list[tuple[int, int, int, int, int]] = []
+        self.columns: list[Float64] = []
+        self.places: dict[Any, int] = {"now": 0}
+        self.constants: dict[int, float] = {}
+        self.count = 0
+
+    def load(self, tree: Tree) -> None:
+        """Give registers to the parts of a tree without the instant: they follow it."""
+        if "now" in tree.names:
+            if isinstance(tree, Applied):
+                for value in tree.values[: 1 if repeated_factors(tree) else None]:
+                    self.load(value)
+        elif tree.names and tree not in self.places:
+            given = {name: getattr(self.workload, name) for name in tree.names}
+            with np.errstate(all="ignore"):
+                found = np.asarray(evaluate(tree, given), np.float64)
+            self.columns.append(np.broadcast_to(found, len(self.workload)))
+            self.places[tree] = len(self.columns)
+
+    def place(self, tree: Tree) -> int:
+        """Return the register of a part, with the steps that compute it."""
+        if tree in self.places:
+            return self.places[tree]
+        if not tree.names:
+            with np.errstate(all="ignore"):
+                value = float(evaluate(tree, {}))
+            self.places[tree] = place = self._fresh()
+            self.constants[place] = value
+            return place
+        if not isinstance(tree, Applied):
+            return 0
+        self.places[tree] = place = self._applied(tree)
+        return place
+
+    def _applied(self, tree: Applied) -> int:
+        first = self.place(tree.values[0])
+        if factors := repeated_factors(tree):
+            place = first
+            for _ in range(factors - 1):
+                place = self._step(MULTIPLY, place, first)
+            return place
+        if tree.operation.name == MINUS:
+            # A product with -1 has the same bits as -x.
+            return self._step(MULTIPLY, first, self.place(Constant(-1.0)))
+        name, places = tree.operation.name, [first, *map(self.place, tree.values[1:])]
+        if name in EXCHANGED:
+            return self._step(EXCHANGED[name], *reversed(places))
+        taken = len(tree.operation.takes)
+        place = self._step(CODES[name], *places[:taken])
+        for other in places[taken:]:
+            place = self._step(CODES[name], place, other)
+        return place
+
+    def _step(self, code: int, *values: int) -> int:
+        place = self._fresh()
+        a, b, c = (*values, 0, 0)[:3]
+        self.steps.append((code, place * BLOCK, a * BLOCK, b * BLOCK, c * BLOCK))
+        return place
+
+    def _fresh(self) -> int:
+        self.count += 1
+        return len(self.columns) + self.count
+
+
+def program_of(workload: Workload, expression: Expression | None) -> Program:
+    """Return the instructions of an expression for the jobs of a workload; none for None.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
+    ...                           processors=2)
+    >>> program = program_of(w, Expression.parse("-(now - submit) / (2 * procs)", ("now", "submit",
+    ...                                                                            "procs")))
+    >>> program.steps[:, 0].tolist() == [SUBTRACT, MULTIPLY, DIVIDE]
+    True
+    >>> program.column.tolist()
+    [[0.0, 1.0], [2.0, 4.0]]
+    """
+    lowering = _Lowering(workload)
+    if expression is not None:
+        lowering.load(expression.tree)
+        lowering.place(expression.tree)
+    steps = np.array(lowering.steps, np.int64).reshape(-1, 5)
+    column = np.array(lowering.columns, np.float64).reshape(len(lowering.columns), len(workload))
+    register = np.zeros((1 + len(lowering.columns) + lowering.count) * BLOCK)
+    for place, value in lowering.constants.items():
+        register[place * BLOCK : (place + 1) * BLOCK] = value
+    failed = np.array([NO_JOB, 0])
+    return Program(steps, column, register, register.view(np.int64), failed)
+
+
+@verb
+def compute(register: Float64, step: Int64, m: int) -> None:
+    """Carry out an instruction for the first m jobs of a block."""
+    code, to, a, b, c = step[0], step[1], step[2], step[3], step[4]
+    if code <= GREATEST:
+        for k in range(0, m, WORD):
+            compute_arithmetic(code, register, to + k, a + k, b + k)
+    elif code <= CHOICE:
+        for p in range(m):
+            register[to + p] = condition_value(
+                code, register[a + p], register[b + p], register[c + p]
+            )
+    else:
+        for p in range(m):
+            register[to + p] = function_value(code, register[a + p], register[b + p])
+
+
+@verb
+def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int) -> None:
+    """Carry out an instruction of arithmetic for a word of jobs."""
+    if code == ADD:
+        add(register, to, a, b)
+    elif code == SUBTRACT:
+        subtract(register, to, a, b)
+    elif code == MULTIPLY:
+        multiply(register, to, a, b)
+    elif code == DIVIDE:
+        divide(register, to, a, b)
+    elif code == LEAST:
+        take_less(register, to, a, b)
+    else:
+        take_more(register, to, a, b)
+
+
+@verb
+def condition_value(code: int, a: float, b: float, c: float) -> float:
+    """Return the value of an operation that gives or takes a condition."""
+    if code == LESS:
+        value = 1.0 if a < b else 0.0
+    elif code == LESS_EQUAL:
+        value = 1.0 if a <= b else 0.0
+    elif code == EQUAL:
+        value = 1.0 if a == b else 0.0
+    elif code == UNEQUAL:
+        value = 1.0 if a != b else 0.0
+    elif code == AND:
+        value = a * b
+    elif code == OR:
+        value = max(a, b)
+    elif code == NOT:
+        value = 1.0 - a
+    else:
+        value = b if a != 0.0 else c
+    return value
+
+
+@verb
+def function_value(code: int, a: float, b: float) -> float:
+    """Return the value of a function."""
+    if code == ABSOLUTE:
+        value = abs(a)
+    elif code == ROOT:
+        value = math.sqrt(a) if a >= 0.0 else math.nan
+    elif code == REMAINDER:
+        value = remainder(a, b)
+    elif code == POWER:
+        value = math.pow(a, b)
+    elif code == EXP:
+        value = math.exp(a)
+    elif code == FLOOR:
+        value = np.floor(a)
+    else:
+        value = logarithm(code, a)
+    return value
+
+
+@verb
+def logarithm(code: int, a: float) -> float:
+    """Return a logarithm by IEEE 754."""
+    if not a > 0.0:
+        return -math.inf if a == 0.0 else math.nan
+    if code == LOG:
+        return math.log(a)
+    return math.log2(a) if code == LOG2 else math.log10(a)
+
+
+@verb
+def remainder(a: float, b: float) -> float:
+    """Return the remainder with the sign of b, as Python's; not a number for b = 0."""
+    if b == 0.0:
+        return math.nan
+    return a % b
+
+
+@routine
+def rank_block(program: Program, now: int, jobs: Int64, m: int, key: Int64) -> None:
+    """Set the keys of the first m of some jobs, at most BLOCK, to the values of an expression."""
+    steps, column, register, bits, failed = program
+    last = register.size - BLOCK
+    for p in range(m):
+        register[p] = now
+    for k in range(column.shape[0]):
+        for p in range(m):
+            register[(k + 1) * BLOCK + p] = column[k, jobs[p]]
+    for s in range(steps.shape[0]):
+        compute(register, steps[s], m)
+    for p in range(m):
+        value = bits[last + p] if bits[last + p] != NEGATIVE_ZERO else 0
+        # The bits of floats sort like integers, in reverse for negative numbers.
+        key[jobs[p]] = value ^ ((value >> 63) & LARGEST)
+        if register[last + p] != register[last + p] and failed[FAILED_JOB] == NO_JOB:
+            failed[FAILED_JOB], failed[FAILED_AT] = jobs[p], now
+
+
+@verb
+def rank_in_queue(program: Program, now: int, queue: Queue, key: Int64) -> None:
+    """Set the keys of the jobs of a queue to the values of an expression."""
+    if program.steps.shape[0] == 0:
+        return
+    for place in range(queue.size[0]):
+        b = queue.order[place]
+        rank_block(program, now, queue.job[queue.first[b] :], queue.length[b], key)
+
+
+@verb
+def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: Int64) -> None:
+    """Set the keys of the first `count` of the waiting jobs to the values of an expression."""
+    if program.steps.shape[0] == 0:
+        return
+    begin = 0
+    while begin < count:
+        rank_block(program, now, waiting[begin:], min(BLOCK, count - begin), key)
+        begin += BLOCK
+
+
+@rank.begun_by.of(ExpressionRankings)
+def begun_by(rankings: ExpressionRankings, machine: Machine) -> int:
+    """Return 0: no completion is followed."""
+    return 0
+
+
+@rank.follow_up.of(ExpressionRankings)
+def follow_up(
+    rankings: ExpressionRankings, machine: Machine, jobs: Jobs, begun: int, now: int
+) -> None:
+    """Note the instant of the next pass."""
+    rankings.now[INSTANT] = now
+
+
+@rank.rank_queue.of(ExpressionRankings)
+def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
+    """Set the keys of the jobs of a queue."""
+    # A job that waits alone, as in half of the passes on the KTH log, needs no key.
+    if queue.size[0] == 1 and queue.length[queue.order[0]] == 1:
+        return
+    now = rankings.now[INSTANT]
+    rank_in_queue(rankings.first, now, queue, rankings.queue.key)
+    rank_in_queue(rankings.second, now, queue, rankings.backfill.key)
+
+
+@rank.rank_list.of(ExpressionRankings)
+def rank_list(rankings: ExpressionRankings, waiting: Int64, count: int) -> None:
+    """Set the keys of some waiting jobs."""
+    if count == 1:
+        return
+    now = rankings.now[INSTANT]
+    rank_in_list(rankings.first, now, waiting, count, rankings.queue.key)
+    rank_in_list(rankings.second, now, waiting, count, rankings.backfill.key)
+
+
+@rank.copy_usage.of(ExpressionRankings)
+def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> None:
+    """Copy the instant; keys are made before each pass, and shared."""
+    other.now[INSTANT] = rankings.now[INSTANT]
+
+
+def ranked_by_expression(
+    workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
+) -> ExpressionRankings:
+    """Return rankings with the programs of expressions, None for orders that are none."""
+    return ExpressionRankings(
+        *rankings,
+        program_of(workload, first),
+        program_of(workload, second),
+        np.zeros(1, np.int64),
+    )
+
+
+def check_numbers(workload: Workload, program: Program, order: str) -> None:
+    """Refuse a simulation in which an expression had no value for a waiting job."""
+    job, now = program.failed.tolist()
+    if job != NO_JOB:
+        raise InputError(
+            f"order {order!r} gave NaN for job {workload.job[job]} at {now} s; it must give a "
+            "number for each job, so keep 0 from denominators and logarithms, as by max(..., 1)"
+        )

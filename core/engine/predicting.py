@@ -1,0 +1,388 @@
+"""The rules none, aggressive and easy on one pool, planned with predicted run times.
+
+A separate simulation: predictions change while jobs run, so that almost nothing which the other
+kernels know between two instants remains true. Each pass examines the whole queue. The running jobs
+are sorted by predicted end, the waiting ones by key.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.world import AGGRESSIVE, NONE, Options
+
+MEAN, SOFT, PERFECT, CALLED = 0, 1, 2, 3
+"""Codes of predictors."""
+
+STEPS, DOUBLE, ESTIMATE = 0, 1, 2
+"""Codes of corrections."""
+
+MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
+"""Codes of keys: already in the array, or by prediction, or by prediction x processors."""
+
+NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9)
+"""Fields of a clock: the instant, s; jobs that had arrived before it, and with it; numbers of
+waiting and running jobs; free processors; number of completed jobs; whether the pass of the instant
+is pending; the number of fields."""
+
+ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50, 100))])
+"""Seconds that the corrections of STEPS add, in turn."""
+
+
+class Predicting(NamedTuple):
+    """How jobs are predicted, and what is known of each.
+
+    code, jobs: of the predictor. correction: its code. limit: estimates, int64[n], s. added:
+    `ADDED`. corrections: int64[n], made so far. person: int64[n], index of the job's user. latest:
+    int64[users], the last job of each that completed. before: int64[n], the one of the same user
+    that completed before each; -1 for none.
+    """
+
+    code: int
+    jobs: int
+    correction: int
+    limit: Int64
+    added: Int64
+    corrections: Int64
+    person: Int64
+    latest: Int64
+    before: Int64
+
+
+class Lists(NamedTuple):
+    """Jobs by state, each int64[n]: completed in that order, running by predicted end, waiting.
+
+    waiting, behind: in the order of the queue and of backfills, without starvation; line: to write
+    an order with it on. key, other: keys of the two orders, with their codes.
+    """
+
+    completed: Int64
+    running: Int64
+    waiting: Int64
+    behind: Int64
+    line: Int64
+    key: Int64
+    other: Int64
+    code: int
+    other_code: int
+
+
+@verb
+def part_of(whole: int, part: int, parts: int) -> int:
+    """Return whole x part // parts without overflow, for 0 <= part <= parts < 2^62 and parts > 0.
+
+    Examples
+    --------
+    >>> part_of(2**61, 2**60, 2**61) == 2**60, part_of(100, 2, 3)
+    (True, 66)
+    """
+    if part == 0 or whole <= 2**62 // part:
+        return whole * part // parts
+    found = rest = 0
+    for bit in range(62, -1, -1):
+        found, rest = 2 * found, 2 * rest
+        if rest >= parts:
+            found, rest = found + 1, rest - parts
+        if whole >> bit & 1:
+            rest += part
+            if rest >= parts:
+                found, rest = found + 1, rest - parts
+    return found
+
+
+@verb
+def predict(predicting: Predicting, jobs: Jobs, j: int) -> None:
+    """Predict the run time of a job at its submission."""
+    limit = predicting.limit[j]
+    if predicting.code == PERFECT:
+        jobs.estimate[j] = jobs.run[j]
+        return
+    known = ran = asked = 0
+    past, seconds = predicting.latest[predicting.person[j]], limit
+    while known < predicting.jobs and past >= 0:
+        ran += jobs.run[past]
+        asked += predicting.limit[past]
+        past = predicting.before[past]
+        known += 1
+    if predicting.code == MEAN and known == predicting.jobs:
+        seconds = ran // known
+    elif predicting.code == SOFT and asked > 0:
+        seconds = part_of(limit, ran, asked)
+    jobs.estimate[j] = min(max(seconds, 1), limit)
+
+
+@verb
+def insert(line: Int64, count: int, key: Int64, code: int, jobs: Jobs, j: int) -> None:
+    """Make the key of a job, and insert the job into a sorted list."""
+    predicted, area = jobs.estimate[j], jobs.estimate[j] * jobs.procs[j]
+    if code == SHORTEST:
+        key[j] = predicted
+    elif code == LONGEST:
+        key[j] = -predicted
+    elif code == SMALLEST:
+        key[j] = area
+    elif code == LARGEST:
+        key[j] = -area
+    p = count
+    while p > 0 and key[line[p - 1]] > key[j]:
+        line[p] = line[p - 1]
+        p -= 1
+    line[p] = j
+
+
+@verb
+def put(running: Int64, jobs: Jobs, count: int, j: int) -> None:
+    """Insert a job into the list of the running ones, by its predicted end."""
+    end, p = jobs.start[j] + jobs.estimate[j], count
+    while p > 0 and jobs.start[running[p - 1]] + jobs.estimate[running[p - 1]] > end:
+        running[p] = running[p - 1]
+        p -= 1
+    running[p] = j
+
+
+@verb
+def next_end(jobs: Jobs, running: Int64, count: int) -> int:
+    """Return the next instant at which a job ends, s, or NEVER."""
+    end = NEVER
+    for p in range(count):
+        end = min(end, jobs.start[running[p]] + jobs.run[running[p]])
+    return end
+
+
+@verb
+def ended_later(jobs: Jobs, i: int, j: int) -> bool:
+    """Tell whether completed job i comes after j, which ends now, by (end, position)."""
+    return bool(i > j and jobs.start[i] + jobs.run[i] == jobs.start[j] + jobs.run[j])
+
+
+@verb
+def remember(predicting: Predicting, jobs: Jobs, j: int) -> None:
+    """Add a job that ends now to the past of its user."""
+    u, before = predicting.person[j], predicting.before
+    later, past = -1, predicting.latest[u]
+    while past >= 0 and ended_later(jobs, past, j):
+        later, past = past, before[past]
+    before[j] = past
+    if later < 0:
+        predicting.latest[u] = j
+    else:
+        before[later] = j
+
+
+@verb
+def complete(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
+    """End the jobs that end now, by position, and remember them as the past of their users."""
+    running, kept = lists.running, 0
+    for p in range(clock[RUNNING]):
+        j = running[p]
+        if jobs.start[j] + jobs.run[j] > clock[NOW]:
+            running[kept] = j
+            kept += 1
+            continue
+        clock[FREE] += jobs.procs[j]
+        remember(predicting, jobs, j)
+        at = clock[COMPLETED]
+        while at > 0 and ended_later(jobs, lists.completed[at - 1], j):
+            lists.completed[at] = lists.completed[at - 1]
+            at -= 1
+        lists.completed[at] = j
+        clock[COMPLETED] += 1
+    clock[RUNNING] = kept
+
+
+@verb
+def corrected(predicting: Predicting, predicted: int, times: int) -> int:
+    """Return the next prediction after one that is too short and was corrected some times."""
+    if predicting.correction == DOUBLE:
+        return 2 * predicted
+    if predicting.correction == STEPS and times < predicting.added.size:
+        return int(predicted + predicting.added[times])
+    return NEVER
+
+
+@verb
+def correct(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
+    """Raise the predictions of running jobs until each is predicted to end after now.
+
+    Invariant: after the completions of an instant every running job ends later, and at its estimate
+    at the latest, so that each correction leads to one that suffices.
+    """
+    running, count, now = lists.running, clock[RUNNING], clock[NOW]
+    while count > 0 and jobs.start[running[0]] + jobs.estimate[running[0]] <= now:
+        j = running[0]
+        while jobs.start[j] + jobs.estimate[j] <= now:
+            longer = corrected(predicting, jobs.estimate[j], predicting.corrections[j])
+            jobs.estimate[j] = min(longer, predicting.limit[j])
+            predicting.corrections[j] += 1
+        for p in range(1, count):
+            running[p - 1] = running[p]
+        put(running, jobs, count - 1, j)
+
+
+@verb
+def start(jobs: Jobs, lists: Lists, clock: Int64, j: int) -> None:
+    """Start a job; it stays in the lists of waiting jobs until the end of the pass."""
+    jobs.start[j] = clock[NOW]
+    clock[FREE] -= jobs.procs[j]
+    put(lists.running, jobs, clock[RUNNING], j)
+    clock[RUNNING] += 1
+
+
+@verb
+def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> None:
+    """Write the waiting jobs with those submitted before `limit` first, by position."""
+    starving = 0
+    for p in range(count):
+        j = waiting[p]
+        if jobs.submit[j] < limit:
+            at = starving
+            while at > 0 and line[at - 1] > j:
+                line[at] = line[at - 1]
+                at -= 1
+            line[at] = j
+            starving += 1
+    for p in range(count):
+        if jobs.submit[waiting[p]] >= limit:
+            line[starving] = waiting[p]
+            starving += 1
+
+
+@verb
+def shadow_of(jobs: Jobs, lists: Lists, clock: Int64, need: int) -> tuple[int, int]:
+    """Return when enough processors are predicted to be free, s, and how many more are then."""
+    level, p, shadow = clock[FREE], 0, clock[NOW]
+    running, count = lists.running, clock[RUNNING]
+    while p < count:
+        j = running[p]
+        end = jobs.start[j] + jobs.estimate[j]
+        if level >= need and end > shadow:
+            break
+        level += jobs.procs[j]
+        shadow = end
+        p += 1
+    return shadow, level - need
+
+
+@verb
+def drop_started(jobs: Jobs, waiting: Int64, count: int) -> int:
+    """Remove the jobs that have started from a list; return how many remain."""
+    kept = 0
+    for p in range(count):
+        if jobs.start[waiting[p]] < 0:
+            waiting[kept] = waiting[p]
+            kept += 1
+    return kept
+
+
+@verb
+def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
+    """Start the head while it fits, then backfill behind the one that does not."""
+    count, now, line = clock[WAITING], clock[NOW], lists.line
+    limit = now - options.threshold if options.threshold < NEVER else -1
+    line_up(jobs, line, lists.waiting, count, limit)
+    first = 0
+    while first < count and jobs.procs[line[first]] <= clock[FREE]:
+        start(jobs, lists, clock, line[first])
+        first += 1
+    if first < count and options.rule != NONE:
+        head = line[first]
+        shadow, extra = NEVER, 0
+        if options.rule != AGGRESSIVE:
+            shadow, extra = shadow_of(jobs, lists, clock, jobs.procs[head])
+        line_up(jobs, line, lists.behind, count, limit)
+        for p in range(count):
+            j = line[p]
+            if j == head or jobs.start[j] >= 0 or jobs.procs[j] > clock[FREE]:
+                continue
+            if now + jobs.estimate[j] > shadow:
+                if jobs.procs[j] > extra:
+                    continue
+                extra -= jobs.procs[j]
+            jobs.backfilled[j] = True
+            start(jobs, lists, clock, j)
+    clock[WAITING] = drop_started(jobs, lists.waiting, count)
+    drop_started(jobs, lists.behind, count)
+
+
+@verb
+def turn(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> bool:
+    """Go to the next instant, its completions and arrivals; return False at the end."""
+    arrived, n = clock[UNTIL], jobs.submit.size
+    due = jobs.submit[arrived] if arrived < n else NEVER
+    now = min(due, next_end(jobs, lists.running, clock[RUNNING]))
+    if now == NEVER:
+        return False
+    clock[NOW], clock[ARRIVED] = now, arrived
+    complete(predicting, jobs, lists, clock)
+    while arrived < n and jobs.submit[arrived] == now:
+        if predicting.code != CALLED:
+            predict(predicting, jobs, arrived)
+        arrived += 1
+    clock[UNTIL] = arrived
+    return True
+
+
+@kernel
+def run_predicting(
+    predicting: Predicting,
+    jobs: Jobs,
+    lists: Lists,
+    clock: Int64,
+    options: Options,
+    stepwise: bool,
+) -> bool:
+    """Run every instant and its pass; return False at the end or if cancelled.
+
+    Stepwise, return True before the pass of each instant with arrivals, for the predictions (if
+    they are CALLED) and the keys of the arriving jobs to be made.
+    """
+    while True:
+        if clock[PENDING] == 0:
+            if jobs.leave[0] != 0 or not turn(predicting, jobs, lists, clock):
+                return False
+            if stepwise and clock[UNTIL] > clock[ARRIVED]:
+                clock[PENDING] = 1
+                return True
+        clock[PENDING] = 0
+        for j in range(clock[ARRIVED], clock[UNTIL]):
+            insert(lists.waiting, clock[WAITING], lists.key, lists.code, jobs, j)
+            insert(lists.behind, clock[WAITING], lists.other, lists.other_code, jobs, j)
+            clock[WAITING] += 1
+        correct(predicting, jobs, lists, clock)
+        if clock[WAITING] > 0:
+            make_pass(jobs, lists, clock, options)
+
+
+@verb
+def finish_until(
+    predicting: Predicting, jobs: Jobs, ends: Int64, at: int, instant: int, known: Int64
+) -> int:
+    """Remember the jobs that have completed by the arrivals of an instant; return the next place.
+
+    ends: the jobs in order of (end, position), from place `at` on to be remembered, except those
+    marked in `known`. A job of run 0 that starts at the instant completes after its arrivals.
+    """
+    n, first = ends.size, at
+    while at < n and jobs.start[ends[at]] + jobs.run[ends[at]] <= instant:
+        j = ends[at]
+        if known[j] == 0 and jobs.start[j] < instant:
+            remember(predicting, jobs, j)
+            known[j] = 1
+        at += 1
+        if first == at - 1 and known[j] == 1:
+            first = at
+    return first
+
+
+@kernel
+def predict_all(predicting: Predicting, jobs: Jobs, ends: Int64, known: Int64) -> None:
+    """Fill in the predictions of all jobs of a schedule, made at their submissions."""
+    at = 0
+    for j in range(jobs.submit.size):
+        at = finish_until(predicting, jobs, ends, at, jobs.submit[j], known)
+        predict(predicting, jobs, j)
