@@ -112,6 +112,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
         "schedfarm.core.policy.multifactor",
         "schedfarm.core.policy.orders",
         "schedfarm.core.policy.policy",
+        "schedfarm.core.policy.predictions",
         "schedfarm.core.schedule",
         "schedfarm.core.workload.workload",
     }
