@@ -29,6 +29,7 @@ from schedfarm.core.models import MODELS
 from schedfarm.core.names import choices
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.select import check_criteria, on_platform, select, select_jobs
 from schedfarm.core.workload.workload import Workload
@@ -102,6 +103,9 @@ class Trace:
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
         machine of the log, or of the model, is then the one that the jobs were made for.
+    resources : mapping, optional
+        Amounts of the machine's resources other than processors: options of
+        `core.workload.on_resources.OnResources`.
     network : mapping, optional
         Origin and link requests of jobs of logs on a network: options of
         `core.workload.on_network.OnNetwork`, kept in full.
@@ -149,6 +153,7 @@ class Trace:
     processors: Count | None = None
     platform: Table | None = None
     nodes: Table | None = None
+    resources: Table | None = None
     network: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
@@ -177,6 +182,7 @@ class Trace:
             self._check_source()
             self._take_platform()
             self._take_nodes()
+            self._take_resources()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
             self._take_map()
@@ -214,7 +220,7 @@ class Trace:
             )
 
     def _take_join(self, logs: tuple[str, ...]) -> None:
-        for key in ("processors", "platform", "nodes", "rows"):
+        for key in ("processors", "platform", "nodes", "resources", "rows"):
             if getattr(self, key) is not None:
                 raise InputError(f"'join' makes a cluster of each log; leave {key!r} out")
         full = tuple(map(registry.full_name, logs))
@@ -262,6 +268,16 @@ class Trace:
             )
         object.__setattr__(self, "nodes", OnNodes.from_dict(self.nodes).to_dict())
 
+    def _take_resources(self) -> None:
+        if self.resources is None:
+            return
+        for key in ("platform", "nodes"):
+            if getattr(self, key) is not None:
+                raise InputError(
+                    f"'resources' limits what jobs of a pool request; give it or {key!r}, not both"
+                )
+        object.__setattr__(self, "resources", OnResources.from_dict(self.resources).to_dict())
+
     def _take_map(self) -> None:
         if self.map is None:
             return
@@ -289,7 +305,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean", "names", "network"):
+        for key in ("rows", "select", "clean", "names", "network", "resources"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -309,7 +325,7 @@ class Trace:
         if self.resize is None:
             return
         machine = self.machine
-        for key in ("join", "nodes", "network"):
+        for key in ("join", "nodes", "network", "resources"):
             if getattr(self, key) is not None:
                 raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
         if machine is not None and machine != Pool(machine.size):
@@ -501,7 +517,7 @@ class Trace:
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's machine, mapped to its nodes or network.
+        """Return jobs of the trace's machine, mapped to its nodes, network or resources.
 
         Raises
         ------
@@ -509,6 +525,8 @@ class Trace:
             If they are on nodes or a network already, or as `put_on_network` and `put_on_nodes`.
         """
         with self._named():
+            if self.resources is not None:
+                return put_on_resources(jobs, OnResources.from_dict(self.resources))
             if self.network is not None:
                 return put_on_network(jobs, OnNetwork.from_dict(self.network))
             if self.nodes is None:
