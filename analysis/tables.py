@@ -13,6 +13,7 @@ import xarray as xr
 from schedfarm.analysis.band_rule import ranks_text, share_text
 from schedfarm.core.arrays import Float64
 from schedfarm.core.format.geometry import ORIGIN
+from schedfarm.core.labels import load_number
 from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
@@ -280,7 +281,9 @@ def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
     at = {name: place[str(name)] for name in bands["load_least"].dims}
     least, most = (float(bands[name].sel(at)) for name in ("load_least", "load_most"))
     if not most - least > SAME_LOAD:
-        return ""
+        # At another size of the machine the load is not that of the label.
+        label = load_number(place.get("load"))
+        return f"; offered load there {least:.3f}" if abs(least - label) > SAME_LOAD else ""
     log = float(bands["load_log"].sel(at)) if "load_log" in bands else math.nan
     own = f", of the log {log:.3f}" if math.isfinite(log) else ""
     return f"; offered load of the samples {least:.3f} to {most:.3f}{own}"

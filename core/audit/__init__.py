@@ -85,10 +85,8 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     verdict = _judge(schedule, policy)
     if verdict.rule != policy.name:
         return verdict
-    if schedule.workload.platform.keeps:
-        # By the clock of the pyss family there is one pool.
-        return verdict
-    others = (replace(policy, events=events) for events in CLOCKS)
+    clocks = KINDS[schedule.workload.platform.name]().clocks
+    others = (replace(policy, events=events) for events in clocks)
     kept = (other for other in others if other != policy and _judge(schedule, other).ok)
     return replace(verdict, keeps=next(kept, None))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,11 +10,12 @@ from schedfarm.core.audit import times
 from schedfarm.core.audit.orders import FORMULAS
 from schedfarm.core.audit.pool import Replay
 from schedfarm.core.audit.times import Evidence, Proofs
-from schedfarm.core.audit.verdict import Fault
+from schedfarm.core.audit.verdict import CLOCKS, Fault
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import follow
 from schedfarm.core.reference.orders import KEYS, SHARES
@@ -41,6 +42,8 @@ class Kind:
         The orders for which that replay has formulas of its own.
     replay : callable
         Finds the first fault of the passes at or before an instant, s.
+    clocks : container of str
+        The clocks by which a schedule that breaks its policy is also tried.
     """
 
     checks: tuple[str, ...]
@@ -50,6 +53,7 @@ class Kind:
     needs: Literal["audit", "refer"]
     formulas: Container[str]
     replay: Callable[[Schedule, Policy, int], Fault | None]
+    clocks: Collection[str] = ()
 
     def judges(self, policy: Policy) -> bool:
         """Whether the passes of a policy's rule can be replayed."""
@@ -96,11 +100,14 @@ def _pool() -> Kind:
         "audit",
         FORMULAS,
         _by_the_auditor,
+        CLOCKS,
     )
 
 
 def _grid() -> Kind:
-    return replace(_pool(), checks=("start", "submit", "kills", "place", "capacity"))
+    # The clock of the pyss family knows one pool only.
+    checks = ("start", "submit", "kills", "place", "capacity")
+    return replace(_pool(), checks=checks, clocks=())
 
 
 def _nodes() -> Kind:
@@ -131,10 +138,25 @@ def _network() -> Kind:
     )
 
 
+def _resources() -> Kind:
+    from schedfarm.core.machines.resources import audit as resources
+
+    return Kind(
+        resources.CHECKS,
+        resources.naming,
+        times.unstarted,
+        resources.proofs,
+        "refer",
+        {*KEYS, *SHARES},
+        _by_the_reference,
+    )
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     Pool.name: _pool,
     Grid.name: _grid,
     Nodes.name: _nodes,
     Network.name: _network,
+    Resources.name: _resources,
 }
 """The kind of each platform by its name; functions, since machines' audits import this package."""

@@ -1,6 +1,8 @@
 """The steps that depend on the machine; everything else is written for every machine.
 
 A place is a part of a machine inside which a job runs: the only one of a pool, a cluster of a grid.
+A need is a number of processors, or what stands for a request on a machine with other resources:
+numbers above 0 such that a smaller one needs no more processors.
 `core.machines` has an implementation of each step for each type of machine.
 """
 
@@ -51,8 +53,8 @@ def most_free(machine: Machine) -> int:
 
 
 @generic
-def free_on(machine: Machine, c: int) -> int:
-    """Return the free processors of place c."""
+def has_free(machine: Machine, c: int, need: int) -> bool:
+    """Tell whether place c has this many processors free."""
     raise NotImplementedError
 
 

@@ -16,8 +16,8 @@ from schedfarm.core.engine.jit import NEVER, kernel, verb
 from schedfarm.core.engine.machine import (
     Machine,
     begin,
-    free_on,
     give_back,
+    has_free,
     next_end,
     place_for,
     release_due,
@@ -165,7 +165,7 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
         cell = plan.front[0] + i
         need = plan.need[cell]
         c = place_of(machine, plan, i) if loaded else place_for(machine, need)
-        if c >= 0 and need <= free_on(machine, c) and (not loaded or plan.at[i] <= now):
+        if c >= 0 and has_free(machine, c, need) and (not loaded or plan.at[i] <= now):
             if promised[plan.job[cell]] == UNSEEN:
                 promised[plan.job[cell]] = now
             goes_on = loaded or plan.length[cell] > 0
@@ -296,7 +296,7 @@ def extend(
         j, need, length = plan.job[cell], plan.need[cell], plan.length[cell]
         if i < depth and promised[j] == UNSEEN:
             promised[j] = t
-        starts = t == now and need <= free_on(machine, c)
+        starts = t == now and has_free(machine, c, need)
         take(machine, plan, c, step, t, length, need)
         if starts:
             start_at(planner, i, c, now)

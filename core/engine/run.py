@@ -72,19 +72,25 @@ def widest_of(workload: Workload) -> int:
     return widest
 
 
+def _widths(workload: Workload, machine: Machine, unit: int) -> Int64:
+    return workload.procs // unit
+
+
 class Door(NamedTuple):
     """The parts of a machine that the engine needs for a simulation.
 
     check: refuses, by an `InputError`, policies that the machine does not know. machine: returns
     it idle, for a workload that counts processors in units of some. plan: returns an empty plan,
     given the same and the widest job in units. place: returns where each job ran, int64[n], or
-    None where that follows from the starts.
+    None where that follows from the starts. needs: returns the need of each job, int64[n], given
+    the workload, the machine and the unit.
     """
 
     check: Callable[[Policy], None]
     machine: Callable[[Workload, int], Machine]
     plan: Callable[[Workload, int, int], AnyPlan]
     place: Callable[[Machine], Int64 | None]
+    needs: Callable[[Workload, Machine, int], Int64] = _widths
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
         """Simulate a rule with at most one reservation, made again at each pass."""
@@ -168,15 +174,16 @@ class Door(NamedTuple):
         key = orders.rankings.queue.key
         if _moves(orders):
             key = np.zeros(len(workload), np.int64)
-        jobs = idle_jobs(workload, workload.procs)
-        return empty_world(jobs, self.machine(workload, 1), key)
+        machine = self.machine(workload, 1)
+        return empty_world(idle_jobs(workload, self.needs(workload, machine, 1)), machine, key)
 
     def planner(self, workload: Workload, promise: int) -> Planner:
         """Return an idle machine that counts in units, with the same promise for every job."""
         n, unit, widest = len(workload), unit_of(workload), widest_of(workload)
+        machine = self.machine(workload, unit)
         return Planner(
-            idle_jobs(workload, workload.procs // unit),
-            self.machine(workload, unit),
+            idle_jobs(workload, self.needs(workload, machine, unit)),
+            machine,
             self.plan(workload, unit, widest),
             np.zeros(CLOCK, np.int64),
             np.full(n, promise, np.int64),

@@ -22,6 +22,9 @@ GROWING = "growing"
 LOCK = "lock.json"
 """Names the run that holds the store."""
 
+PARTS = "parts"
+"""Folder of the locks of parts; it is removed when the summary has been completed."""
+
 RECORDS = "records"
 """Folder of completion records."""
 
@@ -56,6 +59,29 @@ def block_of(name: str) -> Block:
     places, piece = last.removesuffix(RECORD_SUFFIX).split(".")
     resample, load, policy = map(int, places.split("-"))
     return Block(trace, kind, resample, load, policy, int(piece))
+
+
+def part_lock(part: str) -> str:
+    """Return the name of the lock of a part, such as 7-of-200.
+
+    Examples
+    --------
+    >>> part_lock("7-of-200")
+    'parts/7-of-200.json'
+    """
+    return f"{PARTS}/{part}.json"
+
+
+def lock_of(run: str) -> str:
+    """Return the name of the lock that a run's token belongs to: its part's, or the store's.
+
+    Examples
+    --------
+    >>> lock_of("7-of-200.6f1c"), lock_of("6f1c")
+    ('parts/7-of-200.json', 'lock.json')
+    """
+    part, dot, _ = run.rpartition(".")
+    return part_lock(part) if dot else LOCK
 
 
 def summary_object(name: str, dims: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schedfarm.core.logs.clean import Clean
+    from schedfarm.core.logs.field_map import FieldMap
     from schedfarm.core.logs.machine import Machine
     from schedfarm.core.logs.rows import Parsed
     from schedfarm.core.logs.schedules import LoggedSchedule
@@ -58,7 +59,8 @@ class Format:
         Number of words of a row, for files without a telling first line or name; None where it
         varies.
     parse : callable
-        From a path, and a machine that replaces the one of the sidecar, to the file's rows.
+        From a path, a machine that replaces the one of the sidecar, and a map of columns, to the
+        file's rows.
     schedule : callable, optional
         From a path, processors and cleaning to the schedule that the log records.
     unsized : str
@@ -67,23 +69,26 @@ class Format:
         Remedy where only the log can give the size.
     sidecar : Sidecar, optional
         The machine's file, for formats that have one.
+    maps : bool
+        Whether a map of columns goes with the format.
     """
 
     meaning: str
     ends: tuple[str, ...]
     opens: Callable[[str], bool]
     fields: int | None
-    parse: Callable[[Path, Platform | None], Parsed]
+    parse: Callable[[Path, Platform | None, FieldMap | None], Parsed]
     schedule: Callable[[Path, int | None, Clean], LoggedSchedule] | None = None
     unsized: str = ""
     sized_by: str = "give the log as SWF, with MaxProcs in its header"
     sidecar: Sidecar | None = None
+    maps: bool = False
 
 
-def _swf(path: Path, _: Platform | None) -> Parsed:
+def _swf(path: Path, _: Platform | None, fields: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.swf import parse_swf
 
-    return parse_swf(path)
+    return parse_swf(path, fields)
 
 
 def _swf_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSchedule:
@@ -92,19 +97,19 @@ def _swf_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSch
     return read_swf_schedule(path, processors, clean)
 
 
-def _gwf(path: Path, _: Platform | None) -> Parsed:
+def _gwf(path: Path, _: Platform | None, _fields: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.gwf import parse_gwf
 
     return parse_gwf(path)
 
 
-def _sacct(path: Path, _: Platform | None) -> Parsed:
+def _sacct(path: Path, _: Platform | None, _fields: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.sacct import parse_sacct
 
     return parse_sacct(path)
 
 
-def _oar(path: Path, platform: Platform | None) -> Parsed:
+def _oar(path: Path, platform: Platform | None, _: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.oar import parse_oar
 
     return parse_oar(path, platform)
@@ -124,7 +129,7 @@ def _oar_bytes(
     return oar_bytes(jobs, schedule, notes)
 
 
-def _clusters(path: Path, platform: Platform | None) -> Parsed:
+def _clusters(path: Path, platform: Platform | None, _: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.clusters import parse_clusters
 
     return parse_clusters(path, platform)
@@ -142,6 +147,12 @@ def _clusters_bytes(
     from schedfarm.core.logs.clusters import clusters_bytes
 
     return clusters_bytes(jobs, schedule, notes)
+
+
+def _mapped(path: Path, _: Platform | None, fields: FieldMap | None) -> Parsed:
+    from schedfarm.core.logs.mapped import parse_mapped
+
+    return parse_mapped(path, fields)
 
 
 def _table_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSchedule:
@@ -164,6 +175,7 @@ FORMATS: dict[str, Format] = {
         schedule=_swf_schedule,
         unsized="the header gives neither MaxProcs nor MaxNodes",
         sized_by="add MaxProcs to its header",
+        maps=True,
     ),
     "gwf": Format(
         meaning="Grid Workloads Format",
@@ -198,6 +210,16 @@ FORMATS: dict[str, Format] = {
         parse=_clusters,
         schedule=_table_schedule,
         sidecar=Sidecar("network", _clusters_machine, _clusters_bytes),
+    ),
+    "mapped": Format(
+        meaning="any table as Parquet or CSV, with a map of its columns",
+        ends=(".parquet", ".csv"),
+        opens=lambda line: line.startswith("PAR1"),
+        fields=None,
+        parse=_mapped,
+        unsized="the map does not give the machine's size",
+        sized_by="add processors = ... to the map",
+        maps=True,
     ),
 }
 """Every format by its name; a file that no row recognises is read as the first."""

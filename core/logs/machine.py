@@ -141,7 +141,8 @@ def parsed(source: str, places: str) -> dict[str, Any]:
     except OSError as error:
         raise InputError(
             f"{source}: cannot read the machine's {places} ({error.strerror}); a log of jobs on "
-            f"{places} needs them in a TOML file of its name beside it"
+            f"{places} needs them in a TOML file of its name beside it, and a table of other "
+            "columns a map of them"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: not TOML ({error})") from None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import AS_HERE, Clean
+from schedfarm.core.logs.field_map import FieldMap, field_map, map_beside
 from schedfarm.core.logs.formats import FORMATS, Format
 from schedfarm.core.logs.packed import check_is_file
 from schedfarm.core.logs.rows import (
@@ -40,6 +42,7 @@ def read_log(
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
     clean: Clean = AS_HERE,
+    columns: Mapping[str, Any] | str | None = None,
 ) -> Workload:
     r"""Read a log of any format in `core.logs.formats.FORMATS`, plain or gzip.
 
@@ -82,6 +85,9 @@ def read_log(
         Only the first jobs by (submit, position) of those that can be simulated.
     clean : Clean
         Which processors, estimates and run times count.
+    columns : mapping or str, optional
+        A map as a table with ``columns``, or the name of a ready map; by default the one in the
+        TOML file of the log's name.
 
     Returns
     -------
@@ -124,8 +130,19 @@ def read_log(
     >>> w.name, w.run.tolist(), w.estimate.tolist(), dict(w.dropped)
     ('june', [3600], [86400], {'step': 1})
     """
-    form = FORMATS[format_of(path)]
-    return read_as(path, form, processors, platform, rows=rows, jobs=jobs, clean=clean).workload
+    source = os.fspath(path)
+    fields = map_beside(path) if columns is None else field_map(columns, f"{source}: columns")
+    form = FORMATS[format_of(path, mapped=fields is not None)]
+    if fields is not None and not form.maps:
+        if columns is not None:
+            raise InputError(
+                f"{source}: a map of columns is for SWF and for tables of unknown columns, and "
+                f"this is {form.meaning}; leave it out"
+            )
+        fields = None
+    return read_as(
+        path, form, processors, platform, rows=rows, jobs=jobs, clean=clean, fields=fields
+    ).workload
 
 
 def read_swf(
@@ -185,6 +202,7 @@ def read_as(
     rows: tuple[int, int] | None = None,
     jobs: int | None = None,
     clean: Clean = AS_HERE,
+    fields: FieldMap | None = None,
 ) -> Loaded:
     """Read a log of a format."""
     source = os.fspath(path)
@@ -192,7 +210,7 @@ def read_as(
     if form.sidecar is None and platform is not None:
         processors = platform.size
     check_sizes(source, processors, jobs)
-    parsed = form.parse(path, given)
+    parsed = form.parse(path, given, fields)
     columns = chosen_rows(parsed.columns, source, rows)
     faults = chosen_rows(parsed.faults, source, rows) if parsed.faults else {}
     machine: int | Platform
@@ -249,12 +267,13 @@ def read_schedule(
     return read(path, processors, clean)
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: str | os.PathLike[str], *, mapped: bool | None = None) -> str:
     """Return the key in `FORMATS` of a log's format: by first line, by name, or by first row.
 
     A first line that begins with ``;`` means SWF, with ``#`` GWF; one that names a column JobID
     between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or
-    without ``.gz``, decides, then the number of fields of a row. The default is SWF.
+    without ``.gz``, decides, then the number of fields of a row. The default is SWF. With a map of
+    columns, by default one in the TOML file of the log's name, formats that maps go with precede.
 
     Examples
     --------
@@ -270,7 +289,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
     first = next((line for line in _first_lines(source) if line.strip()), "").strip()
     file, words = source.lower().removesuffix(".gz"), len(first.split())
     opened = (name for name, known in FORMATS.items() if known.opens(first))
-    named = (name for name, known in FORMATS.items() if file.endswith(known.ends))
+    named = [name for name, known in FORMATS.items() if file.endswith(known.ends)]
+    if mapped if mapped is not None else map_beside(path) is not None:
+        named.sort(key=lambda name: not FORMATS[name].maps)
     shaped = (name for name, known in FORMATS.items() if known.fields == words)
     return next(chain(opened, named, shaped, FORMATS))
 

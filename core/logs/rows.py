@@ -33,7 +33,7 @@ REASONS = {
 }
 """Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
-SAID = ("group", "queue", "partition", "nodes")
+SAID = ("group", "queue", "partition", "nodes", "gpus", "memory", "priority", "soft")
 """Optional columns, which a workload has if its log does."""
 
 LONGEST_INT64 = 18

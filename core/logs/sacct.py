@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 
@@ -20,13 +21,13 @@ from schedfarm.core.logs.rows import (
     whole_field,
 )
 from schedfarm.core.logs.text_table import Layout, Source, first_line, log_text, read_rows
+from schedfarm.core.logs.times import clock_word, count_from_earliest
 from schedfarm.core.logs.tokens import (
     Converter,
     Values,
     Words,
     instants,
     leading_numbers,
-    matches,
     spans,
     split_at,
     whole_numbers,
@@ -38,6 +39,7 @@ REASONS = {
     "step": "a step of a job, such as 123.batch: its job has a row of its own",
     "unfinished": "pending, running or suspended when sacct was asked: its run time is not known",
     "requeued": "an earlier run of a job that was requeued: its last run has a row of its own",
+    "cancelled": "cancelled while it waited: it never started",
     **ROW_REASONS,
 }
 """Why a row cannot be simulated; it counts under the first of its reasons."""
@@ -54,7 +56,7 @@ NEEDED = (
 
 ASK = (
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
-    "AllocCPUS,NNodes,AllocTRES,Priority,State"
+    "AllocCPUS,NNodes,ReqTRES,AllocTRES,ReqMem,Priority,Reason,Reservation,Restarts,State"
 )
 """What to ask sacct for with --format."""
 
@@ -79,24 +81,47 @@ UNFINISHED = frozenset(
 WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "partition"}
 """Which of its columns hold names, by what a workload calls them."""
 
-OPTIONAL = {"wait": ("start",), "eligible": ("eligible",), "nodes": ("nnodes", "allocnodes")}
+REQUESTED = ("reqtres", "alloctres")
+"""Columns of resources, the requested ones first: a job that waited has no allocated ones."""
+
+OPTIONAL = {
+    "wait": ("start",),
+    "eligible": ("eligible",),
+    "nodes": ("nnodes", "allocnodes"),
+    "gpus": REQUESTED,
+    "memory": (*REQUESTED, "reqmem"),
+    "priority": ("priority",),
+    "reservation": ("reservation",),
+    "dependency": ("dependency",),
+    "restarts": ("restarts", "restartcnt"),
+    "limited": ("reason",),
+}
 """Optional columns of a workload, and the columns of sacct that give them; one is enough."""
 
 IGNORED = {
     "outside the largest partition": "partition",
     "outside the most frequent quality of service": "queue",
     "of another priority than the most frequent": "priority",
-    "with GPUs": "gpu",
+    "with GPUs": "gpus",
+    "in a reservation": "reservation",
+    "with a dependency": "dependency",
+    "that were restarted": "restarts",
+    "that waited for a limit": "limited",
 }
-"""What no simulation considers, and the column that holds it: jobs with another value than most."""
+"""Attributes that no simulation considers, and the column that holds each: jobs with another value
+than most."""
 
+COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"})
+"""Columns of `IGNORED` of which every value above 0 counts."""
+
+LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
+"""Beginnings of Slurm's reasons that name a limit, as QOSMaxJobsPerUserLimit."""
+
+_MEMORY_WORD = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?B?", re.ASCII | re.IGNORECASE)
 _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "invalid"})
 _NO_LIMIT = _UNKNOWN | {"unlimited", "partition_limit"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
-_SPAN = re.compile(r"(?:(?:(\d{1,9})-)?(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.\d+)?", re.ASCII)
 _JOB = re.compile(r"\d{1,18}", re.ASCII)
-# It never crosses the end of a field.
-_GPU = r"gres/gpu(:[^=,|\n]*)?=[1-9]"
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
 _DIGITS = 15
@@ -123,22 +148,24 @@ def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
     del columns["line"]
     _find_runs(columns, header)
     columns["requeued"] = _requeued(columns)
-    epoch = _count_from_earliest(columns)
+    _find_memory(columns)
+    epoch = count_from_earliest(columns)
     for name, needed in OPTIONAL.items():
         if set(needed).isdisjoint(header):
             del columns[name]
-    faults = {reason: columns[reason] > 0 for reason in ("step", "unfinished", "requeued")}
+    marked = ("step", "unfinished", "requeued", "cancelled")
+    faults = {reason: columns[reason] > 0 for reason in marked}
     return Parsed(columns, epoch=epoch, names=names, faults=faults, ignored=_ignored)
 
 
 def _ignored(kept: Kept) -> dict[str, int]:
-    """Return the number of jobs with an unusual value of each column of `IGNORED`, or GPUs."""
+    """Return the number of jobs with an unusual value of each column of `IGNORED`."""
     found = {}
     for label, name in IGNORED.items():
         if name not in kept.column:
             continue
         values, counts = np.unique(kept[name], return_counts=True)
-        usual = counts[values <= 0].sum() if name == "gpu" else counts.max()
+        usual = counts[values <= 0].sum() if name in COUNTED else counts.max()
         if usual < counts.sum():
             found[label] = int(counts.sum() - usual)
     return found
@@ -200,7 +227,15 @@ def _layout(header: Sequence[str]) -> Layout:
             ),
             "nodes": first(_COUNT, "nnodes", "allocnodes"),
             "priority": first(_COUNT, "priority"),
-            "gpu": every(Source("alloctres", _HAS_GPU), Source("reqtres", _HAS_GPU)),
+            "gpus": every(*(Source(name, _GPUS) for name in REQUESTED)),
+            "memory": every(*(Source(name, _MEMORY) for name in REQUESTED)),
+            "per node": first(_PER_NODE, "reqmem"),
+            "per cpu": first(_PER_CPU, "reqmem"),
+            "whole": first(_WHOLE_JOB, "reqmem"),
+            "reservation": first(_IS_SAID, "reservation"),
+            "dependency": first(_IS_SAID, "dependency"),
+            "restarts": first(_COUNT, "restarts", "restartcnt"),
+            "limited": first(_IS_LIMIT, "reason"),
             # The number of an array is one for all its tasks, where JobIDRaw is not there.
             "task": (Source(ids, _tasks()),),
         },
@@ -220,7 +255,19 @@ def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
     cancelled = (state == _CANCELLED) & (run <= 0)
     running = (start >= 0) & (end < 0) & ("end" in header)
     columns["run"] = np.where(never_started | cancelled, UNKNOWN, run)
+    columns["cancelled"] = ((state == _CANCELLED) & (columns["run"] < 0)).astype(np.int64)
     columns["unfinished"] = ((state == _UNFINISHED) | running).astype(np.int64)
+
+
+def _find_memory(columns: dict[str, Int64]) -> None:
+    """Set the memory of whole jobs, B: by the resources, else by ReqMem, per node or processor."""
+    found, procs = columns["memory"], columns["requested"]
+    procs = np.where(procs > 0, procs, columns["allocated"])
+    for name, count in (("whole", None), ("per node", columns["nodes"]), ("per cpu", procs)):
+        each = columns.pop(name)
+        known = (found < 0) & (each >= 0) & (True if count is None else count > 0)
+        found = np.where(known, each if count is None else each * count, found)
+    columns["memory"] = found
 
 
 def _requeued(columns: Mapping[str, Int64]) -> Int64:
@@ -232,17 +279,6 @@ def _requeued(columns: Mapping[str, Int64]) -> Int64:
     requeued = np.zeros(task.size, np.int64)
     requeued[earlier] = 1
     return requeued
-
-
-def _count_from_earliest(columns: dict[str, Int64]) -> int:
-    """Count instants from the earliest submit, add the waits, return that submit's Unix time."""
-    submit, start = columns["submit"], columns["start"]
-    known = submit[submit >= 0]
-    first = int(known.min()) if known.size else -1
-    columns["wait"] = np.where((submit >= 0) & (start >= submit), start - submit, UNKNOWN)
-    for name in ("submit", "eligible"):
-        columns[name] = np.where(columns[name] >= 0, columns[name] - first, UNKNOWN)
-    return first
 
 
 def _instant(word: str, where: str) -> int:
@@ -266,11 +302,7 @@ def _times(unknown: frozenset[str]) -> Converter:
     def word(word: str, where: str) -> int:
         if word.lower() in unknown:
             return UNKNOWN
-        found = _SPAN.fullmatch(word)
-        if not found:
-            raise InputError(f"{where}: {word[:SHOWN]!a} is not a time such as 1-02:03:04")
-        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        return clock_word(word, where)
 
     return Converter(word, spans)
 
@@ -354,7 +386,57 @@ _STATE = Converter(_state)
 _IS_STEP = Converter(
     lambda word, _: 1 if "." in word else UNKNOWN, lambda words: _certain(with_byte(words, b"."))
 )
-_HAS_GPU = Converter(
-    lambda word, _: 1 if re.search(_GPU, word) else UNKNOWN,
-    lambda words: _certain(matches(words, re.compile(_GPU.encode()))),
-)
+
+
+def _resources(read: Callable[[dict[str, str], str], int]) -> Converter:
+    """Return the converter of resources such as cpu=4,mem=8G,gres/gpu:a100=2."""
+
+    def word(word: str, where: str) -> int:
+        if word.lower() in _UNKNOWN:
+            return UNKNOWN
+        parts = (part.partition("=") for part in word.split(","))
+        return read({name: value for name, _, value in parts}, where)
+
+    return Converter(word)
+
+
+def _gpus(resources: dict[str, str], where: str) -> int:
+    """Return the number of GPUs: the total, else the sum over types; 0 where none are listed."""
+    total = resources.get("gres/gpu")
+    listed = [value for name, value in resources.items() if name.startswith("gres/gpu:")]
+    values = [_count(value, where) for value in ([total] if total is not None else listed)]
+    if any(value < 0 for value in values):
+        raise InputError(f"{where}: {min(values)} GPUs; give at least 0")
+    return sum(values)
+
+
+def _memory_of(resources: dict[str, str], where: str) -> int:
+    return _bytes(resources["mem"], where) if "mem" in resources else UNKNOWN
+
+
+def _bytes(word: str, where: str) -> int:
+    """Return memory such as 4000M or 1.5G in bytes; Slurm's unit is MiB where none is written."""
+    found = _MEMORY_WORD.fullmatch(word)
+    if not found:
+        raise InputError(f"{where}: {word[:SHOWN]!a} is not a size of memory such as 4000M or 1.5G")
+    return int(Decimal(found[1]) * 1024 ** ("KMGTP".index((found[2] or "M").upper()) + 1))
+
+
+def _reqmem(end: str) -> Converter:
+    """Return the converter of ReqMem that ends so: n per node, c per processor, else for all."""
+
+    def word(word: str, where: str) -> int:
+        # 0 asks for all the memory of the nodes, which the accounting does not give.
+        if word.lower() in _UNKNOWN or word.rstrip("ncKMGTP?") in ("0", ""):
+            return UNKNOWN
+        own = word[-1] if re.search(r"[\dKMGTP][nc]$", word) else ""
+        size = _bytes(word.removesuffix(own) if own else word, where)
+        return size if own == end else UNKNOWN
+
+    return Converter(word)
+
+
+_IS_SAID = Converter(lambda word, _: UNKNOWN if word.lower() in {*_UNKNOWN, "(null)"} else 1)
+_IS_LIMIT = Converter(lambda word, _: 1 if word.startswith(LIMITS) else UNKNOWN)
+_GPUS, _MEMORY = _resources(_gpus), _resources(_memory_of)
+_WHOLE_JOB, _PER_NODE, _PER_CPU = map(_reqmem, ("", "n", "c"))

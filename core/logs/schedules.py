@@ -11,6 +11,7 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.field_map import FieldMap, map_beside
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import read_as
 from schedfarm.core.logs.rows import Parsed
@@ -57,8 +58,10 @@ class LoggedSchedule(Schedule):
         pass
 
 
-def _placed_rows(path: str | os.PathLike[str], _: Platform | None) -> Parsed:
-    parsed = parse_swf(path)
+def _placed_rows(
+    path: str | os.PathLike[str], _: Platform | None, fields: FieldMap | None
+) -> Parsed:
+    parsed = parse_swf(path, map_beside(path) if fields is None else fields)
     if (parsed.columns["wait"] == UNKNOWN).all():
         raise InputError(f"{path}: no job can be placed; a schedule's log gives wait times")
     return parsed

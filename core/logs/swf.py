@@ -16,11 +16,12 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs import swf_cache, swf_text
 from schedfarm.core.logs.packed import check_is_file, unpacked_parts
-from schedfarm.core.logs.rows import Parsed
+from schedfarm.core.logs.rows import Kept, Parsed
 from schedfarm.core.logs.swf_text import Log
 from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
+    from schedfarm.core.logs.field_map import FieldMap
     from schedfarm.core.schedule import Schedule
 
 USED = (
@@ -42,14 +43,25 @@ CACHED_FROM = 2**16
 """Files of fewer bytes are not cached: they parse in less time than the cache takes."""
 
 
-def parse_swf(path: str | os.PathLike[str]) -> Parsed:
-    """Read the rows of a log, from the cache if it was read before."""
-    log = _stored(path, USED)
+def parse_swf(path: str | os.PathLike[str], fields: FieldMap | None = None) -> Parsed:
+    """Read the rows of a log, from the cache if it was read before; a map declares its fields."""
+    log = _stored(path, USED, fields)
+    undeclared = log.undeclared
+
+    def ignored(kept: Kept) -> dict[str, int]:
+        found = {
+            f"with a value in {name}, which no map declares": int(rows.sum())
+            for name, rows in ((name, kept[name]) for name in undeclared)
+        }
+        return {what: count for what, count in found.items() if count}
+
     return Parsed(
-        log.columns,
+        {**log.columns, **log.further, **undeclared},
         processors=log.processors or None,
         max_estimate=log.max_estimate,
         epoch=log.epoch,
+        names=log.names,
+        ignored=ignored,
     )
 
 
@@ -60,19 +72,37 @@ def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text
     return replace(log, columns=wide)
 
 
-def _stored(path: str | os.PathLike[str], fields: tuple[str, ...]) -> Log:
+def _stored(
+    path: str | os.PathLike[str], fields: tuple[str, ...], declared: FieldMap | None = None
+) -> Log:
     """Return some fields, int32 where they fit; a workload widens its own copy."""
     source = os.fspath(path)
     check_is_file(path)
     try:
         with open(path, "rb") as file:
-            log = _parsed(file, source, fields)
+            log = _parsed(file, source, fields, declared)
     except OSError as error:
         raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
     return replace(log, columns={field: log.columns[field] for field in fields})
 
 
-def _parsed(file: BufferedReader, source: str, fields: tuple[str, ...]) -> Log:
+def _parsed(
+    file: BufferedReader, source: str, fields: tuple[str, ...], declared: FieldMap | None
+) -> Log:
+    if declared is None:
+        try:
+            return _of_18_fields(file, source, fields)
+        except swf_text.Wide:
+            pass
+    text = b"".join(unpacked_parts(file, source)).removeprefix(b"\xef\xbb\xbf")
+    if b"\0" in text:
+        raise InputError(f"{source} is neither SWF text nor gzip; it holds binary data")
+    from schedfarm.core.logs.swf_wide import wide_log
+
+    return wide_log(text, source, declared)
+
+
+def _of_18_fields(file: BufferedReader, source: str, fields: tuple[str, ...]) -> Log:
     before = os.fstat(file.fileno())
     if before.st_size < CACHED_FROM:
         return swf_text.parse(unpacked_parts(file, source), source)

@@ -6,8 +6,9 @@ The format is that of the Parallel Workloads Archive (Chapin et al., JSSPP 1999;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.rows import whole_field
+from schedfarm.core.workload.workload import Names
 
 FIELDS = (
     "job",
@@ -47,6 +49,9 @@ LONGEST_LINE = 2**24
 _HEADER = re.compile(
     rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
 )
+_DECLARED = re.compile(
+    rb"\s*;\s*Field\s+(\d{1,4})\s*:\s*(\w+)(?:\s+per\s+(\w+))?(?:\s+\((\w+)\))?", re.I
+)
 _PLAIN = b"0123456789-. \t\r\n"
 
 
@@ -64,12 +69,21 @@ class Log:
         Largest estimate in the header, s; -1 where unknown.
     epoch : int
         Unix time of instant 0 in the header, s; -1 where unknown or 0.
+    further : mapping of str to int64[n]
+        Declared columns from fields beyond the 18 of the format.
+    undeclared : mapping of str to int64[n]
+        Whether rows have a value, 1 or 0, in each field beyond them that nothing declares.
+    names : mapping of str to mapping of int to str
+        Names of the numbers of declared columns.
     """
 
     columns: dict[str, Int64]
     processors: int
     max_estimate: int
     epoch: int = -1
+    further: Mapping[str, Int64] = field(default_factory=dict)
+    undeclared: Mapping[str, Int64] = field(default_factory=dict)
+    names: Names = field(default_factory=dict)
 
 
 def parse(text: bytes | Iterable[bytes], source: str) -> Log:
@@ -83,7 +97,7 @@ def parse(text: bytes | Iterable[bytes], source: str) -> Log:
     >>> log.processors, log.columns["run"].tolist()
     (8, [3])
     """
-    header, line, begun = _Header(), 1, False
+    header, line, begun = Header(), 1, False
     pieces: list[list[Int64]] = [[] for _ in FIELDS]
     for chunk in _chunks([text] if isinstance(text, bytes) else text, source):
         if b"\0" in chunk:
@@ -91,6 +105,8 @@ def parse(text: bytes | Iterable[bytes], source: str) -> Log:
         begin = 0
         if not begun:
             begin, line, begun = header.read(chunk, line, source)
+            if len(chunk[begin:].split(b"\n", 1)[0].split()) > len(FIELDS):
+                raise Wide
         body = chunk[begin:]
         rows = _fast_rows(body)
         if rows is None:
@@ -101,11 +117,7 @@ def parse(text: bytes | Iterable[bytes], source: str) -> Log:
     columns = {name: np.concatenate(pieces.pop(0) or [_NO_ROWS]) for name in FIELDS}
     if not columns["job"].size:
         raise InputError(f"{source} holds no data row; a log has one row of 18 fields for each job")
-    found = header.found
-    # The archive's logs have MaxProcs, or only MaxNodes where a node is a processor.
-    machine = found.get("maxprocs") or found.get("maxnodes", 0)
-    epoch = found.get("unixstarttime") or -1
-    return Log(columns, machine, found.get("maxestimate", -1), epoch)
+    return Log(columns, header.processors, header.found.get("maxestimate", -1), header.epoch)
 
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -118,11 +130,28 @@ def _narrow(column: Int64) -> Int64:
     return column.astype(np.int32 if fits else np.int64)
 
 
-class _Header:
+class Wide(Exception):
+    """Say that the first row of a log has more fields than the format."""
+
+
+class Header:
     """Collect the numbers of a header, which may be longer than a chunk."""
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}
+        # By the word that a line such as "; Field 19: gpus" gives, its line and its map.
+        self.fields: dict[str, tuple[int, dict[str, Any]]] = {}
+
+    @property
+    def processors(self) -> int:
+        """Size of the machine; 0 where unknown."""
+        # The archive's logs have MaxProcs, or only MaxNodes where a node is a processor.
+        return self.found.get("maxprocs") or self.found.get("maxnodes", 0)
+
+    @property
+    def epoch(self) -> int:
+        """Unix time of instant 0, s; -1 where unknown."""
+        return self.found.get("unixstarttime") or -1
 
     def read(self, text: bytes, line: int, source: str) -> tuple[int, int, bool]:
         """Return where the first data row begins, its line, and whether there is one."""
@@ -136,6 +165,10 @@ class _Header:
             match = _HEADER.match(row)
             if match:
                 self._take(match[1].decode().lower(), int(match[2]), line, source)
+            match = _DECLARED.fullmatch(row.rstrip())
+            if match:
+                number, name, per, unit = ((part or b"").decode() for part in match.groups())
+                self.fields[name] = line, {"field": int(number), "unit": unit, "per": per}
             at, line = end + 1, line + 1
         return len(text), line, False
 

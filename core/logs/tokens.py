@@ -6,7 +6,6 @@ a converter of single words, so values and refusals are those of a careful reade
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -203,14 +202,6 @@ def spans(words: Words) -> Values:
     sure &= short | (words.text[np.maximum(tail - 1, 0)] == _MINUS)
     hours, minutes, seconds = (_number(part[k : k + 2]) for k in (0, 3, 6))
     return ((np.where(short, 0, days) * 24 + hours) * 60 + minutes) * 60 + seconds, sure
-
-
-def matches(words: Words, pattern: re.Pattern[bytes]) -> Bool:
-    """Return which words hold a match of a pattern that never crosses the end of a word."""
-    at = np.array([found.start() for found in pattern.finditer(words.text.data)], np.int64)
-    found = np.zeros(len(words), np.bool_)
-    found[words.holding(at)] = True
-    return found
 
 
 def with_byte(words: Words, byte: bytes) -> Bool:

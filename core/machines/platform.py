@@ -13,6 +13,7 @@ from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.names import choices
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
             Kind("several clusters, inside one of which each job runs", Grid),
             Kind("nodes of some processors each, of which jobs take several", Nodes),
             Kind("clusters with links to a switch, over which jobs migrate or spread", Network),
+            Kind("one pool of processors, GPUs, memory, licences and watts", Resources),
         )
     }
 )
@@ -122,7 +124,7 @@ def platform_from_dict(plain: object) -> Platform:
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
     schedfarm.core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes,
-    network
+    network, resources
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

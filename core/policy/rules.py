@@ -229,6 +229,15 @@ _REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.ru
 
 _ON_NODES = "schedfarm.core.machines.nodes.reference."
 
+_ON_RESOURCES = "schedfarm.core.machines.resources.reference.rules:"
+
+
+def _everywhere(kind: str) -> dict[str, Reference]:
+    """Return the class of a rule's reference on each kind of platform where jobs have one place."""
+    shared = dict.fromkeys(("pool", "grid"), _REFERENCE + kind)
+    return {**shared, "resources": _ON_RESOURCES + kind}
+
+
 _ROWS = (
     Rule(
         "none",
@@ -238,10 +247,10 @@ _ROWS = (
         options=("backfill", *_PREDICTED),
         check=_fixed_while_predicted,
         fair_start=_POOL + "fair_none",
-        refer=_REFERENCE + "Strict",
+        refer=_everywhere("Strict"),
         audit=_AUDIT + "Strict",
         forgets=True,
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
@@ -252,10 +261,10 @@ _ROWS = (
         options=("backfill", *_PREDICTED),
         check=_fixed_while_predicted,
         fair_start=_POOL + "fair_aggressive",
-        refer=_REFERENCE + "Aggressive",
+        refer=_everywhere("Aggressive"),
         audit=_AUDIT + "Aggressive",
         forgets=True,
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
         cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
@@ -268,10 +277,10 @@ _ROWS = (
         options=("backfill", *_PREDICTED),
         check=_fixed_while_predicted,
         fair_start=_POOL + "fair_easy",
-        refer=_REFERENCE + "Easy",
+        refer=_everywhere("Easy"),
         audit=_AUDIT + "Easy",
         forgets=True,
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
     ),
@@ -283,10 +292,10 @@ _ROWS = (
         options=("backfill",),
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
-        refer=_REFERENCE + "Reserving",
+        refer=_everywhere("Reserving"),
         audit=_AUDIT + "Reserving",
         forgets=True,
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
@@ -298,14 +307,10 @@ _ROWS = (
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
-        refer={
-            "pool": _REFERENCE + "Reserving",
-            "grid": _REFERENCE + "Reserving",
-            "nodes": _ON_NODES + "rules:Reserving",
-        },
+        refer={**_everywhere("Reserving"), "nodes": _ON_NODES + "rules:Reserving"},
         audit=_AUDIT + "Reserving",
         forgets=True,
-        platforms=("pool", "grid", "nodes"),
+        platforms=("pool", "grid", "nodes", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),

@@ -155,6 +155,10 @@ class Columns:
     gpus, memory, licences, watts : int64[n], optional
         What the whole job requests of each resource, memory in bytes; -1 where unknown, which
         counts as 0. By default unknown.
+    priority : int64[n], optional
+        Priority that the log's scheduler gave the job; -1 where unknown.
+    soft : int64[n], optional
+        Run time that the log's scheduler predicted (soft wall time), s; -1 where unknown.
     logged_wait : int64[n], optional
         Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
     weight : int64[n], optional
@@ -216,6 +220,8 @@ class Columns:
     memory: Int64 = _asked("requested memory, -1 where unknown", unit="B", digest=ASKED)
     licences: Int64 = _asked("requested licences, -1 where unknown", digest=ASKED)
     watts: Int64 = _asked("requested power, -1 where unknown", unit="W", digest=ASKED)
+    priority: Int64 = _said("priority in the log")
+    soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
     weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")

@@ -16,7 +16,9 @@ from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
 from schedfarm.core.errors import InputError, SizeUnknown
 from schedfarm.core.format.geometry import AXES
 from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.field_map import field_map, map_beside, map_table
 from schedfarm.core.logs.formats import FORMATS
+from schedfarm.core.logs.machine import END
 from schedfarm.core.logs.read import format_of, read_log
 from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
@@ -27,6 +29,7 @@ from schedfarm.core.models import MODELS
 from schedfarm.core.names import choices
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.select import check_criteria, on_platform, select, select_jobs
 from schedfarm.core.workload.workload import Workload
@@ -64,6 +67,10 @@ Logs = Annotated[
     tuple[str, ...],
     Meta(min_length=1, description="a list of logs, such as ['KTH-SP2', 'SDSC-SP2']"),
 ]
+ColumnMap = Annotated[
+    Mapping[str, Any] | str,
+    Meta(description="a map of columns: a TOML file, a table with columns, or a ready map's name"),
+]
 Criteria = Annotated[Mapping[str, Any], Meta(description="a table of criteria")]
 
 
@@ -96,6 +103,9 @@ class Trace:
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
         machine of the log, or of the model, is then the one that the jobs were made for.
+    resources : mapping, optional
+        Amounts of the machine's resources other than processors: options of
+        `core.workload.on_resources.OnResources`.
     network : mapping, optional
         Origin and link requests of jobs of logs on a network: options of
         `core.workload.on_network.OnNetwork`, kept in full.
@@ -108,6 +118,10 @@ class Trace:
     select : mapping, optional
         Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
+    map : mapping or str, optional
+        Map of the log's columns and units, as of `core.logs.field_map`: a table, a ready map's
+        name, or a TOML file, whose table is kept. By default that of the TOML file of the log's
+        name.
     clean : mapping, optional
         Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
         left out.
@@ -139,11 +153,13 @@ class Trace:
     processors: Count | None = None
     platform: Table | None = None
     nodes: Table | None = None
+    resources: Table | None = None
     network: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
     weeks: WeekCount | None = None
     select: Criteria = field(default_factory=dict)
+    map: ColumnMap | None = None
     clean: Table = field(default_factory=dict)
     names: Switch = False
     parameters: Table = field(default_factory=dict)
@@ -166,8 +182,10 @@ class Trace:
             self._check_source()
             self._take_platform()
             self._take_nodes()
+            self._take_resources()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
+            self._take_map()
             object.__setattr__(self, "clean", Clean.from_dict(self.clean).to_dict())
             self._check_model()
             self._check_resize()
@@ -202,7 +220,7 @@ class Trace:
             )
 
     def _take_join(self, logs: tuple[str, ...]) -> None:
-        for key in ("processors", "platform", "nodes", "rows"):
+        for key in ("processors", "platform", "nodes", "resources", "rows"):
             if getattr(self, key) is not None:
                 raise InputError(f"'join' makes a cluster of each log; leave {key!r} out")
         full = tuple(map(registry.full_name, logs))
@@ -250,6 +268,25 @@ class Trace:
             )
         object.__setattr__(self, "nodes", OnNodes.from_dict(self.nodes).to_dict())
 
+    def _take_resources(self) -> None:
+        if self.resources is None:
+            return
+        for key in ("platform", "nodes"):
+            if getattr(self, key) is not None:
+                raise InputError(
+                    f"'resources' limits what jobs of a pool request; give it or {key!r}, not both"
+                )
+        object.__setattr__(self, "resources", OnResources.from_dict(self.resources).to_dict())
+
+    def _take_map(self) -> None:
+        if self.map is None:
+            return
+        if self.file is None and self.log is None:
+            raise InputError("'map' gives the columns of a log; give it with 'file' or 'log'")
+        if isinstance(self.map, str) and self.map.endswith(END):
+            object.__setattr__(self, "map", map_table(self.map))
+        field_map(self.map, "map")
+
     def _clusters(self) -> Grid:
         """Return the clusters of the log that is named."""
         entry = registry.find(self.log) if self.log else None
@@ -268,7 +305,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean", "names", "network"):
+        for key in ("rows", "select", "clean", "names", "network", "resources"):
             if getattr(self, key):
                 raise InputError(f"{key!r} goes with a log only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -288,7 +325,7 @@ class Trace:
         if self.resize is None:
             return
         machine = self.machine
-        for key in ("join", "nodes", "network"):
+        for key in ("join", "nodes", "network", "resources"):
             if getattr(self, key) is not None:
                 raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
         if machine is not None and machine != Pool(machine.size):
@@ -340,6 +377,8 @@ class Trace:
                     f"file is {values['file']!r}; give the name of a file, without NUL"
                 )
             values["file"] = str((folder / values["file"]).resolve())
+        if isinstance(values.get("map"), str) and values["map"].endswith(END):
+            values["map"] = str((folder / values["map"]).resolve())
         if isinstance(values.get("join"), list):
             values["join"] = [_resolved(log, folder) for log in values["join"]]
         return cls(**values)
@@ -423,10 +462,24 @@ class Trace:
         path, clean = self.located().file or "", Clean.from_dict(self.clean)
         self._check_origins(path)
         if not self.select and (machine is None or machine == Pool(machine.size)):
-            log = read_log(path, processors=processors, rows=self.rows, jobs=self.jobs, clean=clean)
+            log = read_log(
+                path,
+                processors=processors,
+                rows=self.rows,
+                jobs=self.jobs,
+                clean=clean,
+                columns=self.map,
+            )
             return self.placed(_of_a_century(log))
         size = processors if machine is None else None
-        log = read_log(path, processors=size, platform=machine, rows=self.rows, clean=clean)
+        log = read_log(
+            path,
+            processors=size,
+            platform=machine,
+            rows=self.rows,
+            clean=clean,
+            columns=self.map,
+        )
         kept = select(log if machine is None else on_platform(log, machine), **self.select)
         kept = kept if self.jobs is None else select_jobs(kept, self.jobs)
         return self.placed(_of_a_century(kept))
@@ -448,7 +501,8 @@ class Trace:
         machine = self.machine
         if machine is None or not machine.participants:
             return
-        sidecar = FORMATS[format_of(path)].sidecar
+        mapped = None if self.map is None else True
+        sidecar = FORMATS[format_of(path, mapped=mapped)].sidecar
         declared = sidecar is not None and sidecar.platform == machine.name
         if declared and self.network is not None:
             raise InputError(
@@ -463,7 +517,7 @@ class Trace:
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's machine, mapped to its nodes or network.
+        """Return jobs of the trace's machine, mapped to its nodes, network or resources.
 
         Raises
         ------
@@ -471,6 +525,8 @@ class Trace:
             If they are on nodes or a network already, or as `put_on_network` and `put_on_nodes`.
         """
         with self._named():
+            if self.resources is not None:
+                return put_on_resources(jobs, OnResources.from_dict(self.resources))
             if self.network is not None:
                 return put_on_network(jobs, OnNetwork.from_dict(self.network))
             if self.nodes is None:
@@ -496,7 +552,10 @@ class Trace:
         entry = registry.find(self.log) if self.log else None
         if self.model is not None or entry:
             return entry.acknowledge if entry else ""
-        return registry.acknowledgement(self.located().file or "")
+        path = self.located().file or ""
+        fields = map_beside(path) if self.map is None else field_map(self.map, "map")
+        declared = fields.about.get("acknowledge", "") if fields else ""
+        return declared or registry.acknowledgement(path)
 
 
 def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:

@@ -24,6 +24,7 @@ NO_GROUPS = "none"
 @click.argument("labels", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
 @click.option(
     "--axis",
+    shell_complete=words.axes,
     help="Compare the values of this axis of the campaign, under one policy: P Q ... are values.",
 )
 @click.option(

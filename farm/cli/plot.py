@@ -88,7 +88,11 @@ def _kinds() -> list[str]:
     type=int,
     help="Sample of a store, 0 for the log itself; by default the first one of the store.",
 )
-@click.option("--axis", help="Axis of the campaign, of the kind axis; by default its only one.")
+@click.option(
+    "--axis",
+    shell_complete=words.axes,
+    help="Axis of the campaign, for the kind axis; by default its only one.",
+)
 @AT
 @TRACES
 @click.option("--processors", type=int, help="Size of a log's machine; by default the log's own.")

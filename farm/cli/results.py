@@ -178,6 +178,7 @@ AT = click.option(
     "--at",
     multiple=True,
     callback=at_values,
+    shell_complete=words.axis_values,
     metavar="AXIS=VALUE",
     help="Restrict to a value of an axis of the campaign, such as processors=120; repeatable.",
 )

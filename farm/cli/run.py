@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -17,20 +14,20 @@ import click
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import CAMPAIGN, QUIET, STORE_OPTION, command
 from schedfarm.farm.cli.paper_report import check_report
+from schedfarm.farm.cli.part import refuse_cluster, run_part
+from schedfarm.farm.cli.stopping import INTERRUPTED, SOME_FAILED, ended_after, said_if_none_began
 from schedfarm.farm.cli.traces import TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from schedfarm.cluster import ClusterSpec, Opening
     from schedfarm.farm.campaign.campaign import Campaign
     from schedfarm.farm.execution.run import Outcome
+    from schedfarm.farm.output import Output
     from schedfarm.farm.store.place import Place
     from schedfarm.farm.store.store import Store
-
-SOME_FAILED = 1
-INTERRUPTED = 130
-
-NONE_BEGUN = "no cell was begun; the same command starts over"
 
 
 @command()
@@ -38,6 +35,12 @@ NONE_BEGUN = "no cell was begun; the same command starts over"
 @STORE_OPTION
 @TRACES
 @where
+@click.option(
+    "--part",
+    metavar="K/N",
+    help="Simulate only part K of N in this process, without a cluster and next to other parts: "
+    "for job arrays.",
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option(
     "--performance-report",
@@ -61,6 +64,7 @@ def run(
     store: str | None,
     folder: Path | None,
     cluster: ClusterOptions,
+    part: str | None,
     retry_failed: bool,
     report: str | None,
     dashboard: bool,
@@ -74,9 +78,23 @@ def run(
     the rest; a second Ctrl-C aborts at once. Exit status: 0 all cells done, 1 some failed, 2 bad
     input or a store or cluster that cannot be used, 130 interrupted.
     """
-    from schedfarm.cluster import connect, exposure
-    from schedfarm.cluster.watching import check_bokeh, reported, seen_at
     from schedfarm.farm.campaign.shipped import find
+
+    if part is not None:
+        others = {"--performance-report": report is not None, "--dashboard": dashboard}
+        refuse_cluster(part, cluster, others)
+        run_part(
+            find(campaign).located(folder),
+            store,
+            part,
+            retry_failed=retry_failed,
+            stop_after=stop_after,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
+    from schedfarm.cluster import connect
+    from schedfarm.cluster.watching import check_bokeh
     from schedfarm.farm.execution.run import begin, execute
     from schedfarm.farm.output import output
     from schedfarm.farm.store.place import place_of
@@ -93,8 +111,8 @@ def run(
     read = (campaign, *(file for t in wanted.traces for file in t.files))
     page = None if report is None else output("--performance-report", report, read)
     with ExitStack() as stack:
-        stack.enter_context(_ended_after(stop_after))
-        begun = stack.enter_context(_said_if_none_began())
+        stack.enter_context(ended_after(stop_after))
+        begun = stack.enter_context(said_if_none_began())
         # An existing cluster is connected first: without it nothing is written.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
@@ -107,12 +125,7 @@ def run(
             fitting = spec.at_most(len(prepared.tasks)) if limited else spec
             client = stack.enter_context(connect(fitting, opening))
         if client is not None:
-            if open_to_others := exposure(client):
-                click.echo(f"note: {open_to_others}", err=True)
-            if dashboard:
-                click.echo(f"dashboard: {seen_at(client)}", err=True)
-            part = stack.enter_context(page.made(".html")) if page else None
-            stack.enter_context(reported(client, part))
+            stack.enter_context(_shown(client, page, dashboard=dashboard))
         begun.set()
         outcome = execute(prepared, client, Quiet(sys.stderr) if quiet else watcher())
     click.echo(_as_json(outcome, target) if as_json else _as_text(outcome, target))
@@ -128,6 +141,22 @@ def run(
             err=True,
         )
         sys.exit(SOME_FAILED)
+
+
+@contextmanager
+def _shown(client: Client, page: Output | None, *, dashboard: bool) -> Iterator[None]:
+    """Print how a cluster can be reached, and make its performance report meanwhile."""
+    from schedfarm.cluster import exposure
+    from schedfarm.cluster.watching import reported, seen_at
+
+    if open_to_others := exposure(client):
+        click.echo(f"note: {open_to_others}", err=True)
+    if dashboard:
+        click.echo(f"dashboard: {seen_at(client)}", err=True)
+    with ExitStack() as stack:
+        part = stack.enter_context(page.made(".html")) if page else None
+        stack.enter_context(reported(client, part))
+        yield
 
 
 def _warn(store: Store, campaign: Campaign) -> None:
@@ -176,39 +205,6 @@ def _opening(
     end_leftovers(store)
     with Noted(store, spec.kind) as noted:
         yield replace(opening, note=noted)
-
-
-@contextmanager
-def _said_if_none_began() -> Iterator[threading.Event]:
-    """Report that no cell was begun if an interrupt comes before the event is set."""
-    begun = threading.Event()
-    try:
-        yield begun
-    except KeyboardInterrupt:
-        if begun.is_set():
-            raise
-        raise KeyboardInterrupt(NONE_BEGUN) from None
-
-
-@contextmanager
-def _ended_after(text: str | None) -> Iterator[None]:
-    """Send SIGTERM to this process after the given time."""
-    if text is None:
-        yield
-        return
-    from schedfarm.core.durations import seconds_of
-    from schedfarm.core.errors import InputError
-
-    seconds = seconds_of(text)
-    if not seconds:
-        raise InputError(f"--stop-after {text}: give a time above 0, such as 90m")
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGTERM))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _show(campaign: Campaign, store: Place) -> None:

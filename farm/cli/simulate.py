@@ -48,6 +48,19 @@ MOST_GROUPS = 3
 """Number of users, accounts, queues or partitions that are printed, largest first."""
 
 
+class Resource(click.ParamType[tuple[str, str]]):
+    """Parse NAME=AMOUNT into a pair."""
+
+    name = "NAME=AMOUNT"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        """Return the pair, or fail."""
+        name, equals, amount = str(value).partition("=")
+        if not equals or not name or not amount:
+            self.fail(f"{value!r} is not NAME=AMOUNT, such as gpus=64", param, ctx)
+        return name, amount
+
+
 class Rows(click.ParamType[tuple[int, int]]):
     """Parse A:B into a pair of row numbers."""
 
@@ -75,6 +88,15 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--grid", is_flag=True, help="Simulate a named log on its clusters instead of one pool."
+)
+@click.option(
+    "--resource",
+    "resources",
+    type=Resource(),
+    multiple=True,
+    callback=lambda _, __, pairs: dict(pairs) or None,
+    help="Limited amount of another resource: gpus=64, memory=2TiB, licences=5, watts=1.2MW; "
+    "repeatable.",
 )
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
 @click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")

@@ -65,6 +65,14 @@ CLEAN = click.option(
 )
 
 
+MAP = click.option(
+    "--map",
+    "map",
+    metavar="NAME|FILE.toml",
+    help="Map of the log's columns, as `map` of a campaign; by default the one next to the log.",
+)
+
+
 @click.group(cls=Sections)
 def traces() -> None:
     """List, fetch and describe logs."""
@@ -118,6 +126,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @TRACES
 @click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
 @CLEAN
+@MAP
 @click.option(
     "--plots",
     type=click.Path(path_type=Path),
@@ -252,6 +261,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @TRACES
 @CLEAN
+@MAP
 @click.option(
     "--count", type=click.IntRange(min=1), default=6, show_default=True, help="Number of windows."
 )

@@ -83,6 +83,22 @@ def labels(axis: str) -> Complete:
     return complete
 
 
+def axes(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete an axis of the campaign of the store on the command line."""
+    return _items(dict.fromkeys(axis for axis, _ in _axis_values(ctx)), begun)
+
+
+def axis_values(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete AXIS=VALUE for the store on the command line."""
+    return _items(dict.fromkeys(f"{axis}={value}" for axis, value in _axis_values(ctx)), begun)
+
+
+def _axis_values(ctx: click.Context) -> list[tuple[str, Any]]:
+    each = (one["at"] for origins in _store(ctx).get("labels", {}).values()
+            for one in origins.values())  # fmt: skip
+    return [pair for at in each for pair in at.items()]
+
+
 def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete the metrics of the store on the command line, else those of every store."""
     known = [

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block, Cell
-from schedfarm.core.format.names import record_name
+from schedfarm.core.format.names import PARTS, record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cancellation import (
     COORDINATOR_POLL_SECONDS,
@@ -29,13 +30,20 @@ from schedfarm.farm.execution.worker import Result, isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.design import Design, build, design
+from schedfarm.farm.planning.parts import Part, shares
 from schedfarm.farm.planning.survey import Survey, survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
-from schedfarm.farm.store.files import unwritable, writing
+from schedfarm.farm.store.files import InUse, unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import Foreign, origin, program
-from schedfarm.farm.store.records import check_definitions, read_headers, read_record
+from schedfarm.farm.store.records import (
+    check_definitions,
+    headers_of,
+    read_headers,
+    read_record,
+    record_names,
+)
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import Refresher, Unfolded, fold
 from schedfarm.farm.watching.events import (
@@ -79,6 +87,9 @@ class Outcome:
         Whether the run was stopped before its end.
     compared : int
         Cells that a second worker simulated for comparison.
+    complete : bool
+        Whether the summary holds all cells that were simulated; False after a part while others are
+        missing.
     """
 
     store: Store
@@ -88,6 +99,7 @@ class Outcome:
     failed: int
     interrupted: bool
     compared: int = 0
+    complete: bool = True
 
 
 def run(
@@ -98,6 +110,7 @@ def run(
     watch: Watcher | None = None,
     retry_failed: bool = False,
     spot_checks: float = SHARE,
+    part: str | None = None,
 ) -> Outcome:
     """Simulate the cells of a campaign that are missing in its store.
 
@@ -118,18 +131,23 @@ def run(
         Share of the cells that a second worker simulates for comparison, 0 to 1: at least one cell
         of each worker unless it is 0. A worker whose results are wrong is put in quarantine, and
         its cells of this run are simulated again.
+    part : str, optional
+        Share of the blocks to simulate in this process, such as ``"7/200"``; other processes may
+        simulate other parts at the same time. The part that ends last completes the summary, or
+        else the next run without part.
 
     Returns
     -------
     Outcome
-        Counts of cells, and whether the run was interrupted. At the first SIGINT or SIGTERM tasks
-        that end within 10 s are finished and the others are left; at the second all are abandoned.
-        The next run simulates the cells that have no record.
+        Counts of cells, of the part if one was given, and whether the run was interrupted. At the
+        first SIGINT or SIGTERM tasks that end within 10 s are finished and the others are left; at
+        the second all are abandoned. The next run simulates the cells that have no record.
 
     Raises
     ------
     InputError
-        If the campaign or the store is unusable; nothing is written then. Also if the store can no
+        If the campaign or the store is unusable; nothing is written then. If another run holds the
+        store, or another process the same part. Also if the store can no
         longer be written, for example because the disk is full, or if there is no room for the
         temporary files of the summary at the end.
     SchedulerLost
@@ -146,24 +164,31 @@ def run(
     >>> (first.cells, first.done), (again.before, again.done)
     ((4, 4), (4, 0))
     """
-    with begin(campaign, store, retry_failed=retry_failed) as prepared:
-        return execute(prepared, client, watch or All(), spot_checks=spot_checks)
+    if part is not None and client is not None:
+        raise InputError(f"part {part} is simulated in this process; leave client out")
+    if part is None:
+        with begin(campaign, store, retry_failed=retry_failed) as prepared:
+            return execute(prepared, client, watch or All(), spot_checks=spot_checks)
+    with begin_part(campaign, store, Part.parse(part), retry_failed=retry_failed) as prepared:
+        return execute_part(prepared, watch or All())
 
 
 @dataclass(frozen=True)
 class Prepared:
     """Hold a locked store with the tasks of one run or round.
 
-    survey: of the campaign. lock: of the store, held while it is open. tasks: longest first.
-    before: cells done by earlier runs or rounds. missing: cells that each block of the tasks needs.
-    kept: cells of these blocks that earlier runs have simulated. notes: a sentence for each damaged
-    part of the store that was made again, and for a finished round.
+    survey: of the campaign. lock: of the store, held while it is open. tasks: longest first. cells:
+    of the campaign or its part. before: cells done by earlier runs or rounds. missing: cells that
+    each block of the tasks needs. kept: cells of these blocks that earlier runs have simulated.
+    notes: a sentence for each damaged part of the store that was made again, and for a finished
+    round.
     """
 
     store: Store
     survey: Survey
     lock: ExitStack
     tasks: list[Task]
+    cells: int
     before: int
     missing: dict[Block, int]
     kept: Mapping[Block, set[Cell]]
@@ -196,12 +221,130 @@ def _prepare(
     blocks = missing_blocks(built, heads, retry_failed=retry_failed)
     missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
     before = built.cells - sum(missing.values())
-    own, campaign = program(), designed.campaign
-    tasks = [replace(task, run=run, program=own) for task in plan(built, campaign, blocks)]
+    tasks = _tasks(built, designed.campaign, blocks, run)
     kept = {b: heads[b].succeeded for b in blocks if b in heads}
     if designed.verdict and designed.verdict.rounds:
         notes.append(str(designed.verdict))
-    return Prepared(built, designed.survey, lock, tasks, before, missing, kept, notes)
+    return Prepared(built, designed.survey, lock, tasks, built.cells, before, missing, kept, notes)
+
+
+def _tasks(store: Store, campaign: Campaign, blocks: list[Block], run: str) -> list[Task]:
+    own = program()
+    return [replace(task, run=run, program=own) for task in plan(store, campaign, blocks)]
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """Hold the tasks of a part, and all blocks of it."""
+
+    part: Part
+    prepared: Prepared
+    blocks: list[Block]
+
+
+@contextmanager
+def begin_part(
+    campaign: Campaign, store: Where, part: Part, *, retry_failed: bool = False
+) -> Iterator[PreparedPart]:
+    """Lock a part of a campaign's store, which is built if missing, and plan its missing tasks.
+
+    InputError if a run without part holds the store, or another process the part.
+    """
+    if campaign.precision:
+        raise InputError(
+            f"--part {part}: campaign {campaign.name!r} asks for precision, whose rounds are "
+            "judged by one process; leave --part out, or precision"
+        )
+    designed = design(store, survey(campaign), retry_failed=retry_failed)
+    with ExitStack() as lock:
+        while True:
+            designed = _built_for_parts(designed)
+            run = lock.enter_context(designed.store.place.shared(part.name))
+            designed = designed.confirmed()
+            if designed.standing:
+                break
+            lock.close()
+        built = designed.store
+        share = shares(built, campaign, part.of)[part.number]
+        heads = headers_of(built, share)
+        check_definitions(built, heads.values())
+        wanted = set(missing_blocks(built, heads, retry_failed=retry_failed)) & {*share}
+        blocks = [block for block in share if block in wanted]
+        missing = {b: cells_missing(built, b, heads.get(b)) for b in blocks}
+        cells = sum(cells_missing(built, block, None) for block in share)
+        kept = {b: heads[b].succeeded for b in blocks if b in heads}
+        tasks = _tasks(built, campaign, blocks, run)
+        before = cells - sum(missing.values())
+        prepared = Prepared(built, designed.survey, lock, tasks, cells, before, missing, kept)
+        yield PreparedPart(part, prepared, share)
+
+
+def _built_for_parts(designed: Design) -> Design:
+    """Return the design of a store that stands; build it if no other process has."""
+    while not designed.standing:
+        place = designed.store.place
+        try:
+            with place.locked(brief=True):
+                designed = designed.confirmed()
+                if not designed.standing:
+                    with writing(place):
+                        build(designed)
+                        place.tidy()
+        except InUse:
+            # Another part has built it and gone on, or holds it as another campaign left it.
+            designed = designed.confirmed()
+            if not designed.standing:
+                raise
+        else:
+            designed = designed.confirmed()
+    return designed
+
+
+def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
+    """Execute the tasks of a part in this process; if no block is missing, complete the summary.
+
+    The log of events is left to runs, since network file systems do not append for several hosts.
+    """
+    prepared = begun.prepared
+    store, watchers = prepared.store, All(watch)
+    with ExitStack() as stack:
+        stack.callback(lambda: watchers.see(End()))
+        watchers.see(_begin_event(prepared))
+        with cancelled_by_signals(watchers) as token:
+            coordinator = Coordinator(prepared, None, token, watchers, 0.0, refreshes=False)
+            coordinator.run()
+        heads = headers_of(store, begun.blocks)
+        prepared.lock.close()
+        complete = _complete(store)
+    failed = coordinator.lost + sum(len(h.failed) for b, h in heads.items() if b.product.policies)
+    return Outcome(
+        store,
+        prepared.cells,
+        prepared.before,
+        coordinator.done,
+        failed,
+        token.requested,
+        complete=complete,
+    )
+
+
+def _complete(store: Store) -> bool:
+    """Fold the summary if no block is missing and no part is at work; tell whether it was folded.
+
+    Of parts that end at the same time, the last one to release its lock finds all records.
+    """
+    place = store.place
+    if len(record_names(place)) < len(store.blocks()):
+        return False
+    if missing_blocks(store, read_headers(store), retry_failed=False):
+        return False
+    try:
+        with place.locked(brief=True):
+            place.tidy()
+            _fold(store)
+    except InUse:
+        return False
+    return True
 
 
 def execute(
@@ -255,7 +398,7 @@ def _execute_round(
     prepared: Prepared, client: Client | None, watchers: All, share: float
 ) -> _Executed:
     store = prepared.store
-    watchers.see(Begin(cells=store.cells, before=prepared.before, pid=os.getpid(), origin=origin()))
+    watchers.see(_begin_event(prepared))
     for text in prepared.notes:
         watchers.see(Said(text=text))
     with ExitStack() as stack:
@@ -284,9 +427,16 @@ def _next_round(prepared: Prepared) -> Prepared | None:
     return _prepare(designed, prepared.lock, run)
 
 
+def _begin_event(prepared: Prepared) -> Begin:
+    cells, before = prepared.cells, prepared.before
+    return Begin(cells=cells, before=before, pid=os.getpid(), origin=origin())
+
+
 def _fold(store: Store) -> None:
     with writing(store.place):
         fold(store)
+        # The locks of parts tell readers that the summary may not be folded yet.
+        store.place.remove_below(PARTS)
 
 
 class Coordinator:
@@ -303,7 +453,10 @@ class Coordinator:
         token: CancellationToken,
         watch: All,
         share: float,
+        *,
+        refreshes: bool = True,
     ) -> None:
+        self._refreshes = refreshes
         self.done = self.lost = 0
         self._prepared, self._client, self._token, self._watch = prepared, client, token, watch
         self._checks = SpotChecks(share, prepared.kept, self._arbitrate, self._say)
@@ -346,7 +499,8 @@ class Coordinator:
 
     def _execute_once(self, tasks: list[Task]) -> list[Loss]:
         store = self._prepared.store
-        lost, summary = list[Loss](), Refresher(store)
+        lost = list[Loss]()
+        summary = Refresher(store) if self._refreshes else None
         backlog = Backlog(tasks, block_costs(store, (b for t in tasks for b in t.blocks)))
         monitor = Monitor(backlog, self._token, self._watch)
         # If an error ends the run, this closes the executor now: no thread can be started while
@@ -432,7 +586,9 @@ class Coordinator:
             partial(isolated_fingerprint, check), check_overdue, COORDINATOR_POLL_SECONDS
         )
 
-    def _refresh(self, summary: Refresher) -> None:
+    def _refresh(self, summary: Refresher | None) -> None:
+        if summary is None:
+            return
         try:
             with writing(self._prepared.store.place):
                 summary.look()

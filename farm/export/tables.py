@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,7 @@ def table_of(selection: Selection) -> Table:
         Column(axis, "int64" if axis == "resample" else "str", "1", COORDINATES[axis])
         for axis in AXES
     ]
+    labels += [Column(axis.name, axis.dtype, "1", axis.meaning) for axis in _axes(selection)]
     if along:
         labels.append(_inner_column(next(iter(groups.values())), along))
     columns = [_column(name, values) for name, values in variables.items()]
@@ -77,6 +78,37 @@ def table_of(selection: Selection) -> Table:
         for part in _parts(selection, where, group[names[where]], along)
     )
     return Table((*labels, *columns), {**attributes, "table": selection.what}, parts)
+
+
+class _Axis(NamedTuple):
+    """Hold an axis of the campaign: its values by label of the traces or policies (`of`)."""
+
+    name: str
+    dtype: str
+    of: str
+    values: Mapping[str, Any]
+    nothing: Any
+
+    @property
+    def meaning(self) -> str:
+        """Long name of its column."""
+        return f"value of the {self.of} on the axis {self.name}"
+
+
+def _axes(selection: Selection) -> list[_Axis]:
+    """Return the axes of the campaign; of whole numbers as such, if no label lacks one."""
+    store, found = selection.store, []
+    for of, origins in store.labels.items():
+        for name in dict.fromkeys(axis for one in origins.values() for axis in one["at"]):
+            values = {label: one["at"][name] for label, one in origins.items() if name in one["at"]}
+            if any(isinstance(one, str | bool) for one in values.values()):
+                texts = {label: str(one) for label, one in values.items()}
+                found.append(_Axis(name, "str", of, texts, ""))
+                continue
+            whole = all(isinstance(one, int) for one in values.values())
+            complete = whole and len(values) == len(store.axes[of])
+            found.append(_Axis(name, "int64" if complete else "float64", of, values, np.nan))
+    return found
 
 
 def selected(selection: Selection, data: xr.Dataset) -> xr.Dataset:
@@ -180,6 +212,12 @@ def _rows(
         axis: _repeated(selection.store.axes[axis], [cell[i] for cell in cells], counts)
         for i, axis in enumerate(AXES)
     }
+    for axis in _axes(selection):
+        place = AXES.index(axis.of)
+        known = [axis.values.get(str(cell[place]), axis.nothing) for cell in cells]
+        every = list(dict.fromkeys(axis.values.values()))
+        texts = axis.dtype == "str"
+        values[axis.name] = _repeated([*every, axis.nothing] if texts else [0], known, counts)
     if inner is not None:
         values[along] = np.concatenate([inner[:count] for count in counts])
     for name, variable in loaded.data_vars.items():

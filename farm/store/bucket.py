@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +29,7 @@ from schedfarm.core.addresses import (
 from schedfarm.core.errors import InputError
 from schedfarm.farm.store.files import ETag, Shard, Unavailable
 from schedfarm.farm.store.journal import START, ObjectJournal, Position, read_objects
-from schedfarm.farm.store.lease import check_fence, lease_check, leased
+from schedfarm.farm.store.lease import check_fence, lease_check, leased, shared
 
 HEAD_BYTES = 16_384
 """Bytes of the first request for a first line: enough for a record of some hundred cells."""
@@ -231,11 +231,13 @@ class Bucket:
     def discard(self, shards: Iterable[Shard]) -> None:
         """Do nothing: shards are freed with their list."""
 
-    @contextmanager
-    def locked(self) -> Iterator[str]:
+    def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
         """Hold the lease."""
-        with leased(self) as run:
-            yield run
+        return leased(self, brief=brief)
+
+    def shared(self, part: str) -> AbstractContextManager[str]:
+        """Hold the lease of the part."""
+        return shared(self, part)
 
     @contextmanager
     def fenced(self, run: str) -> Iterator[None]:

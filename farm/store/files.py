@@ -30,6 +30,10 @@ class StaleRun(OSError):
     """Report that the run of a task has ended or that another one holds the store."""
 
 
+class InUse(InputError):
+    """Report that another process holds the store, or the part of it that was asked for."""
+
+
 class Unavailable(OSError, InputError):
     """Report an object store that cannot be used, as an OSError and as one sentence.
 

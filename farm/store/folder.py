@@ -14,7 +14,7 @@ from typing import Any
 from schedfarm.core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
 from schedfarm.farm.store.files import ETag, Shard
 from schedfarm.farm.store.journal import START, FileJournal, Position, read_file
-from schedfarm.farm.store.lock import check_fence, fenced, locked
+from schedfarm.farm.store.lock import check_fence, fenced, locked, shared
 
 EVENTS = "events.jsonl"
 
@@ -192,9 +192,13 @@ class Folder:
             if shard.staged is not None:
                 shard.staged.unlink(missing_ok=True)
 
-    def locked(self) -> AbstractContextManager[str]:
+    def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
         """Hold the lock."""
-        return locked(self.path)
+        return locked(self.path, brief=brief)
+
+    def shared(self, part: str) -> AbstractContextManager[str]:
+        """Share the lock, and hold that of the part."""
+        return shared(self.path, part)
 
     def fenced(self, run: str) -> AbstractContextManager[None]:
         """Keep the next run from beginning."""

@@ -1,8 +1,9 @@
-"""A lease that admits one coordinator at a time to a bucket, and has to be renewed.
+"""A lease that admits one run at a time to a bucket, or one per part, and has to be renewed.
 
 One object names the holder; every put of it is conditional on the etag that was read. Another run
 takes the lease over once it has expired, by its own length and the server's clock, or at once if
-the holder was a process of this machine that has ended.
+the holder was a process of this machine that has ended. A part puts its lease and then looks for
+that of a run; a run puts its lease and then looks for those of parts: one of them finds the other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import platform
 import threading
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,15 +23,21 @@ from typing import Any, Protocol
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
-from schedfarm.core.format.names import LOCK
+from schedfarm.core.format.names import LOCK, PARTS, lock_of
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.clock import uptime
-from schedfarm.farm.store.files import ETag, StaleRun, writing
+from schedfarm.farm.store.files import ETag, InUse, StaleRun, writing
 
 VARIABLE = "SCHEDFARM_LEASE_SECONDS"
 
 SECONDS, LEAST, MOST = 60.0, 2.0, 3_600.0
 """Length of a lease without renewal, s, and the limits of `VARIABLE`."""
+
+BRIEF_SECONDS = 600.0
+"""Longest wait for a process that builds the store or completes its summary, s."""
+
+BRIEF_POLL = 1.0
+"""Time between two looks at its lease, s; each is a request."""
 
 RENEWALS = 4
 """Renewals of a lease within its length."""
@@ -50,16 +58,25 @@ class Objects(Protocol):
     def remove(self, name: str) -> None:
         """Delete an object."""
 
+    def names(self, folder: str) -> list[str]:
+        """Return the names of all objects below a folder."""
 
-_held: dict[str, Lease] = {}
+
+FREE = json.dumps({"run": None}).encode()
+"""Content of a lease without a holder."""
+
+_held = defaultdict[str, "list[Lease]"](list)
 """Leases that this process holds, by store."""
 
 
 class Lease:
-    """Hold a bucket for one run, for some seconds without renewal, and renew that in a thread."""
+    """Hold a bucket for a run or a part, for some seconds, and renew that in a thread."""
 
-    def __init__(self, bucket: Objects, seconds: float) -> None:
-        self.run = uuid.uuid4().hex
+    def __init__(
+        self, bucket: Objects, seconds: float, part: str = "", *, brief: bool = False
+    ) -> None:
+        self.run = f"{part}.{uuid.uuid4().hex}" if part else uuid.uuid4().hex
+        self.name, self.brief = lock_of(self.run), brief
         self.lost = False
         self._bucket, self._seconds = bucket, seconds
         self._holder = {
@@ -69,6 +86,7 @@ class Lease:
             "run": self.run,
             "machine": _machine(),
             "seconds": seconds,
+            **({"brief": True} if brief else {}),
         }
         self._beat = 0
         self._over = threading.Event()
@@ -78,10 +96,10 @@ class Lease:
     def take(self, etag: ETag) -> bool:
         """Become the holder if the object still has this etag; tell whether that succeeded."""
         begun, self._beat = uptime(), self._beat + 1
-        self._etag = self._bucket.put_if_match(LOCK, self._text(), etag)
+        self._etag = self._bucket.put_if_match(self.name, self._text(), etag)
         if self._etag is None:
             # A retry of our own put fails its condition, too.
-            holder, found = _read(self._bucket)
+            holder, found = _read(self._bucket, self.name)
             if holder.get("run") != self.run:
                 return False
             self._etag = found
@@ -119,7 +137,7 @@ class Lease:
 
     def _release(self) -> None:
         if not self.lost:
-            self._bucket.put_if_match(LOCK, json.dumps({"run": None}).encode(), self._etag)
+            self._bucket.put_if_match(self.name, FREE, self._etag)
 
     def _text(self) -> bytes:
         # Each text differs: an etag may be a digest of the content.
@@ -127,17 +145,71 @@ class Lease:
 
 
 @contextmanager
-def leased(bucket: Objects) -> Iterator[str]:
-    """Hold the lease of a bucket, and yield the run's fencing token; InputError names a holder."""
-    lease = Lease(bucket, lease_seconds())
+def leased(bucket: Objects, *, brief: bool = False) -> Iterator[str]:
+    """Hold the lease of a bucket, and yield the run's fencing token; InUse names another holder.
+
+    A brief holder waits for another one.
+    """
+    lease = Lease(bucket, lease_seconds(), brief=brief)
+    with writing(bucket):
+        if brief:
+            _await_brief(bucket)
+        _acquire(bucket, lease)
+    with _holding(bucket, lease):
+        with writing(bucket):
+            _end_parts(bucket)
+        yield lease.run
+
+
+@contextmanager
+def shared(bucket: Objects, part: str) -> Iterator[str]:
+    """Hold the lease of a part, and yield its fencing token; InUse names another holder."""
+    lease = Lease(bucket, lease_seconds(), part)
     with writing(bucket):
         _acquire(bucket, lease)
-    _held[str(bucket)] = lease
+    with _holding(bucket, lease):
+        with writing(bucket):
+            _await_brief(bucket)
+            holder, _ = _read(bucket, LOCK)
+            if holder.get("run") and (rest := _remaining(bucket, LOCK, holder)) > 0:
+                raise _in_use(bucket, LOCK, holder, rest)
+            # The process that was awaited removes the leases that it found free.
+            check_fence(bucket, lease.run)
+        yield lease.run
+
+
+@contextmanager
+def _holding(bucket: Objects, lease: Lease) -> Iterator[None]:
+    """Renew a lease, by which this process may write."""
+    _held[str(bucket)].append(lease)
     try:
         with lease.renewed():
-            yield lease.run
+            yield
     finally:
-        del _held[str(bucket)]
+        _held[str(bucket)].remove(lease)
+
+
+def _await_brief(bucket: Objects) -> None:
+    """Wait for a process that builds the store or completes its summary, while its lease lasts."""
+    until = time.monotonic() + BRIEF_SECONDS
+    while time.monotonic() < until:
+        holder, _ = _read(bucket, LOCK)
+        if not holder.get("run") or not holder.get("brief"):
+            return
+        if _remaining(bucket, LOCK, holder) <= 0:
+            return
+        time.sleep(BRIEF_POLL)
+
+
+def _end_parts(bucket: Objects) -> None:
+    """Refuse a run while parts hold leases; take those over that have expired."""
+    for name in bucket.names(PARTS):
+        holder, etag = _read(bucket, name)
+        if not holder.get("run"):
+            continue
+        rest = _remaining(bucket, name, holder)
+        if rest > 0 or bucket.put_if_match(name, FREE, etag) is None:
+            raise _in_use(bucket, name, holder, rest)
 
 
 def lease_check(store: str) -> Callable[[], None]:
@@ -145,13 +217,13 @@ def lease_check(store: str) -> Callable[[], None]:
 
     Without a lease in this process the function does nothing: no other process can be writing.
     """
-    lease = _held.get(store)
-    return lease.check if lease else lambda: None
+    held = _held[store]
+    return held[-1].check if held else lambda: None
 
 
 def check_fence(bucket: Objects, run: str) -> None:
-    """Raise StaleRun unless this run holds the store."""
-    if _read(bucket)[0].get("run") != run:
+    """Raise StaleRun unless this run holds the store or its part."""
+    if _read(bucket, lock_of(run))[0].get("run") != run:
         raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
 
 
@@ -172,21 +244,25 @@ def lease_seconds() -> float:
 def _acquire(bucket: Objects, lease: Lease) -> None:
     if lease.take(None):
         return
-    holder, etag = _read(bucket)
-    if holder.get("run") and not _is_dead(holder):
-        rest = _rest(bucket, holder)
-        if rest > 0:
-            raise InputError(
-                f"store {bucket} is in use by {_named(holder)}; wait for it, or, if it has died, "
-                f"for the {lasting(rest)} that its lease still lasts"
-            )
+    holder, etag = _read(bucket, lease.name)
+    if holder.get("run") and (rest := _remaining(bucket, lease.name, holder)) > 0:
+        raise _in_use(bucket, lease.name, holder, rest)
     if not lease.take(etag):
-        holder, _ = _read(bucket)
-        raise InputError(f"store {bucket} is in use by {_named(holder)}; wait for it")
+        holder, _ = _read(bucket, lease.name)
+        raise _in_use(bucket, lease.name, holder)
 
 
-def _read(bucket: Objects) -> tuple[dict[str, Any], ETag]:
-    data, etag = bucket.read_with_etag(LOCK)
+def _in_use(bucket: Objects, name: str, holder: dict[str, Any], rest: float = 0.0) -> InUse:
+    part = name.removeprefix(f"{PARTS}/").removesuffix(".json").replace("-of-", "/")
+    where = f"store {bucket}" if name == LOCK else f"store {bucket}: part {part}"
+    text = f"{where} is in use by {_named(holder)}; wait for it"
+    if rest > 0:
+        text += f", or, if it has died, for the {lasting(rest)} that its lease still lasts"
+    return InUse(text)
+
+
+def _read(bucket: Objects, name: str) -> tuple[dict[str, Any], ETag]:
+    data, etag = bucket.read_with_etag(name)
     try:
         holder = json.loads(data or b"{}")
     except ValueError:
@@ -194,14 +270,16 @@ def _read(bucket: Objects) -> tuple[dict[str, Any], ETag]:
     return holder if isinstance(holder, dict) else {}, etag
 
 
-def _rest(bucket: Objects, holder: dict[str, Any]) -> float:
+def _remaining(bucket: Objects, name: str, holder: dict[str, Any]) -> float:
     """Return the remaining time of a lease, s, by the clock of the server that dated its object."""
-    name = f"{LOCK}.{uuid.uuid4().hex}{PARTIAL}"
-    bucket.put_if_match(name, b"", None)
+    if _is_dead(holder):
+        return 0.0
+    probe = f"{LOCK}.{uuid.uuid4().hex}{PARTIAL}"
+    bucket.put_if_match(probe, b"", None)
     try:
-        age = bucket.age(LOCK, name)
+        age = bucket.age(name, probe)
     finally:
-        bucket.remove(name)
+        bucket.remove(probe)
     known = holder.get("seconds")
     lasts = known if isinstance(known, int | float) and LEAST <= known <= MOST else SECONDS
     # Servers may round times to whole seconds.

@@ -1,4 +1,4 @@
-"""A lock that admits one coordinator at a time to a folder, and names its holder."""
+"""A lock that admits one run at a time to a folder, or several parts, and names its holders."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import platform
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import make_folder
-from schedfarm.core.format.names import LOCK
-from schedfarm.farm.store.files import StaleRun, writing
+from schedfarm.core.format.names import LOCK, PARTS, lock_of, part_lock
+from schedfarm.farm.store.files import InUse, StaleRun, writing
 from schedfarm.farm.store.guarantees import check_guarantees
 
 FENCE = "turn.lock"
@@ -33,30 +34,65 @@ LOCKS = Path("/proc/locks")
 POLL = 0.02
 """Time between two attempts to get the exclusive lock, s."""
 
+BRIEF_SECONDS = 600.0
+"""Longest wait for a process that builds the store or completes its summary, s."""
+
+BRIEF_POLL = 0.1
+"""Time between two attempts then, s: hundreds of parts may wait."""
+
+SIGHTINGS = 4
+"""Attempts that find the same holder until it is believed: one that has just got a lock has not
+written its name yet, and a process that looks who holds a lock takes it for microseconds."""
+
 
 @contextmanager
-def locked(store: Path) -> Iterator[str]:
+def locked(store: Path, *, brief: bool = False) -> Iterator[str]:
     """Hold the lock of a folder, which is made if missing, and yield the run's fencing token.
 
-    InputError names the holder if another process has the lock. The operating system releases
-    the lock of a process that dies; the text of the file only describes the holder.
+    InUse names the holder if another process has the lock; a brief holder waits for another one.
+    The operating system releases the lock of a process that dies; the text of the file only
+    describes the holder.
     """
     path = store / LOCK
     with writing(store):
         make_folder(store)
         check_guarantees(store)
-        handle = _acquire(path)
+        handle = _acquire(path, patient=brief)
     try:
         with writing(store):
             # A writer that has not begun to rename finds no token.
             os.ftruncate(handle, 0)
             with _alone(store):
-                run = _sign(handle)
+                run = _sign(handle, brief=brief)
         yield run
     finally:
         if _is_at(path, handle):
             path.unlink(missing_ok=True)
         os.close(handle)
+
+
+@contextmanager
+def shared(store: Path, part: str) -> Iterator[str]:
+    """Hold the lock of a part of an existing store, and yield a fencing token; InUse as above.
+
+    All parts share the lock of the store, so that a run of the whole store is refused. They leave
+    its file, which another part may have locked.
+    """
+    path = store / part_lock(part)
+    with ExitStack() as stack:
+        with writing(store):
+            check_guarantees(store)
+            make_folder(path.parent)
+            whole = _acquire(store / LOCK, fcntl.LOCK_SH, patient=True)
+            stack.callback(os.close, whole)
+            # It may name a run that was killed; the holder of an exclusive lock signs it again.
+            os.ftruncate(whole, 0)
+            own = _acquire(path, patient=True)
+            stack.callback(os.close, own)
+            stack.callback(os.ftruncate, own, 0)
+            os.ftruncate(own, 0)
+            run = _sign(own, f"{part}.")
+        yield run
 
 
 @contextmanager
@@ -81,18 +117,19 @@ def fenced(store: Path, run: str) -> Iterator[None]:
 
 
 def check_fence(store: Path, run: str) -> None:
-    """Raise StaleRun unless this run holds the store."""
+    """Raise StaleRun unless this run holds the store or its part."""
     try:
-        holder = json.loads((store / LOCK).read_bytes()).get("run")
+        holder = json.loads((store / lock_of(run)).read_bytes()).get("run")
     except (FileNotFoundError, ValueError):
         holder = None
     if holder != run:
         raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
 
 
-def _sign(handle: int) -> str:
-    run = uuid.uuid4().hex
+def _sign(handle: int, prefix: str = "", *, brief: bool = False) -> str:
+    run = prefix + uuid.uuid4().hex
     who = {"host": platform.node(), "pid": os.getpid(), "since": time.strftime("%FT%T%z")}
+    who |= {"brief": True} if brief else {}
     os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
     # The handle stays open, and a network file system may show others only what is synced.
     os.fsync(handle)
@@ -135,19 +172,51 @@ def _holders(handle: int) -> str:
     return f"process {pids} on {platform.node()}" if pids else "a process of another host"
 
 
-def _acquire(path: Path) -> int:
+def _acquire(path: Path, how: int = fcntl.LOCK_EX, *, patient: bool = False) -> int:
+    """Open and lock a file; InUse names its holder, a patient caller waits for a brief one."""
+    until, last, sightings = time.monotonic() + BRIEF_SECONDS, b"", 0
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = _holder(handle)
+            text = os.pread(handle, 4096, 0)
             os.close(handle)
-            raise InputError(f"store {path.parent} is in use by {holder}; wait for it") from None
+            who = _plain(text)
+            sightings, last = (sightings + 1 if text == last else 0), text
+            waits = patient and (who.get("brief") or sightings < SIGHTINGS)
+            if not waits or time.monotonic() > until:
+                raise InUse(_refusal(path, who)) from None
+            time.sleep(BRIEF_POLL)
+            continue
         if _is_at(path, handle):
             return handle
         # The last holder deleted the file between our opening and locking it.
         os.close(handle)
+
+
+def _refusal(path: Path, who: dict[str, Any]) -> str:
+    if path.name != LOCK:
+        store, part = path.parent.parent, path.stem.replace("-of-", "/")
+        return f"store {store}: part {part} is in use by {_named(who)}; wait for it"
+    if not who and (parts := list(_held_parts(path.parent))):
+        first, holder = parts[0]
+        more = f" and {len(parts) - 1} other parts" if len(parts) > 1 else ""
+        return (
+            f"store {path.parent} is in use by part {first} ({_named(holder)}){more}; wait for the "
+            "parts, or end them"
+        )
+    return f"store {path.parent} is in use by {_named(who)}; wait for it"
+
+
+def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each part that a process holds, such as 7/200, and the holder."""
+    for path in sorted((store / PARTS).glob("*.json")):
+        with suppress(FileNotFoundError), path.open("rb") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield path.stem.replace("-of-", "/"), _plain(stream.read())
 
 
 def _is_at(path: Path, handle: int) -> bool:
@@ -158,9 +227,16 @@ def _is_at(path: Path, handle: int) -> bool:
         return False
 
 
-def _holder(handle: int) -> str:
+def _plain(text: bytes) -> dict[str, Any]:
     try:
-        who = json.loads(os.pread(handle, 4096, 0))
+        who = json.loads(text)
+    except ValueError:
+        return {}
+    return who if isinstance(who, dict) else {}
+
+
+def _named(who: dict[str, Any]) -> str:
+    try:
         return f"process {who['pid']} on {who['host']} since {who['since']}"
-    except (ValueError, KeyError, TypeError):
+    except KeyError:
         return "another process"

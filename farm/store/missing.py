@@ -12,7 +12,7 @@ import numpy as np
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import CELL, Block
-from schedfarm.core.format.names import ARRAYS, CHUNKS, LOCK, is_free, summary_object
+from schedfarm.core.format.names import ARRAYS, CHUNKS, LOCK, PARTS, is_free, summary_object
 from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.product import Variable
 from schedfarm.farm.store.records import read_headers, read_record
@@ -45,12 +45,13 @@ def readable(store: Store) -> Any:
 def _check_summary(store: Store, key: str) -> None:
     """Refuse a missing object of the summary if the records have values for it.
 
-    A run in progress, or one that was killed, may not have folded the summary yet.
+    A run or parts in progress, or killed ones, may not have folded the summary yet.
     """
     name, place = f"{ARRAYS}/{key}", store.place
     figures = [v for v in store.figures if summary_object(v.name, v.dims) == name]
     # In this order: a run may have ended since the object was found missing.
-    if not figures or not is_free(place.read_with_etag(LOCK)[0]) or place.has(name):
+    is_idle = figures and is_free(place.read_with_etag(LOCK)[0]) and not place.entries(PARTS)
+    if not is_idle or place.has(name):
         return
     for figure, values in folded(store, {figures[0].name}):
         nothing = np.isnan(values) if values.dtype.kind == "f" else values == 0

@@ -101,16 +101,22 @@ class Staging(Protocol):
 
 
 class Exclusion(Protocol):
-    """Admit one run at a time; its name is the fencing token of all that it writes."""
+    """Admit one run at a time, or several parts; a token fences all that each of them writes."""
 
-    def locked(self) -> AbstractContextManager[str]:
-        """Hold the store for a run and yield its token, or refuse and name the holder."""
+    def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
+        """Hold the store for a run and yield its token; InUse names another holder.
+
+        A brief holder builds the store or completes its summary for parts; others wait for it.
+        """
+
+    def shared(self, part: str) -> AbstractContextManager[str]:
+        """Hold one part, such as 7-of-200, next to other parts, and yield a token; or InUse."""
 
     def fenced(self, run: str) -> AbstractContextManager[None]:
         """Keep the next run from beginning while this one writes; StaleRun if it has ended."""
 
     def check_fence(self, run: str) -> None:
-        """Raise StaleRun unless a run holds the store; an empty token passes."""
+        """Raise StaleRun unless a run holds the store or its part; an empty token passes."""
 
 
 class Events(Protocol):

@@ -37,6 +37,17 @@ def read_headers(store: Store) -> dict[Block, Header]:
     return found
 
 
+def headers_of(store: Store, blocks: Iterable[Block]) -> dict[Block, Header]:
+    """Return the headers of those of some blocks that have records; errors as `read_headers`."""
+    known, found = {block: record_name(block) for block in blocks}, {}
+    for (block, name), data in zip(
+        known.items(), store.place.read_each(known.values()), strict=True
+    ):
+        if data is not None:
+            found[block] = _own_header(store, name, data.partition(b"\n")[0])
+    return found
+
+
 def iterate_records(store: Store, blocks: Iterable[Block] | None = None) -> Iterator[Record]:
     """Yield all records, or those of some blocks, one by one, since all may not fit into memory.
 

@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 import xarray as xr
 
-from schedfarm.analysis.store import told
+from schedfarm.analysis.store import named_values
 from schedfarm.core import InputError, read_log
 from schedfarm.core.format.names import COPY, MANIFEST
 from schedfarm.core.workload.select import select
@@ -128,7 +128,7 @@ def campaign(*names: str, **keys: object) -> Path:
 def kept(store: str | Path, trace: str) -> dict[str, Any]:
     """Return the attributes of a trace's group, its cautions by their keys."""
     attrs = dict(xr.open_zarr(Path(store, "results.zarr"), group=trace).attrs)
-    return {**attrs, "cautions": told(attrs, "cautions")} if "cautions" in attrs else attrs
+    return {**attrs, "cautions": named_values(attrs, "cautions")} if "cautions" in attrs else attrs
 
 
 def test_every_caution_has_a_log_that_calls_for_it() -> None:

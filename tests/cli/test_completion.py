@@ -64,6 +64,20 @@ def test_labels_are_those_of_the_store(
     ]
 
 
+def test_values_of_axes_are_those_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, though many labels have it."""
+    monkeypatch.chdir(tmp_path)
+    origins = {
+        f"{name}.procs-{n}": {"of": name, "at": {"procs": n}} for name in "ab" for n in (8, 9)
+    }
+    Path("s.farm").mkdir()
+    Path("s.farm/store.json").write_text(json.dumps({"labels": {"trace": origins}}))
+    assert offered("bands", "s.farm", "--at") == ["procs=8", "procs=9"]
+    assert offered("compare", "s.farm", "--axis") == ["procs"]
+
+
 def test_the_script_of_each_shell_is_printed(farm: Farm) -> None:
     """It asks `farm` by the variable that the command answers to.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from schedfarm.farm.cli.run import NONE_BEGUN
+from schedfarm.farm.cli.stopping import NONE_BEGUN
 from tests.crash.failures import STOPPING
 from tests.crash.stages import CELLS, STRUCK
 from tests.support.harness import Command, counts, recorded_cells, wait_for

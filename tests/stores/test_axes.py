@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -17,6 +18,7 @@ from schedfarm.analysis.compare import compare, compare_values, comparison_warni
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.kinds import plot
 from schedfarm.analysis.store import open_summary, open_trace
+from schedfarm.analysis.tables import table_text
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.models.lublin import lublin
@@ -203,3 +205,24 @@ def test_values_of_an_axis_are_one_block() -> None:
     )
     np.testing.assert_allclose(np.ptp(together), np.ptp(alone), rtol=0.05)
     assert np.ptp(apart) < 0.8 * np.ptp(alone)
+
+
+def test_exported_tables_have_columns_of_axes(
+    tmp_path: Path, made_store: MadeStores, farm: Farm
+) -> None:
+    """Whole numbers if each label has one; empty where a policy is not on the axis."""
+    farm("export", made_store(WIDE), "--out", tmp_path / "a.csv")
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert table.columns[:6].tolist() == [
+        "trace", "resample", "load", "policy", "processors", "depth",
+    ]  # fmt: skip
+    assert set(table["processors"]) == {64, 96}
+    assert table.loc[table["policy"] == "fcfs+depth(8)", "depth"].eq(8).all()
+    assert table.loc[table["policy"] == "fcfs+none", "depth"].isna().all()
+
+
+def test_a_load_at_another_size_is_reported(made_store: MadeStores) -> None:
+    """The label is the load of the machine that the samples are drawn for."""
+    text = table_text(bands(made_store(WIDE), "wait", load="1.2"))
+    assert "m.processors-64, load 1.2\n" in text
+    assert "m.processors-96, load 1.2; offered load there 0.80" in text

@@ -25,7 +25,7 @@ HOUSE = {
 """Folder of each package of `schedfarm`: at the top of the tree, or beside the links to those."""
 
 MAY_IMPORT = {
-    "core": {"llvmlite", "msgspec", "numba", "numpy"},
+    "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {

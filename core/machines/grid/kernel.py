@@ -132,10 +132,10 @@ def most_free(clusters: Clusters) -> int:
     return most
 
 
-@machine.free_on.of(Clusters)
-def free_on(clusters: Clusters, c: int) -> int:
-    """Return the free processors of a cluster."""
-    return int(clusters.free[c, 0])
+@machine.has_free.of(Clusters)
+def has_free(clusters: Clusters, c: int, need: int) -> bool:
+    """Tell whether a cluster has this many processors free."""
+    return bool(need <= clusters.free[c, 0])
 
 
 @machine.place_for.of(Clusters)

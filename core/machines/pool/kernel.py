@@ -52,10 +52,10 @@ def most_free(running: Running) -> int:
     return int(running.free[0])
 
 
-@machine.free_on.of(Running)
-def free_on(running: Running, c: int) -> int:
-    """Return the free processors."""
-    return int(running.free[0])
+@machine.has_free.of(Running)
+def has_free(running: Running, c: int, need: int) -> bool:
+    """Tell whether this many processors are free."""
+    return bool(need <= running.free[0])
 
 
 @machine.place_for.of(Running)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from schedfarm.core import InputError, Platform, read_log
+from schedfarm.core.logs.field_map import FieldMap
 from schedfarm.core.logs.formats import FORMATS, Format, file_ends
 from schedfarm.core.logs.read import format_of
 from schedfarm.core.logs.rows import Parsed
 
 
-def parse_toy(path: str | os.PathLike[str], _: Platform | None) -> Parsed:
+def parse_toy(path: str | os.PathLike[str], _: Platform | None, __: FieldMap | None) -> Parsed:
     """Read the rows of a log in which each row is a submission."""
     submit = np.array([int(line) for line in Path(path).read_text().splitlines()[1:]])
     ones = np.ones(submit.size, np.int64)
@@ -40,5 +41,5 @@ def test_a_format_more_is_one_row_more(tmp_path: Path, monkeypatch: pytest.Monke
 def test_every_format_refuses_a_file_that_is_not_there(name: str, tmp_path: Path) -> None:
     """The functions of a row import what they call."""
     with pytest.raises(InputError, match=r"none\."):
-        FORMATS[name].parse(tmp_path / "none.log", None)
+        FORMATS[name].parse(tmp_path / "none.log", None, None)
     assert FORMATS[name].meaning

@@ -56,7 +56,7 @@ def test_what_is_not_a_finished_job_is_counted(tmp_path: Path) -> None:
         "unfinished": 2,
         "no procs": 1,
         "too wide": 1,
-        "no run": 2,
+        "cancelled": 2,
         "no submit": 1,
     }
 
@@ -185,7 +185,7 @@ def test_a_site_is_read_by_job_numbers_alone(tmp_path: Path) -> None:
     """JobIDRaw without JobID; what a log says beside, with its names; requeued runs are counted."""
     w = read_log(written(tmp_path, SITE), processors=128)
     assert w.job.tolist() == [9001, 9002, 9004, 9005, 9006, 9008]
-    assert dict(w.dropped) == {"step": 1, "requeued": 1, "no run": 1}
+    assert dict(w.dropped) == {"step": 1, "requeued": 1, "cancelled": 1}
     assert w.logged_wait.tolist() == [7, 3_610, 60, 6_900, 1_200, 0]
     assert w.nodes.tolist() == [1, 1, 2, 2, 1, 1]
     assert w.group.tolist() == [1, 1, 2, 2, 2, 2]
@@ -250,3 +250,48 @@ def test_names_cannot_command_a_terminal(tmp_path: Path) -> None:
         "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS", "1|a\x1b[2Jb|2024-01-01T00:00:00|1:00|1:00|1"
     )
     assert read_log(written(tmp_path, text), processors=8).names["user"] == {1: "a?[2Jb"}
+
+
+RESOURCES = """\
+JobID|JobIDRaw|User|Submit|Start|Elapsed|Timelimit|ReqCPUS|NNodes|ReqTRES|AllocTRES|ReqMem|Priority|Reason|Reservation|Restarts|State
+1|1|ann|2024-01-01T00:00:00|2024-01-01T00:00:00|01:00:00|02:00:00|8|2|cpu=8,mem=16G,node=2,gres/gpu=4,gres/gpu:a100=4|cpu=8|16Gn|500|None||0|COMPLETED
+2_1|3|ann|2024-01-01T00:00:01|2024-01-01T00:00:02|01:00:00|02:00:00|4|1|cpu=4,gres/gpu:a100=1,gres/gpu:h100=2||1.5Gc|600|QOSMaxJobsPerUserLimit||0|COMPLETED
+2_2|4|ann|2024-01-01T00:00:01|2024-01-01T00:00:02|01:00:00|02:00:00|4|2|||4000Mn|600|Priority|maint|1|COMPLETED
+5+0|5|bob|2024-01-01T00:00:03|2024-01-01T00:00:04|01:00:00|02:00:00|1|1||cpu=1,mem=512M|0|||(null)||COMPLETED
+5+1|6|bob|2024-01-01T00:00:03|2024-01-01T00:00:04|01:00:00|02:00:00|1|1|cpu=1||8G||||0|COMPLETED
+2_[3-5]|2|ann|2024-01-01T00:00:01|None|00:00:00|02:00:00|4|1|cpu=4||1Gn|0|JobArrayTaskLimit||0|CANCELLED by 7
+2_[6-9%2]|9|ann|2024-01-01T00:00:01|Unknown|00:00:00|02:00:00|4|1|cpu=4||1Gn|0|JobArrayTaskLimit||0|PENDING
+"""  # noqa: E501
+
+
+def test_resources_priorities_and_reasons_are_read(tmp_path: Path) -> None:
+    """GPUs are the total, else the sum of types; memory is of the whole job, in bytes."""
+    w = read_log(written(tmp_path, RESOURCES), processors=32)
+    gib = 2**30
+    assert w.job.tolist() == [1, 3, 4, 5, 6]
+    assert w.gpus.tolist() == [4, 3, -1, 0, 0]
+    assert w.memory.tolist() == [16 * gib, 6 * gib, 8000 * 2**20, gib // 2, 8 * gib]
+    assert w.priority.tolist() == [500, 600, 600, -1, -1]
+    assert dict(w.dropped) == {"cancelled": 1, "unfinished": 1}
+    assert dict(w.ignored) == {
+        "of another priority than the most frequent": 3,
+        "with GPUs": 2,
+        "in a reservation": 1,
+        "that were restarted": 1,
+        "that waited for a limit": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("mem=16G", "mem=-16G"), "line 2: '-16G' is not a size of memory"),
+        (("16Gn", "sixteen"), "'sixteen' is not a size of memory such as 4000M or 1.5G"),
+        (("gres/gpu=4,", "gres/gpu=-4,"), "line 2: -4 GPUs; give at least 0"),
+        (("gres/gpu=4,", "gres/gpu=four,"), "line 2: 'four' is not a number"),
+    ],
+)
+def test_bad_resources_are_refused(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_log(written(tmp_path, RESOURCES.replace(*change)), processors=32)
+    assert said in str(error.value)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("swf_cache")
 
 BAD = {
     "17 fields": (HEADER + row() + "\n" + row()[:-3], "line 3: the row has 17 fields"),
-    "19 fields": (HEADER + row() + " -1", "line 2: the row has 19 fields"),
+    "18 then 19": (HEADER + row() + "\n" + row() + " -1", "line 3: the row has 19 fields"),
     "17 then 19": (HEADER + row()[:-3] + "\n" + row() + " 1", "line 2: the row has 17 fields"),
     "split row": (HEADER + row().replace("10 2", "10\n2"), "line 2: the row has 4 fields"),
     "word": (HEADER + row(run="ten"), "line 2: 'ten' is not a number"),

@@ -1,0 +1,327 @@
+"""Maps from the columns of any table, or the further fields of SWF, to the columns of a workload.
+
+A map is a TOML table. ``[columns]`` gives for each column of a workload the log's column and its
+unit; ``[drop]`` names values of a log's column whose rows are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.machine import machine_file
+from schedfarm.core.names import choices
+
+INSTANT, SPAN, AMOUNT, COUNT, WORD = "instant", "length of time", "memory", "count", "name"
+
+SECONDS = {"ns": (1, 10**9), "us": (1, 10**6), "ms": (1, 1000), "s": (1, 1)}
+"""Units of time up to the second, as fractions of it."""
+
+UNITS: dict[str, dict[str, tuple[int, int]]] = {
+    INSTANT: {**SECONDS, "datetime": (1, 1)},
+    SPAN: {
+        **SECONDS,
+        "min": (60, 1),
+        "h": (3600, 1),
+        "d": (86_400, 1),
+        "clock": (1, 1),
+    },
+    AMOUNT: {
+        "B": (1, 1),
+        **{f"{p}B": (1000**k, 1) for k, p in enumerate(("k", "M", "G", "T"), 1)},
+        **{f"{p}iB": (1024**k, 1) for k, p in enumerate(("K", "M", "G", "T"), 1)},
+    },
+    COUNT: {},
+    WORD: {},
+}
+"""Units of each kind of column: numerator and denominator to seconds or bytes. `datetime` is text
+such as 2024-01-02 03:04:05, `clock` text such as 1-02:03:04."""
+
+
+class Target(NamedTuple):
+    """Declare a column that a map can give: its kind, its name in a parsed log, and its meaning."""
+
+    kind: str
+    parsed: str
+    meaning: str
+
+
+TARGETS = {
+    "job": Target(WORD, "job", "number of the job; words are numbered by their row"),
+    "submit": Target(INSTANT, "submit", "submission"),
+    "eligible": Target(INSTANT, "eligible", "instant at which a scheduler could first start it"),
+    "start": Target(INSTANT, "start", "start"),
+    "end": Target(INSTANT, "end", "end"),
+    "wait": Target(SPAN, "wait", "wait; else start - submit"),
+    "run": Target(SPAN, "run", "run time; where unknown end - start"),
+    "estimate": Target(SPAN, "request_time", "requested time"),
+    "soft": Target(SPAN, "soft", "run time that the log's scheduler predicted"),
+    "procs": Target(COUNT, "requested", "requested processors"),
+    "allocated": Target(COUNT, "allocated", "allocated processors"),
+    "nodes": Target(COUNT, "nodes", "nodes"),
+    "gpus": Target(COUNT, "gpus", "GPUs"),
+    "memory": Target(AMOUNT, "memory", "memory"),
+    "priority": Target(COUNT, "priority", "priority in the log"),
+    "user": Target(WORD, "user", "user"),
+    "group": Target(WORD, "group", "group or account"),
+    "queue": Target(WORD, "queue", "queue or quality of service"),
+    "partition": Target(WORD, "partition", "partition"),
+}
+"""Columns that a map can give."""
+
+EACH = {"node": "nodes", "processor": "requested"}
+"""Quantities per which a column may be given, and the column that multiplies it."""
+
+UNKNOWN_WORDS = ("", "nan", "nat", "none", "null", "n/a", "unknown")
+"""Words, in small letters, that always mean an unknown value."""
+
+KEYS = ("columns", "drop", "unknown", "processors", "epoch", "about")
+"""Keys of a map."""
+
+ABOUT = ("title", "doi", "licence", "acknowledge", "documentation", "note")
+"""Keys of the table about the data."""
+
+_MORE = {"per", "times", "match"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """Declare the source of one column.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Columns of the log, the first of which that a file has counts; in SWF numbers of fields.
+    unit : str
+        A key of `UNITS` of its kind; empty for counts and names.
+    times : int
+        Factor of a count, such as processors of a node.
+    per : str
+        A key of `EACH`; empty for a quantity of the whole job.
+    match : str
+        Regular expression with one group: the value is the sum of the group over all matches.
+    """
+
+    names: tuple[str, ...]
+    unit: str = ""
+    times: int = 1
+    per: str = ""
+    match: str = ""
+
+
+@dataclass(frozen=True)
+class FieldMap:
+    """Hold a checked map; see the module.
+
+    Parameters
+    ----------
+    columns : mapping of str to Field
+        By keys of `TARGETS`.
+    drop : mapping of str to tuple of str
+        Words of the log's columns whose rows are left out.
+    unknown : tuple of str
+        Words that mean an unknown value, in addition to `UNKNOWN_WORDS`.
+    processors : int, optional
+        Size of the machine.
+    epoch : int
+        Unix time of instant 0 where instants are numbers; -1 if unknown. 0 means Unix time.
+    about : mapping of str to str
+        Title, DOI, licence, acknowledgement and documentation of the data.
+    """
+
+    columns: Mapping[str, Field]
+    drop: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    processors: int | None = None
+    epoch: int = 0
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def field_map(given: object, where: str) -> FieldMap:
+    """Return the checked map of a TOML table or of the name of a ready map.
+
+    Examples
+    --------
+    >>> field_map({"columns": {"submit": {"column": "t", "unit": "ms"}}}, "map").columns
+    {'submit': Field(names=('t',), unit='ms', times=1, per='', match='')}
+    """
+    if isinstance(given, str):
+        return ready_map(given)
+    if not isinstance(given, Mapping) or not isinstance(given.get("columns"), Mapping):
+        raise InputError(
+            f"{where}: a map of columns is a table with [columns], or the name of a ready map; "
+            f"{choices('', ready_names())}"
+        )
+    _known(given, KEYS, where)
+    columns = {
+        str(name): _field(str(name), one, f"{where}: columns")
+        for name, one in given["columns"].items()
+    }
+    if not columns:
+        raise InputError(f"{where}: [columns] is empty; give at least one of {', '.join(TARGETS)}")
+    drop = _table(given.get("drop", {}), f"{where}: drop")
+    about = _table(given.get("about", {}), f"{where}: about")
+    _known(about, ABOUT, f"{where}: about")
+    size = given.get("processors")
+    return FieldMap(
+        columns,
+        {name: _words(words, f"{where}: drop: {name}") for name, words in drop.items()},
+        _words(given.get("unknown", []), f"{where}: unknown"),
+        None if size is None else whole(f"{where}: processors", size, least=1),
+        whole(f"{where}: epoch", given.get("epoch", 0), least=-1),
+        {name: _text(word, f"{where}: about: {name}") for name, word in about.items()},
+    )
+
+
+def _field(name: str, given: object, where: str) -> Field:
+    if name not in TARGETS:
+        raise InputError(f"{where}: unknown column {name!r}; {choices(name, TARGETS)}")
+    what, kind = f"{where}: {name}", TARGETS[name].kind
+    table = {"column": given} if isinstance(given, (str, list)) else given
+    if not isinstance(table, Mapping) or ("column" in table) == ("field" in table):
+        raise InputError(
+            f"{what} is {given!r}; give the log's column, or a table of column or field, and unit"
+        )
+    _known(table, ("column", "field", "unit", *sorted(_MORE)), what)
+    return Field(
+        _sources(table, what),
+        _unit(table.get("unit", ""), kind, what),
+        _factor(table, kind, what),
+        _per(table, name, kind, what),
+        _pattern(table.get("match", ""), kind, what),
+    )
+
+
+def _sources(table: Mapping[str, Any], what: str) -> tuple[str, ...]:
+    if "field" in table:
+        return (f"field {whole(f'{what}: field', table['field'], least=1)}",)
+    names = table["column"]
+    return _words([names] if isinstance(names, str) else names, f"{what}: column", least=1)
+
+
+def _unit(unit: object, kind: str, what: str) -> str:
+    known = UNITS[kind]
+    if unit == "" and not known:
+        return ""
+    if unit == "":
+        raise InputError(f"{what} has no unit, and it is a {kind}; give one of {', '.join(known)}")
+    if not known:
+        raise InputError(f"{what}: unit is {unit!r}, and a {kind} has none; leave it out")
+    if unit not in list(known):
+        raise InputError(f"{what}: unit is {unit!r}; {choices(unit, known)}")
+    return str(unit)
+
+
+def _factor(table: Mapping[str, Any], kind: str, what: str) -> int:
+    if "times" in table and kind != COUNT:
+        raise InputError(f"{what}: 'times' is the factor of a count, and this is a {kind}")
+    return whole(f"{what}: times", table.get("times", 1), least=1, most=10**6)
+
+
+def _per(table: Mapping[str, Any], name: str, kind: str, what: str) -> str:
+    per = table.get("per", "")
+    if per == "":
+        return ""
+    known = [key for key, column in EACH.items() if column != TARGETS[name].parsed]
+    if kind not in (COUNT, AMOUNT) or per not in known:
+        raise InputError(f"{what}: per is {per!r}; counts and memory may have {' or '.join(known)}")
+    return str(per)
+
+
+def _pattern(pattern: object, kind: str, what: str) -> str:
+    if pattern == "":
+        return ""
+    if kind not in (COUNT, AMOUNT, SPAN):
+        raise InputError(f"{what}: 'match' finds numbers in a text, and this is a {kind}")
+    try:
+        groups = re.compile(_text(pattern, f"{what}: match")).groups
+    except re.error as error:
+        raise InputError(f"{what}: match is not a regular expression ({error})") from None
+    if groups != 1:
+        raise InputError(f"{what}: match has {groups} groups; give one, around the value")
+    return str(pattern)
+
+
+def _known(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}; {choices(key, known)}")
+
+
+def _table(given: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} is {given!r}; give a table")
+    return given
+
+
+def _words(given: object, where: str, least: int = 0) -> tuple[str, ...]:
+    sound = isinstance(given, list) and len(given) >= least
+    if not isinstance(given, list) or not sound or not all(isinstance(w, str) for w in given):
+        raise InputError(f"{where} is {given!r}; give a list of texts")
+    return tuple(given)
+
+
+def _text(given: object, where: str) -> str:
+    if not isinstance(given, str):
+        raise InputError(f"{where} is {given!r}; give a text")
+    return given
+
+
+_READY = Path(__file__).with_name("maps")
+
+
+def ready_names() -> list[str]:
+    """Return the names of the ready maps."""
+    return sorted(path.stem for path in _READY.glob("*.toml"))
+
+
+@cache
+def ready_map(name: str) -> FieldMap:
+    """Return a ready map by its name.
+
+    Examples
+    --------
+    >>> ready_map("pm100").columns["run"].unit
+    's'
+    """
+    if name not in ready_names():
+        raise InputError(f"there is no ready map {name!r}; {choices(name, ready_names())}")
+    return map_file(_READY / f"{name}.toml")
+
+
+def map_file(path: str | os.PathLike[str]) -> FieldMap:
+    """Return the map of a TOML file, which may name a ready map by ``map = "NAME"``."""
+    return field_map(map_table(path), os.fspath(path))
+
+
+def map_table(path: str | os.PathLike[str]) -> object:
+    """Return the plain map of a TOML file, or the name of the ready map that it names."""
+    source = os.fspath(path)
+    try:
+        with open(source, "rb") as file:
+            plain = tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"{source}: cannot read the map ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: not TOML ({error})") from None
+    return plain["map"] if set(plain) == {"map"} else plain
+
+
+def map_beside(log: str | os.PathLike[str]) -> FieldMap | None:
+    """Return the map in the TOML file of a log's name; None where that file has no map."""
+    path = machine_file(log)
+    try:
+        with open(path, "rb") as file:
+            plain = tomllib.load(file)
+    # A file that is not a map belongs to another program, or to the reader of another format.
+    except (OSError, ValueError):
+        return None
+    return map_file(path) if "columns" in plain or set(plain) == {"map"} else None

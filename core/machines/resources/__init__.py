@@ -1,0 +1,1 @@
+"""A pool whose jobs request several resources: processors, GPUs, memory, licences, watts."""

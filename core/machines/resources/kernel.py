@@ -1,0 +1,235 @@
+"""A pool with several resources as the engine's passes see it: a machine with a single place, 0.
+
+The engine knows a job's width as one number. Here it is the number of the job's kind: jobs of equal
+requests are one kind, and kinds are numbered from 1 by their processors, ties by the other
+requests. So the kinds that are narrow enough are those up to a number, which the engine's bounds
+and lanes find; the other resources are compared for these alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import machine
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import lowest, up_to
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.running import (
+    Jobs,
+    Running,
+    idle_machine,
+    launch,
+    next_end,
+    release,
+)
+from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
+
+FREE, EXTRA = range(2)
+"""Rows of levels: what is free now, and the extra of the head's reservation."""
+
+
+class Stock(NamedTuple):
+    """The running jobs, the levels of the resources, and the request of each kind of job.
+
+    running: the jobs, by kind in place of width; its free counts nothing. level: int64[2,
+    resources]. narrow: int64[2], the last kind that is narrow enough for the processors of each
+    level, -1 where that is not known. request: int64[kinds + 1, resources]; kind 0 does not occur.
+    kind: int64[n], of each job.
+    """
+
+    running: Running
+    level: Int64
+    narrow: Int64
+    request: Int64
+    kind: Int64
+
+    def running_jobs(self) -> Int64:
+        """Return the running jobs, int64[k]."""
+        return self.running.running_jobs()
+
+
+def idle_stock(amounts: Int64, requests: Int64) -> Stock:
+    """Return the idle machine of these amounts for jobs of these requests, int64[n, resources].
+
+    Examples
+    --------
+    >>> stock = idle_stock(np.array([8, 2]), np.array([[4, 0], [1, 2], [4, 0]]))
+    >>> stock.kind.tolist(), stock.request.tolist()
+    ([2, 1, 2], [[0, 0], [1, 2], [4, 0]])
+    """
+    n, resources = requests.shape
+    order = np.lexsort(requests.T[::-1])
+    ordered = requests[order]
+    fresh = np.ones(n, np.bool_)
+    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    kind = np.empty(n, np.int64)
+    kind[order] = np.cumsum(fresh)
+    request = np.zeros((1 + int(fresh.sum()), resources), np.int64)
+    request[1:] = ordered[fresh]
+    level = np.zeros((2, resources), np.int64)
+    level[FREE] = amounts
+    return Stock(idle_machine(0, n), level, np.full(2, -1, np.int64), request, kind)
+
+
+@verb
+def is_enough(stock: Stock, row: int, kind: int) -> bool:
+    """Tell whether a level is enough for a request."""
+    level, request = stock.level, stock.request
+    enough = True
+    for r in range(level.shape[1]):
+        enough &= request[kind, r] <= level[row, r]
+    return enough
+
+
+@verb
+def add(stock: Stock, row: int, kind: int) -> None:
+    """Add a request to a level."""
+    level, request = stock.level, stock.request
+    for r in range(level.shape[1]):
+        level[row, r] += request[kind, r]
+    stock.narrow[row] = -1
+
+
+@verb
+def subtract(stock: Stock, row: int, kind: int) -> None:
+    """Subtract a request from a level."""
+    level, request = stock.level, stock.request
+    for r in range(level.shape[1]):
+        level[row, r] -= request[kind, r]
+    stock.narrow[row] = -1
+
+
+@verb
+def narrow_enough(stock: Stock, row: int) -> int:
+    """Return the last kind with at most the processors of a level."""
+    if stock.narrow[row] < 0:
+        low, high = 0, stock.request.shape[0] - 1
+        while low < high:
+            middle = (low + high + 1) >> 1
+            if stock.request[middle, 0] <= stock.level[row, 0]:
+                low = middle
+            else:
+                high = middle - 1
+        stock.narrow[row] = low
+    return int(stock.narrow[row])
+
+
+@machine.next_end.of(Stock)
+def next_end_of(stock: Stock) -> int:
+    """Return the next end."""
+    return next_end(stock.running)
+
+
+@machine.give_back.of(Stock)
+def give_back_to(stock: Stock, now: int) -> bool:
+    """Give nothing back: there is no per-event clock."""
+    return False
+
+
+@machine.release_due.of(Stock)
+def release_due(stock: Stock, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now."""
+    running, early = stock.running, False
+    while next_end(running) == now:
+        add(stock, FREE, jobs.procs[running.job[running.count[0] - 1]])
+        early |= release(jobs, running)
+    return early
+
+
+@machine.running_count.of(Stock)
+def running_count(stock: Stock) -> int:
+    """Return the length of the list."""
+    return int(stock.running.count[0])
+
+
+@machine.most_free.of(Stock)
+def most_free(stock: Stock) -> int:
+    """Return the last kind that is narrow enough."""
+    return narrow_enough(stock, FREE)
+
+
+@machine.has_free.of(Stock)
+def has_free(stock: Stock, c: int, need: int) -> bool:
+    """Tell whether a job of this kind fits."""
+    return is_enough(stock, FREE, need)
+
+
+@machine.place_for.of(Stock)
+def place_for(stock: Stock, need: int) -> int:
+    """Return 0 if a job of this kind fits."""
+    return 0 if is_enough(stock, FREE, need) else -1
+
+
+@machine.begin.of(Stock)
+def begin(stock: Stock, jobs: Jobs, c: int, j: int, now: int) -> None:
+    """Start a job."""
+    launch(jobs, stock.running, j, now)
+    subtract(stock, FREE, jobs.procs[j])
+
+
+@verb
+def find_shadow(stock: Stock, need: int) -> int:
+    """Return the earliest instant at which a request fits by predicted ends, s; set the extra."""
+    level, running = stock.level, stock.running
+    for r in range(level.shape[1]):
+        level[EXTRA, r] = level[FREE, r]
+    p, shadow = running.count[0], 0
+    while not is_enough(stock, EXTRA, need):
+        p -= 1
+        add(stock, EXTRA, running.width[p])
+        shadow = running.predicted[p]
+    while p > 0 and running.predicted[p - 1] == shadow:
+        p -= 1
+        add(stock, EXTRA, running.width[p])
+    subtract(stock, EXTRA, need)
+    return shadow
+
+
+@machine.reserve.of(Stock)
+def reserve(stock: Stock, hold: Int64, rule: int, need: int) -> None:
+    """Give the head the one reservation."""
+    hold[SHADOW] = find_shadow(stock, need) if rule == EASY else NEVER
+    hold[KNOWN] = 1
+
+
+@machine.place_beside.of(Stock)
+def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits and leaves the reservation alone; charge the extra of it."""
+    if not is_enough(stock, FREE, need):
+        return -1
+    if now + estimate <= hold[SHADOW]:
+        return 0
+    if not is_enough(stock, EXTRA, need):
+        return -1
+    subtract(stock, EXTRA, need)
+    return 0
+
+
+@machine.candidates.of(Stock)
+def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> int:
+    """Return the jobs that fit and leave the reservation alone."""
+    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
+    beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[SHADOW] < NEVER else 0
+    word = up_to(queue.need, cell, narrow_enough(stock, FREE)) & (short | beside)
+    # Lanes after the last job hold anything, and their kinds are not looked up.
+    kept, left = 0, word
+    while left != 0:
+        at = lowest(left)
+        left &= left - 1
+        need = queue.need[cell + at]
+        if need <= 0:
+            continue
+        is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
+        if is_enough(stock, FREE, need) and (is_short or is_enough(stock, EXTRA, need)):
+            kept |= 1 << at
+    return kept
+
+
+@machine.within_reach.of(Stock)
+def within_reach(stock: Stock, queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Tell whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+    return bool(soon or queue.least_need[b] <= narrow_enough(stock, EXTRA))

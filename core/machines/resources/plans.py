@@ -1,0 +1,198 @@
+"""A plan on a pool with several resources: one profile, and one place, 0."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import planning
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
+from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED
+from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
+from schedfarm.core.machines.resources.kernel import FREE, Stock, is_enough, narrow_enough
+from schedfarm.core.machines.resources.profile import (
+    advance,
+    empty_levels,
+    fit_before,
+    has_room,
+    take_at,
+)
+
+
+class Plan(NamedTuple):
+    """The queue in order, and the profile with the reservations of its first jobs.
+
+    The fields are those of `core.engine.plan.Plan`, with kinds for needs.
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    submit: Int64
+    front: Int64
+    at: Int64
+    profile: Profile
+    floor: Int64
+    state: Int64
+
+
+def empty_plan(n: int, resources: int, kinds: int) -> Plan:
+    """Return a plan with room for n waiting jobs of some kinds."""
+    n, steps = room(n), 4 * n + 8
+    return Plan(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(1, np.int64),
+        np.empty(n, np.int64),
+        empty_levels(resources, steps),
+        np.zeros((kinds + 1, 4), np.int64),
+        np.zeros(LAYOUT + 1, np.int64),
+    )
+
+
+@verb
+def lay_out_levels(levels: Profile, stock: Stock, now: int) -> None:
+    """Lay out the profile of the running jobs by their predicted ends."""
+    times, free, mark = levels
+    running, request, resources = stock.running, stock.request, free.shape[0]
+    i, t = 0, now
+    times[0] = t
+    for r in range(resources):
+        free[r, 0] = stock.level[FREE, r]
+    for p in range(running.count[0] - 1, -1, -1):
+        if running.predicted[p] > t:
+            i, t = i + 1, running.predicted[p]
+            times[i] = t
+            for r in range(resources):
+                free[r, i] = free[r, i - 1]
+        for r in range(resources):
+            free[r, i] += request[running.width[p], r]
+    mark[HEAD], mark[TAIL] = 0, i + 1
+
+
+@planning.lay_out.of(Stock)
+def lay_out(stock: Stock, plan: Plan, now: int) -> None:
+    """Lay out the profile."""
+    lay_out_levels(plan.profile, stock, now)
+    plan.state[LOADED], plan.state[DUE] = 1, NEVER
+    plan.state[LAYOUT] += 1
+
+
+@planning.go_on.of(Stock)
+def go_on(stock: Stock, plan: Plan, now: int) -> None:
+    """Drop the steps before now."""
+    advance(plan.profile, now)
+
+
+@planning.earliest.of(Stock)
+def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
+    """Return the earliest start and its step; the floor is that of `core.engine.plan`."""
+    levels, floor = plan.profile, plan.floor
+    cell, after, step = plan.front[0] + i, now, levels.mark[HEAD]
+    need, length = plan.need[cell], plan.length[cell]
+    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
+    step = step_from(levels, step, after)
+    t, step = fit_before(levels, step, stock.request, need, length, after, NEVER)
+    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 2], floor[need, 3] = t, step
+    return 0, t, step
+
+
+@verb
+def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
+    """Tell whether the job at place i fits now next to the reservations made so far.
+
+    A job with estimate 0 only needs what is physically free: it delays no other job.
+    """
+    cell = plan.front[0] + i
+    need, length = plan.need[cell], plan.length[cell]
+    if not is_enough(stock, FREE, need):
+        return False
+    if plan.state[LOADED] == 0 or length == 0:
+        return True
+    levels = plan.profile
+    return has_room(levels, levels.mark[HEAD], stock.request, need, now + length)
+
+
+@planning.place_now.of(Stock)
+def place_now(stock: Stock, plan: Plan, now: int, i: int) -> int:
+    """Return 0 if the job may start now."""
+    return 0 if may_start(stock, plan, now, i) else -1
+
+
+@planning.last_candidate.of(Stock)
+def last_candidate(stock: Stock, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
+    """Return the last job that may start now; lanes discard those with too many processors."""
+    if last < first or may_start(stock, plan, now, last):
+        return last, 0
+    narrow, front = narrow_enough(stock, FREE), plan.front[0]
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin = max(stop - WORD, lowest)
+        word = up_to(plan.need, begin, narrow) & first_places(stop - begin)
+        while word != 0:
+            at = highest(word)
+            if may_start(stock, plan, now, begin + at - front):
+                return int(begin + at - front), 0
+            word ^= 1 << at
+        stop = begin
+    return first - 1, 0
+
+
+@planning.last_rival.of(Stock)
+def last_rival(stock: Stock, plan: Plan, c: int, now: int, first: int, last: int, end: int) -> int:
+    """Return the last job that may start before `end`."""
+    levels, front = plan.profile, plan.front[0]
+    for i in range(last - 1, first - 1, -1):
+        need, length = plan.need[front + i], plan.length[front + i]
+        step = levels.mark[HEAD]
+        if fit_before(levels, step, stock.request, need, length, now, end)[0] < end:
+            return i
+    return first - 1
+
+
+@planning.step_now.of(Stock)
+def step_now(stock: Stock, plan: Plan, c: int) -> int:
+    """Return the first step."""
+    return int(plan.profile.mark[HEAD])
+
+
+@planning.step_of.of(Stock)
+def step_of(stock: Stock, plan: Plan, c: int, t: int) -> int:
+    """Return the step at t."""
+    return step_at(plan.profile, t)
+
+
+@planning.take.of(Stock)
+def take(stock: Stock, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
+    """Reserve a request."""
+    if length > 0:
+        take_at(plan.profile, step, t, t + length, stock.request, need, 1)
+
+
+@planning.leaves_room.of(Stock)
+def leaves_room(stock: Stock, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
+    """Tell whether a request is free."""
+    return has_room(plan.profile, step, stock.request, need, end)
+
+
+@planning.place_of.of(Stock)
+def place_of(stock: Stock, plan: Plan, i: int) -> int:
+    """Return the only place."""
+    return 0
+
+
+@planning.put_down.of(Stock)
+def put_down(stock: Stock, plan: Plan, i: int, c: int) -> None:
+    """Do nothing: there is one place."""
+
+
+@planning.strike_out.of(Stock)
+def strike_out(stock: Stock, plan: Plan, i: int) -> None:
+    """Do nothing: there is one place."""

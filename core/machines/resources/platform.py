@@ -1,0 +1,158 @@
+"""A pool of processors and of other resources; a job requests a vector of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import is_whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+
+if TYPE_CHECKING:
+    from schedfarm.core.workload.columns import Columns
+
+PROCESSORS = "processors"
+"""Name of the first resource in sentences and results."""
+
+UNITS: Mapping[str, str] = MappingProxyType(
+    {"gpus": "GPUs", "memory": "bytes of memory", "licences": "licences", "watts": "W"}
+)
+"""The other resources: the column of jobs' requests, and the unit that sentences name."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Describe a pool with several resources; a job holds its whole request while it runs.
+
+    Parameters
+    ----------
+    processors : int
+        Number of processors, at least 1.
+    capacities : mapping of str to int
+        Amount of each of the other resources, at least 0: ``gpus``, ``memory`` (bytes),
+        ``licences``, ``watts``. Resources that are not named are unlimited.
+
+    Raises
+    ------
+    InputError
+        If there is no processor, no other resource, a resource is unknown, or an amount is
+        negative or more than 2^62 - 1.
+
+    Examples
+    --------
+    >>> machine = Resources(64, {"gpus": 8, "memory": 2**40})
+    >>> machine.size, machine.names, machine.amounts
+    (64, ('processors', 'gpus', 'memory'), (64, 8, 1099511627776))
+    >>> machine.to_dict()["configuration"]
+    {'processors': 64, 'capacities': {'gpus': 8, 'memory': 1099511627776}}
+    """
+
+    name: ClassVar[str] = "resources"
+    part: ClassVar[str] = "pool"
+    keeps: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[tuple[str, ...]] = tuple(UNITS)
+    dated: ClassVar[bool] = False
+
+    processors: int
+    capacities: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.processors) or not 0 < self.processors < HORIZON:
+            raise InputError(
+                f"processors is {self.processors!r}; a machine has at least 1 and fewer than 2^62"
+            )
+        given = self.capacities
+        if isinstance(given, tuple):
+            # As a value of this class holds them: `dataclasses.replace` hands them on.
+            given = dict(given)
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(
+                f"capacities is {given!r}; give the amount of each resource, such as {{gpus = 8}}"
+            )
+        for resource, amount in given.items():
+            if resource not in UNITS:
+                raise InputError(f"capacities names {resource!r}; {choices(str(resource), UNITS)}")
+            if not is_whole(amount) or not 0 <= amount < HORIZON:
+                raise InputError(
+                    f"capacities has {resource} = {amount!r}; give a whole number of "
+                    f"{UNITS[resource]} from 0, below 2^62"
+                )
+        # One order for all, so that equal machines are equal values.
+        rows = tuple((name, int(given[name])) for name in UNITS if name in given)
+        object.__setattr__(self, "processors", int(self.processors))
+        object.__setattr__(self, "capacities", rows)
+
+    @property
+    def _rows(self) -> tuple[tuple[str, int], ...]:
+        return self.capacities  # type: ignore[return-value]
+
+    @property
+    def size(self) -> int:
+        """Processors in all."""
+        return self.processors
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The one place."""
+        return ("pool",)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Processors of the one place."""
+        return (self.processors,)
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Empty: jobs belong to the whole."""
+        return ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the resources, processors first."""
+        return (PROCESSORS, *(name for name, _ in self._rows))
+
+    @property
+    def amounts(self) -> tuple[int, ...]:
+        """Capacity of each resource, in the order of the names."""
+        return (self.processors, *(amount for _, amount in self._rows))
+
+    def requests(self, jobs: Columns) -> Int64:
+        """Return what each job requests of each resource, int64[n, resources]."""
+        columns = [jobs.procs, *(getattr(jobs, name) for name, _ in self._rows)]
+        found: Int64 = np.maximum(np.stack(columns, axis=1), 0)
+        return found
+
+    @property
+    def key(self) -> str:
+        """Text of the machine in a workload's digest."""
+        others = (f"{name} {amount}" for name, amount in self._rows)
+        return "|".join([f"resources {self.processors}", *others])
+
+    @property
+    def limit(self) -> str:
+        """Limit of a job's requests, for the message that refuses others."""
+        others = (f"{amount} {UNITS[name]}" for name, amount in self._rows)
+        return f"at most the machine's {self.processors}, and so its other requests: " + ", ".join(
+            others
+        )
+
+    def admits(self, jobs: Columns) -> Bool:
+        """Return whether each job requests no more of any resource than there is, bool[n]."""
+        fits: Bool = np.all(self.requests(jobs) <= np.array(self.amounts, np.int64), axis=1)
+        return fits
+
+    def check(self, jobs: Columns) -> None:
+        """Accept all jobs: every request has a meaning here."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        return {
+            "name": self.name,
+            "configuration": {"processors": self.processors, "capacities": dict(self._rows)},
+        }

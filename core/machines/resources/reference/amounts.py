@@ -1,0 +1,80 @@
+"""Vectors of resources, and the claims on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Amounts = tuple[int, ...]
+"""An entry for each resource of the machine."""
+
+
+def at_most(one: Amounts, other: Amounts) -> bool:
+    """Whether each entry of a vector is at most that of another.
+
+    Examples
+    --------
+    >>> at_most((1, 0), (1, 0)), at_most((0, 2), (9, 1))
+    (True, False)
+    """
+    return all(mine <= limit for mine, limit in zip(one, other, strict=True))
+
+
+def less(one: Amounts, other: Amounts) -> Amounts:
+    """Subtract a vector from another, entry by entry."""
+    return tuple(mine - taken for mine, taken in zip(one, other, strict=True))
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Resources that a job has, or is to have, in [begin, end)."""
+
+    begin: int
+    end: int
+    amounts: Amounts
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Stock:
+    """Count what holds leave free of the capacities of a machine.
+
+    Examples
+    --------
+    >>> holds = [Hold(0, 5, (3, 0)), Hold(2, 9, (1, 2))]
+    >>> [Stock((4, 2)).free_at(t, holds) for t in (0, 2, 5, 9)]
+    [(1, 2), (0, 0), (3, 0), (4, 2)]
+    """
+
+    capacities: Amounts
+
+    def free_at(self, instant: int, holds: list[Hold]) -> Amounts:
+        """Return what the holds leave free at an instant."""
+        free = self.capacities
+        for hold in holds:
+            if hold.begin <= instant < hold.end:
+                free = less(free, hold.amounts)
+        return free
+
+    def are_free(self, amounts: Amounts, begin: int, end: int, holds: list[Hold]) -> bool:
+        """Whether the holds leave a request free in all of [begin, end)."""
+        # Only where a hold begins does anything that is free fall.
+        falls = [begin] + [hold.begin for hold in holds if begin < hold.begin]
+        return all(at_most(amounts, self.free_at(t, holds)) for t in falls if t < end)
+
+    def earliest(self, amounts: Amounts, lasts: int, now: int, holds: list[Hold]) -> int:
+        """Return the first instant from now on at which a request is free for some seconds.
+
+        One of 0 seconds asks for that instant alone.
+        """
+        # Only where a hold ends does anything that is free rise.
+        rises = {now} | {hold.end for hold in holds if hold.end > now}
+        for instant in sorted(rises):
+            if self.are_free(amounts, instant, instant + max(lasts, 1), holds):
+                return instant
+        raise AssertionError("a request that the idle machine cannot hold")
+
+    def shadow(self, amounts: Amounts, now: int, holds: list[Hold]) -> tuple[int, Amounts]:
+        """Return when the holds that end leave a request free, and what is free beyond it."""
+        ends = {now} | {hold.end for hold in holds if hold.end > now}
+        shadow = min(t for t in ends if at_most(amounts, self.free_at(t, holds)))
+        return shadow, less(self.free_at(shadow, holds), amounts)

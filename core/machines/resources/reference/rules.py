@@ -1,0 +1,208 @@
+"""Rules of the reference on a machine with several resources: slow, obvious, objects and lists."""
+
+from __future__ import annotations
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.resources.platform import UNITS, Resources
+from schedfarm.core.machines.resources.reference.amounts import (
+    Amounts,
+    Hold,
+    Stock,
+    at_most,
+    less,
+)
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan
+from schedfarm.core.reference.follow import Given, Replayable, Where
+from schedfarm.core.reference.job import Job
+from schedfarm.core.workload.workload import Workload
+
+
+class Machine(Replayable):
+    """The machine is one stock of each resource."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        platform = workload.platform
+        assert isinstance(platform, Resources)
+        if policy.events != "instant":
+            raise InputError(
+                f"policy {policy.name!r}: events={policy.events} is for pools only; "
+                f"on a platform of kind {platform.name!r} leave it out"
+            )
+        self.units = ("processors", *(UNITS[name] for name in platform.names[1:]))
+        self.stock = Stock(platform.amounts)
+        self.request: dict[Job, Amounts] = {
+            job: (job.procs, *(max(int(getattr(workload, name)[job.position]), 0)
+                               for name in platform.names[1:]))
+            for job in self.jobs
+        }  # fmt: skip
+        # Why the last pass left a job waiting.
+        self.held_back: dict[Job, str] = {}
+
+    def free_now(self) -> Amounts:
+        """Return what is physically free at this moment of a pass."""
+        free = self.stock.capacities
+        for job in self.running:
+            free = less(free, self.request[job])
+        return free
+
+    def fits(self, job: Job, place: int = 0) -> bool:
+        """Whether what is physically free is enough."""
+        return at_most(self.request[job], self.free_now())
+
+    def running_holds(self) -> list[Hold]:
+        """Return what running jobs hold until their predicted ends."""
+        return [Hold(job.start, job.predicted_end, self.request[job]) for job in self.running]
+
+    def beginning(self, job: Job, holds: list[Hold]) -> Hold:
+        """Return the earliest reservation of a job, given running jobs and other holds."""
+        amounts = self.request[job]
+        holds = self.running_holds() + holds
+        begin = self.stock.earliest(amounts, job.estimate, self.now, holds)
+        return Hold(begin, begin + job.estimate, amounts)
+
+    # A replay.
+
+    def says(self, job: Job) -> str:
+        """Name a job in a sentence."""
+        return f"job {job.number} ({self.lists(self.request[job])})"
+
+    def lists(self, amounts: Amounts) -> str:
+        """List the entries of a vector that are not 0, with their units."""
+        entries = zip(amounts, self.units, strict=True)
+        return ", ".join(f"{amount} {unit}" for amount, unit in entries if amount) or "nothing"
+
+    def where(self, job: Job) -> Where:
+        """Return nothing: there is one place."""
+        return ()
+
+    def where_given(self, given: Given, job: Job) -> Where:
+        """Return nothing: there is one place."""
+        return ()
+
+    def names(self, where: Where) -> str:
+        """Name the place of a job in a sentence."""
+        return "the machine"
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say why the last pass left a job waiting."""
+        if not self.fits(job):
+            return self.lacks(job)
+        return self.held_back.get(job, "a job before it in the queue does not fit")
+
+    def lacks(self, job: Job) -> str:
+        """Say which resource is short."""
+        pairs = zip(self.request[job], self.free_now(), self.units, strict=True)
+        short = [f"{free} {unit} are free" for wanted, free, unit in pairs if wanted > free]
+        return "only " + " and ".join(short)
+
+    def begin(self, job: Job, why: str, *, backfilled: bool) -> None:
+        """Start a job, and remember why."""
+        self.start(job, backfilled=backfilled)
+        self.reason[job] = why
+
+
+class Strict(Machine):
+    """`none`: start the head while it fits; stop at the first job that does not."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        self.held_back = {}
+        behind = self.queue(self.policy.backfill)
+        for head in self.queue():
+            if not self.fits(head):
+                self.blocked(head, [job for job in behind if job in self.waiting])
+                return
+            self.begin(head, "it fits, and so did all jobs before it", backfilled=False)
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
+
+
+class Aggressive(Strict):
+    """`aggressive`: start everything that fits now; no job holds a reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit."""
+        for job in waiting:
+            if self.fits(job):
+                self.begin(job, "it fits", backfilled=True)
+
+
+class Easy(Strict):
+    """`easy`: the head that does not fit holds the one reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit and do not delay the head."""
+        shadow, extra = self.stock.shadow(self.request[head], self.now, self.running_holds())
+        for job in waiting:
+            if job is head or not self.fits(job):
+                continue
+            reserved = f"job {head.number}, which is reserved for {shadow} s"
+            if self.now + job.estimate <= shadow:
+                why = f"it fits and would end by the start of {reserved}"
+            elif at_most(self.request[job], extra):
+                extra = less(extra, self.request[job])
+                why = f"it fits and needs no more than what is free next to {reserved}"
+            else:
+                self.held_back[job] = f"it would delay {reserved}"
+                continue
+            self.begin(job, why, backfilled=True)
+
+
+class Reserving(Machine):
+    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        self.held_back = {}
+        queue, behind = self.queue(), self.queue(self.policy.backfill)
+        held: dict[Job, Hold] = {}
+        for job in queue:
+            if len(held) == self.policy.depth:
+                break
+            hold = self.beginning(job, [*held.values()])
+            if job in arrived:
+                job.promise = hold.begin
+            if hold.begin == self.now and self.fits(job):
+                why = "its reservation begins at this instant"
+                self.begin(job, why, backfilled=bool(held))
+            else:
+                held[job] = hold
+                self.held_back[job] = f"its reservation begins at {hold.begin} s"
+        for job in behind:
+            if job in self.waiting and job not in held:
+                self.backfill(job, [*held.values()])
+
+    def backfill(self, job: Job, held: list[Hold]) -> None:
+        """Start a job behind the K if it fits now and delays no reservation."""
+        # A holder of estimate 0 must be left the second in which it begins.
+        holds = [Hold(one.begin, max(one.end, one.begin + 1), one.amounts) for one in held]
+        holds += self.running_holds()
+        until = self.now + job.estimate
+        if not self.fits(job):
+            return
+        if self.stock.are_free(self.request[job], self.now, until, holds):
+            self.begin(job, "it fits and delays no reservation", backfilled=True)
+        else:
+            self.held_back[job] = "it would delay a reservation"
+
+
+class Planned(plan.Planned, Machine):
+    """`planned`: the plan that is kept is that of any machine, on vectors."""
+
+    def reservation(self, job: Job, claims: list[Hold]) -> Hold:  # type: ignore[override]
+        """Return the earliest start of a job, given running jobs and claims."""
+        return self.beginning(job, claims)
+
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Give a waiting job its resources."""
+        super().start(job, backfilled=backfilled, place=place)
+        self.reason[job] = "its reservation in the plan is due"
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Say when the plan has a job start."""
+        if job in self.plan and self.plan[job].begin > self.now:
+            return f"its reservation in the plan is for {self.plan[job].begin} s"
+        return super().refusal(job, where)

@@ -1,0 +1,77 @@
+"""Parts of a campaign: shares of its blocks that processes simulate without a coordinator."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import accumulate
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.planning.backlog import WRITE_SECONDS
+from schedfarm.farm.planning.tasks import block_costs, plan
+from schedfarm.farm.store.store import Store
+
+MOST = 100_000
+"""Most parts of a campaign; batch systems allow arrays of some thousand jobs."""
+
+_TEXT = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Number one of several parts, from 1.
+
+    Examples
+    --------
+    >>> part = Part.parse("7/200")
+    >>> str(part), part.name
+    ('7/200', '7-of-200')
+    """
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Part:
+        """Parse K/N; InputError says which numbers are possible."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise InputError(f"--part {text}: give its number and their count, such as 7/200")
+        number, of = map(int, found.groups())
+        if not 1 <= of <= MOST:
+            raise InputError(f"--part {text}: there are 1 to {MOST:,} parts, such as 7/200")
+        if not 1 <= number <= of:
+            raise InputError(f"--part {text}: parts are numbered 1 to {of}")
+        return cls(number, of)
+
+    @property
+    def name(self) -> str:
+        """Name of the part's lock."""
+        return f"{self.number}-of-{self.of}"
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
+    """Return the blocks of each of a number of parts, from 1, of about equal planned time.
+
+    The shares depend on campaign and store alone, not on the blocks that are done: each block is in
+    one part whenever a part begins. Batches that share jobs stay together where possible.
+    """
+    tasks = plan(store, campaign, store.blocks())
+    batches = [batch for task in tasks for batch in task.batches]
+    costs = block_costs(store, (block for batch in batches for block in batch))
+    weights = [
+        len(batch) * WRITE_SECONDS + math.fsum(costs[block] for block in batch) for batch in batches
+    ]
+    total = math.fsum(weights)
+    found: dict[int, list[Block]] = defaultdict(list)
+    for batch, weight, end in zip(batches, weights, accumulate(weights), strict=True):
+        # By its middle, so that no part has more than one batch beyond its share.
+        found[min(of, 1 + int((end - weight / 2) / total * of))] += batch
+    return found
