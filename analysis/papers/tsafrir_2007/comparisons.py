@@ -6,6 +6,7 @@ ratio of a measure under the one to that under the other on the same sample or l
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -89,9 +90,7 @@ def _claims() -> tuple[Claim, ...]:
     return tuple(
         Claim(
             Comparison("", one, other).label,
-            lambda values, measure=measure, one=one, other=other: _ratio(
-                values[measure], one, other
-            ),
+            partial(_ratio_of, measure=measure, one=one, other=other),
             expects,
             measure=measure,
             quote=quote,
@@ -101,6 +100,10 @@ def _claims() -> tuple[Claim, ...]:
         for quote, measures, one, other, expects in quotes
         for measure in measures
     )
+
+
+def _ratio_of(values: xr.Dataset, measure: str, one: str, other: str) -> xr.DataArray:
+    return _ratio(values[measure], one, other)
 
 
 def _ratio(values: xr.DataArray, one: str, other: str) -> xr.DataArray:

@@ -14,6 +14,7 @@ import xarray as xr
 from schedfarm.analysis.papers import charts
 from schedfarm.analysis.papers.needs import Needs
 from schedfarm.analysis.papers.report import Numbers, Paper, Part, with_log, with_samples
+from schedfarm.analysis.papers.tables import BAND
 from schedfarm.analysis.papers.tsafrir_2007.comparisons import (
     COMPARISONS,
     LEVEL,
@@ -54,7 +55,7 @@ def _claims_of_samples(of: Numbers) -> pd.DataFrame:
 
 def draw_ratios(of: Numbers) -> Figure:
     """Draw the intervals of the ratios, a group for each comparison and a colour for each trace."""
-    table = of.once(ratio_table)
+    table = of.once(ratio_table).rename(columns={"ratio": "median"})
     labels = [one.label.replace(" / ", " /\n") for one in COMPARISONS]
     title = f"Ratios of means over paired samples, with {LEVEL:.0%} intervals; below 1 is better"
     with charts.panels(len(SHOWN), 1, title, tall=1.4) as (figure, places):
@@ -62,8 +63,8 @@ def draw_ratios(of: Numbers) -> Figure:
             rows = table.xs(measure, level="measure").groupby(["comparison", "trace"]).first()
             series: list[tuple[xr.Dataset, str]] = []
             for trace, color in zip(of.traces, COLORS, strict=False):
-                found = rows.xs(trace, level="trace").loc[[one.label for one in COMPARISONS]]
-                band = found.rename(columns={"ratio": "median"})[["low", "median", "high", "log"]]
+                found = pd.DataFrame(rows.xs(trace, level="trace"))
+                band = found.loc[[one.label for one in COMPARISONS], [*BAND, "log"]]
                 series.append((band.to_xarray(), color))
                 axes.plot([], [], color=color, label=trace)
             charts.bands(axes, labels, series)
