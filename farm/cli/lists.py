@@ -9,6 +9,11 @@ import click
 from schedfarm.farm.cli.command import JSON, command
 
 OWN = (
+    "Write your own order as a formula in parentheses, the smallest value first, such as\n"
+    '"(log10(estimate) * procs + 870 * log10(max(submit, 1)))+easy" or\n'
+    '"(-(now - submit) / estimate)+easy". It may use {columns}\n'
+    "and {functions}.\n"
+    "\n"
     "Name your own order or rule as module:function, such as mine:by_age+easy for the "
     "function by_age in\n"
     "mine.py, next to the campaign or, for farm simulate and farm audit, in the current "
@@ -25,6 +30,8 @@ OWN = (
 def policies(as_json: bool) -> None:
     """List the queue orders, backfilling rules and options of policies."""
     from schedfarm.core import own
+    from schedfarm.core.policy.expression import FUNCTIONS
+    from schedfarm.core.policy.functions import ARGUMENTS
     from schedfarm.core.policy.options import OPTIONS
     from schedfarm.core.policy.orders import ORDERS
     from schedfarm.core.policy.rules import RULES
@@ -47,7 +54,8 @@ def policies(as_json: bool) -> None:
         for name, meaning in known.items():
             click.echo(f"  {name:<16} {meaning}")
         click.echo()
-    click.echo(OWN)
+    columns, functions = ", ".join(ARGUMENTS), ", ".join(FUNCTIONS)
+    click.echo(OWN.format(columns=columns, functions=functions))
 
 
 def _whose(group: str, name: str) -> str:
