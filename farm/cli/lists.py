@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import click
 
@@ -26,9 +28,18 @@ OWN = (
 
 
 @command()
+@click.option(
+    "--site",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Print the order that the tables of a TOML file describe, instead.",
+)
 @JSON
-def policies(as_json: bool) -> None:
+def policies(site: Path | None, as_json: bool) -> None:
     """List the queue orders, backfilling rules and options of policies."""
+    if site is not None:
+        order = _order_of(site)
+        click.echo(json.dumps({"order": order}, indent=1) if as_json else order)
+        return
     from schedfarm.core import own
     from schedfarm.core.policy.expression import FUNCTIONS
     from schedfarm.core.policy.functions import ARGUMENTS
@@ -56,6 +67,18 @@ def policies(as_json: bool) -> None:
         click.echo()
     columns, functions = ", ".join(ARGUMENTS), ", ".join(FUNCTIONS)
     click.echo(OWN.format(columns=columns, functions=functions))
+
+
+def _order_of(site: Path) -> str:
+    """Return the order that the tables of a site's file describe."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.policy.multifactor import order_of_table
+
+    try:
+        return order_of_table(tomllib.loads(site.read_text(encoding="utf-8")))
+    except (InputError, OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{site}: {why}") from error
 
 
 def _whose(group: str, name: str) -> str:
