@@ -30,7 +30,7 @@ from schedfarm.farm.execution.worker import Result, isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.design import Design, build, design
-from schedfarm.farm.planning.parts import Part, shares
+from schedfarm.farm.planning.parts import Part, check_parts, shares
 from schedfarm.farm.planning.rounds import Verdict
 from schedfarm.farm.planning.survey import Survey, survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
@@ -251,11 +251,7 @@ def begin_part(
 
     InputError if a run without part holds the store, or another process the part.
     """
-    if campaign.precision:
-        raise InputError(
-            f"--part {part}: campaign {campaign.name!r} asks for precision, whose rounds are "
-            "judged by one process; leave --part out, or precision"
-        )
+    check_parts(campaign, f"--part {part}")
     designed = design(store, survey(campaign), retry_failed=retry_failed)
     with ExitStack() as lock:
         while True:
