@@ -21,6 +21,7 @@ from schedfarm.analysis.store import (
     has_log,
     known_labels,
     open_summary,
+    read_manifest,
 )
 from schedfarm.core.names import choices
 
@@ -33,7 +34,12 @@ Origins: TypeAlias = dict[str, dict[str, Any]]
 
 def origins_of(store: Store) -> dict[str, Origins]:
     """Return the origins of the traces and policies that axes have made; empty without axes."""
-    found: dict[str, Origins] = json.loads(open_summary(store).attrs.get("labels", "{}"))
+    # Of a store one file, where opening the summary reads the metadata of each of its arrays.
+    found: dict[str, Origins] = (
+        json.loads(store.attrs.get("labels", "{}"))
+        if isinstance(store, xr.DataTree)
+        else read_manifest(store).get("labels", {})
+    )
     return found
 
 

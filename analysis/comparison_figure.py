@@ -15,9 +15,11 @@ from schedfarm.analysis.drawing import (
     STYLE,
     canvas,
     checked_path,
+    legend_columns,
     name_panel,
     policy_styles,
     save,
+    shown_policies,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def comparison_figure(
     with style.context(STYLE):
         figure = canvas(width, height)
         styles = policy_styles([str(found.attrs["baseline"]), *policies])
+        shown = dict(zip(styles, shown_policies(styles), strict=True))
         panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for axes, metric in zip(panels, metrics, strict=True):
             chosen = found.sel(metric=metric)
@@ -77,13 +80,16 @@ def comparison_figure(
             name_panel(axes, str(chosen["long_name"].item()))
             axes.margins(x=0.06)
             axes.axvline(0.0, color="0.3", linewidth=0.8, zorder=0)
-            axes.set_xlabel(f"change against {found.attrs['baseline']} (%)")
+            axes.set_xlabel(f"change against {shown[str(found.attrs['baseline'])]} (%)")
         panels[0].set_yticks(range(len(rows)), [label for label, _ in rows])
         panels[0].set_ylim(len(rows) - 0.5, -0.5)
         handles, labels = panels[0].get_legend_handles_labels()
+        labels = [shown[label] for label in labels]
         if bool(found["ratio_of_log"].notnull().any()):
             handles, labels = [*handles, _own_mark()], [*labels, OWN_LABEL]
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=legend_columns(labels, len(labels))
+        )
         if target is not None:
             save(figure, target)
         else:

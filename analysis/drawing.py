@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -70,6 +70,12 @@ WHOLE_MARK: dict[str, Any] = {"marker": "o", "markersize": 4.0, "linestyle": "no
 
 LEGEND_COLUMNS = 5
 """Policies side by side in the legend."""
+
+LEGEND_LETTERS = 100
+"""Letters side by side in the legend, where it has long labels."""
+
+POLICY_LETTERS = 44
+"""Most letters of a policy in a figure: an order may be an expression of any length."""
 
 THIN_SPACE = "\N{THIN SPACE}"
 """Sets thousands apart."""
@@ -346,6 +352,32 @@ def whole_marks(
     axes.xaxis.set_major_locator(FixedLocator(ticks))
 
 
+def shown_policies(policies: Iterable[object]) -> list[str]:
+    """Return the labels of policies in a figure: of a long one only beginning and end.
+
+    Those that look alike then are numbered.
+
+    Examples
+    --------
+    >>> shown_policies(["fcfs+easy", f"({' + '.join(['procs'] * 9)})+easy"])
+    ['fcfs+easy', '(procs + procs + procs… + procs + procs)+easy']
+    """
+    half = POLICY_LETTERS // 2
+    names = [str(policy) for policy in policies]
+    short = [n if len(n) <= POLICY_LETTERS else f"{n[:half]}…{n[-half:]}" for n in names]
+    return [
+        f"{label} #{short[: at + 1].count(label)}" if short.count(label) > 1 else label
+        for at, label in enumerate(short)
+    ]
+
+
+def legend_columns(labels: Sequence[str], most: int = LEGEND_COLUMNS) -> int:
+    """Return the number of columns of a legend, at most so many, that fit side by side."""
+    longest = max(map(len, labels))
+    fitting = LEGEND_LETTERS // longest if longest > LEGEND_LETTERS // 3 else most
+    return min(len(labels), most, max(1, fitting))
+
+
 def policy_legend(
     figure: Figure, styles: Styles, *, bands: bool = True, own: bool = False, words: str = ""
 ) -> None:
@@ -358,7 +390,7 @@ def policy_legend(
     handles: list[Any] = [
         (Patch(color=line["color"], alpha=FILL), Line2D([], [], **line)) for line in styles.values()
     ]
-    labels, handlers = list(styles), {}
+    labels, handlers = shown_policies(styles), {}
     if own and not bands:
         handles = list(dotted)
     elif own:
@@ -366,13 +398,12 @@ def policy_legend(
         labels.append(OWN_LABEL)
         # Next to each other, not one over the other as a band and its line.
         handlers[handles[-1]] = HandlerTuple(ndivide=None, pad=0.3)
-    columns = min(len(labels), LEGEND_COLUMNS)
     figure.legend(
         handles,
         labels,
         handler_map=handlers,
         loc="outside lower center",
-        ncols=columns,
+        ncols=legend_columns(labels),
         title=words or None,
         title_fontsize="small",
     )

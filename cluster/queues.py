@@ -43,6 +43,10 @@ class Queue:
         `cluster.walltime.walltime_seconds`.
     inline : bool
         Whether a job is one command line instead of a script.
+    array : tuple of str
+        Directives of an array of `{count}` jobs, numbered from 1; empty if `farm submit` has none.
+    index : str
+        Environment variable with the number of a job of an array.
     """
 
     cluster: str
@@ -56,6 +60,8 @@ class Queue:
     alone: int = 1
     pair: int = 60
     inline: bool = False
+    array: tuple[str, ...] = ()
+    index: str = ""
 
 
 QUEUES: Mapping[str, Queue] = {
@@ -72,6 +78,8 @@ QUEUES: Mapping[str, Queue] = {
         # A lost job is replaced by a new one; requeued, it would be one too many.
         defaults={"job_extra_directives": ["--no-requeue"]},
         alone=60,
+        array=("--array=1-{count}",),
+        index="SLURM_ARRAY_TASK_ID",
     ),
     "pbs": Queue(
         "PBSCluster",
@@ -81,6 +89,9 @@ QUEUES: Mapping[str, Queue] = {
         over=("C", "E", "F", "X"),
         waiting=("H", "Q", "S", "T", "W"),
         defaults={"job_extra_directives": ["-r n"]},
+        # An array must be rerunnable.
+        array=("-r y", "-J 1-{count}"),
+        index="PBS_ARRAY_INDEX",
     ),
     "sge": Queue(
         "SGECluster",
@@ -90,6 +101,8 @@ QUEUES: Mapping[str, Queue] = {
         stop=("qdel",),
         waiting=("qw", "hqw", "Eqw"),
         defaults={"job_extra_directives": ["-r n"]},
+        array=("-t 1-{count}",),
+        index="SGE_TASK_ID",
     ),
     "lsf": Queue(
         "LSFCluster",
@@ -119,6 +132,8 @@ QUEUES: Mapping[str, Queue] = {
         over=("E", "T", "F"),
         waiting=("W", "L", "H", "t"),
         defaults={"memory_per_core_property_name": "not_applicable"},
+        array=("--array {count}",),
+        index="OAR_ARRAY_INDEX",
         alone=3600,
         pair=3600,
     ),

@@ -44,12 +44,19 @@ def _jones_2005() -> Paper:
     return PAPER
 
 
+def _tsafrir_2007() -> Paper:
+    from schedfarm.analysis.papers.tsafrir_2007.paper import PAPER
+
+    return PAPER
+
+
 REPORTS: dict[str, Callable[[], Paper]] = {
     "saf-2019": _saf_2019,
     "sabin-2005": _sabin_2005,
     "klusacek-2012": _klusacek_2012,
     "eyraud-2006": _eyraud_2006,
     "jones-2005": _jones_2005,
+    "tsafrir-2007": _tsafrir_2007,
 }
 """Functions that import the rows of each report."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from schedfarm.analysis.drawing import thin_spaced
+from schedfarm.analysis.drawing import legend_columns, shown_policies, thin_spaced
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.durations import UNITS
 from schedfarm.core.numerals import lasting
@@ -140,7 +140,7 @@ def thinned(x: Float64 | Int64, y: Float64, columns: int) -> Any:
 
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Put a legend above all panels."""
-    columns = min(len(labels), 3 if figure.get_figwidth() < WIDE else 6)
+    columns = min(legend_columns(labels, 6), 3 if figure.get_figwidth() < WIDE else 6)
     figure.legend(handles, labels, loc="outside upper left", ncols=columns, alignment="left")
 
 
@@ -182,4 +182,4 @@ def curves_legend(figure: Figure, styles: Mapping[str, Mapping[str, Any]]) -> No
     from matplotlib.lines import Line2D
 
     if len(styles) > 1:
-        legend(figure, [Line2D([], [], **look) for look in styles.values()], list(styles))
+        legend(figure, [Line2D([], [], **look) for look in styles.values()], shown_policies(styles))

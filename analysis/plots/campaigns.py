@@ -16,6 +16,7 @@ from schedfarm.analysis.drawing import (
     curve_styles,
     name_panel,
     own_marks,
+    shown_policies,
     thin_spaced,
 )
 from schedfarm.analysis.errors import StoreError
@@ -77,7 +78,7 @@ def _cells(axes: Axes, values: xr.DataArray, norm: Any, panels: int) -> Any:
     rows, columns = values.shape
     image = axes.imshow(values.values, cmap=magnitudes(), norm=norm, aspect="auto")
     axes.set_xticks(range(columns), [str(x) for x in values[values.dims[1]].values])
-    axes.set_yticks(range(rows), [str(x) for x in values["policy"].values])
+    axes.set_yticks(range(rows), shown_policies(values["policy"].values))
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)

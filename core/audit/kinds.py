@@ -16,6 +16,7 @@ from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.policy.multifactor import is_multifactor
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import follow
 from schedfarm.core.reference.orders import KEYS, SHARES
@@ -65,8 +66,9 @@ class Kind:
             return (f"predict={policy.predict}",)
         if not self.judges(policy):
             return (f"rule {policy.rule}",)
-        used = dict.fromkeys((policy.order, policy.backfill))
-        return tuple(f"order {order}" for order in used if order and order not in self.formulas)
+        used = dict.fromkeys(order for order in (policy.order, policy.backfill) if order)
+        unknown = [o for o in used if o not in self.formulas and not is_multifactor(o)]
+        return tuple(f"order {order}" for order in unknown)
 
 
 def _naming(schedule: Schedule, job: int) -> str:

@@ -47,7 +47,7 @@ class Machine:
         work = schedule.workload
         self.policy = policy
         self.per_event = policy.events == "per-event"
-        self.past = Past()
+        self.past = Past((schedule.start, schedule.end))
         self.order = QueueOrder(work, policy, self.past)
         self.starts = schedule.start
         self.estimates, self.widths = work.estimate, work.procs

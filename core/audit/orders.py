@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.audit.multifactor import Priorities
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
+from schedfarm.core.policy.multifactor import is_multifactor, read_multifactor
 from schedfarm.core.policy.orders import order_function
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
@@ -186,9 +188,11 @@ def _exact_ranks(above: Int64, below: Int64) -> Int64:
 class Past:
     """The waits, s, and the work, s x processors, of each user's completed jobs.
 
-    ends: for each user, when each of these jobs ended, s, its wait and its work.
+    ends: for each user, when each of these jobs ended, s, its wait and its work. given: starts and
+    ends of all jobs, of which those after the instant are not looked at.
     """
 
+    given: tuple[Int64, Int64]
     waited: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
     ends: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
@@ -288,6 +292,9 @@ class QueueOrder:
 
 
 def _sorter(workload: Workload, policy: Policy, order: str, past: Past) -> Sorter:
+    if is_multifactor(order):
+        priorities = Priorities(read_multifactor(order), workload, *past.given)
+        return _by_priority(priorities)
     formula = FORMULAS.get(order)
     if formula is None:
         ask = _Asking(workload, order, past)
@@ -307,6 +314,15 @@ def _sorter(workload: Workload, policy: Policy, order: str, past: Past) -> Sorte
         return jobs[np.argsort(rank(jobs, now), kind="stable")]
 
     return sort if formula.moves else _by_rank(rank(np.arange(len(workload)), 0))
+
+
+def _by_priority(priorities: Priorities) -> Sorter:
+    """Sort by priorities, the largest first; ties go by index."""
+
+    def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
+        return jobs[np.lexsort((jobs, -priorities(jobs, now)))]
+
+    return sort
 
 
 _NOTHING = np.empty(0, np.int64)

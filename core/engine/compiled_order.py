@@ -9,6 +9,7 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
+from schedfarm.core.engine.associations import copied, unused_weights, weights_of
 from schedfarm.core.engine.expressions import (
     ExpressionRankings,
     check_numbers,
@@ -16,8 +17,15 @@ from schedfarm.core.engine.expressions import (
 )
 from schedfarm.core.engine.history import History
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.priority import (
+    WeighedRankings,
+    Weights,
+    charge_ended,
+    weigh_waiting,
+)
 from schedfarm.core.engine.rank import AnyRankings
 from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
+from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import PASSED, Shares, settle_all
 from schedfarm.core.engine.user_ranking import (
     NOBODY,
@@ -75,6 +83,11 @@ def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
     first, second = (find_order(name).shares for name in names)
     if first is None and second is None:
         return None
+    return _sharing(workload, policy, first, second)
+
+
+def _sharing(workload: Workload, policy: Policy, first: str | None, second: str | None) -> Sharing:
+    """Return empty usage accounts and lines for the codes of two orders, None without one."""
     users, person = np.unique(workload.user, return_inverse=True)
     refresh, halflife = (seconds_of(text or "") or 0 for text in (policy.refresh, policy.halflife))
     waited, worked, seen_waited, seen_worked = (np.zeros(users.size, np.int64) for _ in range(4))
@@ -91,8 +104,22 @@ def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
         halflife or NEVER,
     )
     # One order has one key array for both: its line is made once a pass.
-    second = None if names[0] == names[1] else second
+    second = None if policy.backfill in (None, policy.order) else second
     return Sharing(shares, _line(first, users.size), _line(second, users.size))
+
+
+def weighing_of(workload: Workload, policy: Policy) -> tuple[Weights, Weights] | None:
+    """Return the weights of both orders; None if neither is Slurm's priority."""
+    names = (policy.order, policy.backfill or policy.order)
+    first, second = (find_order(name).weighs for name in names)
+    if first is None and second is None:
+        return None
+    # One order has one key array for both: its keys are made once a pass.
+    second = None if names[0] == names[1] else second
+    return (
+        unused_weights() if first is None else weights_of(workload, first),
+        unused_weights() if second is None else weights_of(workload, second),
+    )
 
 
 def _line(code: str | None, users: int) -> Line:
@@ -125,15 +152,17 @@ class Orders:
         # One order has one key array for both: its function is called once a pass.
         self.functions = (first[1], None if second is first else second[1])
         self.sharing = sharing_of(workload, policy)
+        self.weighing = weighing_of(workload, policy)
+        by_usage = self.sharing is not None or self.weighing is not None
         self._written: ExpressionRankings | None = None
-        if self.sharing is None and not stepwise:
+        if not by_usage and not stepwise:
             self._compile(workload, names)
-        shared = stepwise and self.sharing is not None
+        shared = stepwise and by_usage
         self.called = shared or self.functions != (None, None)
         asked = any(f is not None and f.asks_history for f in self.functions)
-        followed = asked or (self.called and self.sharing is not None)
+        followed = asked or (self.called and by_usage)
         self._history = History(workload) if followed else None
-        self._workload = workload
+        self._workload, self._policy = workload, policy
 
     def _compile(self, workload: Workload, names: tuple[str, str]) -> None:
         """Let kernels evaluate the functions, if all are expressions of the instant."""
@@ -157,9 +186,14 @@ class Orders:
         """Rankings of the kernels, which follow the usage of users unless `call` does."""
         if self._written is not None:
             return self._written
-        if self.sharing is None or self.called:
+        if self.called or (self.sharing is None and self.weighing is None):
             return self.rankings
         waiting = np.empty(len(self._workload), np.int64)
+        if self.weighing is not None:
+            sharing = self.sharing or _sharing(self._workload, self._policy, None, None)
+            active = np.empty_like(waiting)
+            return WeighedRankings(*self.rankings, sharing, waiting, active, *self.weighing)
+        assert self.sharing is not None
         return SharedRankings(*self.rankings, self.sharing, waiting)
 
     def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
@@ -172,6 +206,8 @@ class Orders:
             done = history.note(start, waiting, running)
             if self.sharing is not None:
                 self._share(self.sharing, now, waiting, start, done)
+            if self.weighing is not None:
+                self._weigh(self.weighing, now, waiting, start, done, running)
         if not waiting.size:
             return
         sums = None if history is None else history.of(waiting)
@@ -187,6 +223,27 @@ class Orders:
         age = start[done] + work.run[done] - first
         settle_all(sharing.shares, done, start[done] - work.submit[done], age, now - first)
         rank_waiting(sharing, self.rankings, waiting)
+
+    def _weigh(
+        self,
+        weighing: tuple[Weights, Weights],
+        now: int,
+        waiting: Int64,
+        start: Int64,
+        done: Int64,
+        running: Int64,
+    ) -> None:
+        """Fill in the keys that are Slurm's priorities, next to a function that is called."""
+        work = self._workload
+        last_first = np.argsort(-(start[done] + work.run[done]), kind="stable")
+        active = np.concatenate((running, done[last_first]))
+        started = np.zeros(len(work), np.bool_)
+        columns = (work.submit, work.run, work.estimate, work.procs, start, started)
+        jobs = Jobs(*columns, np.zeros(1, np.int64))
+        for tree, ranking in zip(weighing, self.rankings[:2], strict=True):
+            if tree.constants.used:
+                charge_ended(tree, jobs, active, running.size, now)
+                weigh_waiting(tree, waiting, ranking.key)
 
 
 def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
@@ -207,4 +264,8 @@ def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
         quotient=shares.quotient.copy(),
         passed=shares.passed.copy(),
     )
-    return ranked, ranked._replace(sharing=ranked.sharing._replace(shares=own))
+    sharing = ranked.sharing._replace(shares=own)
+    if isinstance(ranked, WeighedRankings):
+        first, second = copied(ranked.first), copied(ranked.second)
+        return ranked, ranked._replace(sharing=sharing, first=first, second=second)
+    return ranked, ranked._replace(sharing=sharing)

@@ -1,8 +1,8 @@
 """The steps of a policy's orders that depend on whether they rank users by their usage.
 
-`Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` follow
-completions and give the waiting jobs new keys before each pass. There is an implementation of each
-step for both.
+`Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` and
+`core.engine.priority.WeighedRankings` follow completions and give the waiting jobs new keys before
+each pass. There is an implementation of each step for all three.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class _Queue:
     """Put waiting jobs into queue order, at instants that do not descend."""
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
-        self.schedule, self.past = schedule, Past()
+        self.schedule, self.past = schedule, Past((schedule.start, schedule.end))
         self.order = QueueOrder(schedule.workload, policy, self.past)
         self.by_end = _NO_JOBS
         orders = [find_order(name) for name in (policy.order, policy.backfill) if name]

@@ -75,6 +75,15 @@ def _function(name: str, function: Callable[..., Any], arity: int = 1) -> Operat
     return Operation(name, (NUMBER,) * arity, NUMBER, function, several=arity > 1)
 
 
+def _lesser(one: Any, other: Any) -> Any:
+    # Of equal zeros the first, as in kernels; numpy does not say which. NaN stays.
+    return np.where((one <= other) | np.isnan(one), one, other)
+
+
+def _greater(one: Any, other: Any) -> Any:
+    return np.where((one >= other) | np.isnan(one), one, other)
+
+
 CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, NEGATION, POWER = range(1, 10)
 """Strengths with which operators bind; powers group from the right, all others from the left."""
 
@@ -98,8 +107,8 @@ OPERATIONS: dict[str, Operation] = {
         _infix("%", NUMBER, NUMBER, np.remainder, PRODUCT),
         Operation(MINUS, (NUMBER,), NUMBER, np.negative, NEGATION),
         _infix("**", NUMBER, NUMBER, np.power, POWER),
-        _function("min", np.minimum, 2),
-        _function("max", np.maximum, 2),
+        _function("min", _lesser, 2),
+        _function("max", _greater, 2),
         _function("abs", np.abs),
         _function("sqrt", np.sqrt),
         _function("log", np.log),

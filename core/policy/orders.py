@@ -27,6 +27,12 @@ from schedfarm.core.policy.functions import (
     unicef,
     wfp3,
 )
+from schedfarm.core.policy.multifactor import (
+    NAME,
+    Multifactor,
+    is_multifactor,
+    read_multifactor,
+)
 from schedfarm.core.workload.workload import Workload
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
@@ -64,6 +70,8 @@ class Order:
         Options of a policy that it supports.
     shares : str, optional
         ``module:name`` of the code by which kernels rank users by their usage.
+    weighs : Multifactor, optional
+        Arguments of Slurm's priority, by which kernels weigh jobs.
     predicted : str, optional
         ``module:name`` of the code by which kernels make the key of a fixed order from the
         prediction of a job, if the key depends on the estimate.
@@ -90,6 +98,7 @@ class Order:
     code: str | None = None
     options: tuple[str, ...] = ()
     shares: str | None = None
+    weighs: Multifactor | None = None
     predicted: str | None = None
     width: Callable[[Workload], Float64] | None = None
     cost: Cost = FREE
@@ -106,13 +115,13 @@ class Order:
     def remembers(self) -> bool:
         """Whether it looks at completed jobs."""
         asks = self.function is not None and self.function.asks_history
-        return self.shares is not None or asks
+        return self.shares is not None or self.weighs is not None or asks
 
     @property
     def is_compiled(self) -> bool:
         """Whether kernels evaluate it, which compiled fair starts need."""
-        known = self.code is not None or self.shares is not None or self.expression is not None
-        return known or not self.moves
+        known = (self.code, self.shares, self.weighs, self.expression)
+        return not self.moves or any(one is not None for one in known)
 
     @property
     def expression(self) -> Expression | None:
@@ -235,6 +244,12 @@ _ROWS = (
         cost=FOLLOWED,
     ),
     Order(
+        NAME,
+        "largest priority of Slurm first, from weighted factors: multifactor(age=1000, ...)",
+        weighs=Multifactor(),
+        cost=FOLLOWED,
+    ),
+    Order(
         "f1",
         f"log10(estimate) procs + 870 log10(submit) {_CARASTAN}",
         function=OrderFunction("f1", f1),
@@ -284,6 +299,9 @@ def find_order(name: str) -> Order:
         return ORDERS[name]
     if name.lstrip().startswith("("):
         return _written(name)
+    if is_multifactor(name):
+        weighs = read_multifactor(name)
+        return replace(ORDERS[NAME], name=weighs.name, weighs=weighs)
     if name in FORMER:
         raise InputError(f"order {name!r} is called {FORMER[name]!r} now; write {FORMER[name]!r}")
     if ":" not in name and own.entry_point(own.ORDERS, name) is None:
@@ -319,7 +337,8 @@ def spelt(name: str) -> str:
     ('spf', '(2 * procs)')
     """
     found = aliased(name, ALIASES)
-    return find_order(name).name if found.lstrip().startswith("(") else found
+    written = found.lstrip().startswith("(") or is_multifactor(found)
+    return find_order(name).name if written else found
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:

@@ -82,7 +82,7 @@ class Simulation:
     """The clock, the queue and the machine; what a pass does is left to the rule."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
-        self.policy = policy
+        self.policy, self.workload = policy, workload
         self.per_event = policy.events == "per-event"
         self.threshold = policy.threshold_seconds(workload.max_estimate)
         self.refresh = seconds_of(policy.refresh) if policy.refresh else None
@@ -174,6 +174,7 @@ class Simulation:
             self.now,
             refresh=self.refresh,
             halflife=self.halflife,
+            workload=self.workload,
         )
         starving = [job for job in self.waiting if self.starves(job)]
         others = [job for job in self.waiting if not self.starves(job)]

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.policy.multifactor import is_multifactor, read_multifactor
 from schedfarm.core.policy.orders import order_function
 from schedfarm.core.reference.criteria import normalised_wait
 from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.multifactor import priorities
+from schedfarm.core.workload.workload import Workload
 
 Key = Any
 """Anything that Python can compare: integers, fractions, floats."""
@@ -85,12 +88,18 @@ def keys(
     now: int,
     refresh: int | None = None,
     halflife: int | None = None,
+    workload: Workload | None = None,
 ) -> dict[Job, Key]:
     """Return a key of each waiting job, smallest first; ties go by position.
 
     The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is how often orders of
     `SHARES` look at the past of users, and `halflife` the time after which it counts half, s.
+    `workload` has the machine and the names that Slurm's priority needs.
     """
+    if is_multifactor(order):
+        assert workload is not None
+        found = priorities(read_multifactor(order), workload, everyone, waiting, now)
+        return {job: -priority for job, priority in found.items()}
     if order in KEYS:
         return {job: KEYS[order](job, now) for job in waiting}
     if order in SHARES:

@@ -1,4 +1,4 @@
-"""Growth of a campaign's file: more samples, policies or loads, with everything else unchanged."""
+"""Growth of a campaign's file: more samples, precision, policies or loads; the rest stays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
+
+PRECISION = re.compile(r"^precision\s*=\s*\[[^\]]*\]\n", re.MULTILINE)
+"""List of requests, as farm what-if writes it."""
 
 RESAMPLES = re.compile(r"^(resamples\s*=\s*)\d+", re.MULTILINE)
 
@@ -45,6 +48,12 @@ def grown_text(path: Path, text: str, wanted: Campaign) -> str:
     new = RESAMPLES.sub(rf"\g<1>{wanted.resamples}", text, count=1)
     new = _extended(new, "policies", wanted.policies[len(had.policies) :])
     new = _extended(new, "loads", wanted.loads[len(had.loads) :])
+    if had.precision != wanted.precision:
+        listed = "".join(f"    {one.toml},\n" for one in wanted.precision)
+        requests = f"precision = [\n{listed}]\n" if listed else ""
+        # As a function: names of policies may hold backslashes.
+        new = re.sub(r"^resamples.*\n", lambda m: m[0] + requests, PRECISION.sub("", new),
+                     count=1, flags=re.MULTILINE)  # fmt: skip
     try:
         if Campaign.from_dict(tomllib.loads(new), path.parent).to_dict() == wanted.to_dict():
             return new
@@ -52,8 +61,9 @@ def grown_text(path: Path, text: str, wanted: Campaign) -> str:
         pass
     raise InputError(
         f"campaign {path}: it is not written as farm what-if writes it; set resamples = "
-        f"{wanted.resamples}, loads = {list(wanted.loads)} and policies = "
-        f"{list(wanted.policies)} in it, and run it with farm run {path}"
+        f"{wanted.resamples}, loads = {list(wanted.loads)}, policies = {list(wanted.policies)} and "
+        f"precision = [{', '.join(one.toml for one in wanted.precision)}] in it, and run it with "
+        f"farm run {path}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -45,6 +46,20 @@ class Precision:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal request."""
         return to_plain(self)
+
+    @property
+    def toml(self) -> str:
+        """The request as an inline table of a campaign's file.
+
+        Examples
+        --------
+        >>> Precision(metric="wait", policy="spf+easy", relative=0.02).toml
+        '{ metric = "wait", policy = "spf+easy", relative = 0.02 }'
+        """
+        plain = self.to_dict()
+        shown = {key: x for key, x in plain.items() if x != getattr(type(self), key, None)}
+        ordered = {key: shown[key] for key in ("metric", "policy", "over") if key in shown} | shown
+        return f"{{ {', '.join(f'{key} = {json.dumps(x)}' for key, x in ordered.items())} }}"
 
     def __str__(self) -> str:
         return f"{self.metric} of {self.policy} over {self.over}"

@@ -21,6 +21,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.load import offered_load
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.scaling import ORIGINAL
 from schedfarm.farm.campaign.trace import RESERVED, Trace, named, span_weeks
 from schedfarm.farm.campaign.warnings import Case, warnings_of
@@ -46,6 +47,9 @@ OTHER = 0.05
 LIMIT, SAFE_LIMIT = "3x", "3d"
 """Starvation threshold, and the one to use where the largest estimate is meaningless."""
 
+RELATIVE = 0.02
+"""Usual request of precision: half of an interval, as a share of the ratio."""
+
 WIDTH, COMMENT = 100, 36
 """Longest line, and the column at which its comment begins where there is room."""
 
@@ -65,7 +69,8 @@ class Template:
     sources: for each log the trace that names it, and the log as read. folder: where the campaign's
     file will be. policies: to compare; by default a row of `POLICIES`. resamples: number of
     samples. loads: labels; by default the log's own and another. title: name of the campaign; by
-    default that of the logs.
+    default that of the logs. precision: requests, the samples being then the most; by default a
+    commented-out example.
     """
 
     sources: Sequence[tuple[Trace, Workload]]
@@ -74,6 +79,7 @@ class Template:
     resamples: int = RESAMPLES
     loads: Sequence[str] = ()
     title: str = ""
+    precision: Sequence[Precision] = ()
 
     @property
     def name(self) -> str:
@@ -109,9 +115,11 @@ class Template:
             yield from _comment(said["short"])
             yield _line("resamples", 0, "the log itself alone")
         else:
+            most = " at most" * bool(self.precision)
             yield _line(
-                "resamples", self.resamples, "samples of each log: random weeks of each user"
+                "resamples", self.resamples, f"samples of each log{most}: random weeks of each user"
             )
+            yield from self._precision()
         yield _line("log", True, "the log itself, for comparison with its samples")
         loads: list[str | float] = [*self.loads] or [ORIGINAL, *self._loads()]
         own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
@@ -138,6 +146,20 @@ class Template:
             _commented('# warmup = "1w"', "left out of summaries at the beginning"),
             _commented('# keep = "summary"', "of each simulation; by default also its jobs"),
         )
+
+    def _precision(self) -> Iterator[str]:
+        meaning = "adds samples until half of each interval is this share of the ratio"
+        if self.precision:
+            yield _commented("precision = [", meaning)
+            yield from (f"    {one.toml}," for one in self.precision)
+            yield "]"
+            return
+        baseline, policy, *_ = [*(self.policies or self._usual()), ""]
+        if policy:
+            example = Precision(metric="wait", policy=policy, over=baseline, relative=RELATIVE)
+            yield _commented(
+                f"# precision = {example.toml}", f"{meaning}; resamples = 1000 at most"
+            )
 
     def _trace(self, trace: Trace, log: Workload) -> Iterator[str]:
         yield "[[traces]]"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import click
 
 from schedfarm.farm.cli.command import JSON, command
 
 OWN = (
+    "Write your own order as a formula in parentheses, the smallest value first, such as\n"
+    '"(log10(estimate) * procs + 870 * log10(max(submit, 1)))+easy" or\n'
+    '"(-(now - submit) / estimate)+easy". It may use {columns}\n'
+    "and {functions}.\n"
+    "\n"
     "Name your own order or rule as module:function, such as mine:by_age+easy for the "
     "function by_age in\n"
     "mine.py, next to the campaign or, for farm simulate and farm audit, in the current "
@@ -21,10 +28,21 @@ OWN = (
 
 
 @command()
+@click.option(
+    "--site",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Print the order that the tables of a TOML file describe, instead.",
+)
 @JSON
-def policies(as_json: bool) -> None:
+def policies(site: Path | None, as_json: bool) -> None:
     """List the queue orders, backfilling rules and options of policies."""
+    if site is not None:
+        order = _order_of(site)
+        click.echo(json.dumps({"order": order}, indent=1) if as_json else order)
+        return
     from schedfarm.core import own
+    from schedfarm.core.policy.expression import FUNCTIONS
+    from schedfarm.core.policy.functions import ARGUMENTS
     from schedfarm.core.policy.options import OPTIONS
     from schedfarm.core.policy.orders import ORDERS
     from schedfarm.core.policy.rules import RULES
@@ -47,7 +65,20 @@ def policies(as_json: bool) -> None:
         for name, meaning in known.items():
             click.echo(f"  {name:<16} {meaning}")
         click.echo()
-    click.echo(OWN)
+    columns, functions = ", ".join(ARGUMENTS), ", ".join(FUNCTIONS)
+    click.echo(OWN.format(columns=columns, functions=functions))
+
+
+def _order_of(site: Path) -> str:
+    """Return the order that the tables of a site's file describe."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.policy.multifactor import order_of_table
+
+    try:
+        return order_of_table(tomllib.loads(site.read_text(encoding="utf-8")))
+    except (InputError, OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{site}: {why}") from error
 
 
 def _whose(group: str, name: str) -> str:

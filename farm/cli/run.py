@@ -119,7 +119,7 @@ def run(
         if not as_json:
             _warn(prepared.store, wanted)
         if client is None and prepared.tasks:
-            opening = stack.enter_context(_opening(spec, prepared.store.place, wanted, watched))
+            opening = stack.enter_context(opening_of(spec, prepared.store.place, wanted, watched))
             # Later rounds have more tasks than the first one.
             limited = spec.launcher.queue and not wanted.precision
             fitting = spec.at_most(len(prepared.tasks)) if limited else spec
@@ -186,7 +186,7 @@ def _as_json(outcome: Outcome, store: Place) -> str:
 
 
 @contextmanager
-def _opening(
+def opening_of(
     spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
     """Yield the cluster's settings; record the workers' jobs in the store meanwhile."""

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 @STORE_OPTION
 @TRACES
 @where
+@click.option(
+    "--array",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Submit an array of N jobs without a coordinator, each of which runs one part.",
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--print-script", is_flag=True, help="Print the job script without submitting it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the job's id and the store as JSON.")
@@ -33,6 +39,7 @@ def submit(
     store: str | None,
     folder: Path | None,
     cluster: ClusterOptions,
+    array: int | None,
     retry_failed: bool,
     print_script: bool,
     as_json: bool,
@@ -41,7 +48,7 @@ def submit(
 
     The job runs the coordinator, which submits the workers' jobs. It stops before its walltime
     ends; the same command resumes. Use `farm status` and `farm cancel` with the store to see and
-    end the jobs.
+    end the jobs. With --array no coordinator runs; the part that ends last completes the summary.
     """
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.jobs import folder_beside
@@ -56,10 +63,11 @@ def submit(
     target = place_of(store or f"{wanted.name}.farm").resolved()
     logs = folder_beside(target).absolute()
     there = logs.exists()
-    job = _coordinator(spec, wanted, logs)
+    job = _coordinator(spec, wanted, logs, array)
     words = [sys.executable, "-m", "schedfarm", "run", _lasting(campaign), "--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []
-    words += [*cluster.words(), *["--retry-failed"] * retry_failed]
+    words += [] if array else cluster.words()
+    words += ["--retry-failed"] * retry_failed
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
     if print_script:
         click.echo(job.script(words), nl=False)
@@ -69,16 +77,24 @@ def submit(
         return
     _refuse_second(target)
     number = job.submit(words)
+    if array:
+        click.echo(_array_text(number, spec, target, logs, array, as_json=as_json))
+        return
     with writing(target):
         write_jobs(target, COORDINATOR, Jobs(spec.kind, (number,)))
     click.echo(_told(number, spec, target, logs, as_json=as_json))
 
 
-def _coordinator(spec: ClusterSpec, campaign: Campaign, logs: Path) -> Coordinator:
+def _coordinator(
+    spec: ClusterSpec, campaign: Campaign, logs: Path, array: int | None
+) -> Coordinator:
     from schedfarm.cluster.coordinator import Coordinator
     from schedfarm.cluster.opening import Opening
+    from schedfarm.farm.planning.parts import Part, check_parts
 
-    return Coordinator(spec, Opening(folder=logs, title=f"farm-{campaign.name}"))
+    if array:
+        check_parts(campaign, f"--array {Part.parse(f'1/{array}').of}")
+    return Coordinator(spec, Opening(folder=logs, title=f"farm-{campaign.name}"), array or 0)
 
 
 def _lasting(campaign: str) -> str:
@@ -111,4 +127,19 @@ def _told(number: str, spec: ClusterSpec, target: Place, logs: Path, *, as_json:
         f"job {number} of {spec.kind}; store {target}\n"
         f"see its progress with farm status {target}, end it with farm cancel {target}; the jobs' "
         f"output is in {logs}"
+    )
+
+
+def _array_text(
+    number: str, spec: ClusterSpec, target: Place, logs: Path, count: int, *, as_json: bool
+) -> str:
+    import json
+
+    if as_json:
+        said = {"launcher": spec.kind, "job": number, "parts": count, "store": str(target)}
+        return json.dumps({**said, "logs": str(logs)}, indent=1)
+    return (
+        f"job {number} of {spec.kind}, an array of {count} parts; store {target}\n"
+        f"see its progress with farm status {target}, end it with {spec.kind}'s own command; the "
+        f"jobs' output is in {logs}; the same command resumes"
     )

@@ -346,6 +346,56 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     write_table(files, jobs)
 
 
+@traces.command(cls=Command)
+@click.argument("log", type=click.Path(path_type=Path))
+@click.option(
+    "--out", required=True, help="File of the copy; gzip if it ends in .gz; - is standard output."
+)
+@click.option(
+    "--weeks",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Whole weeks that all times are moved by, below 0 for earlier.",
+)
+def anonymise(log: Path, out: str, weeks: int) -> None:
+    """Copy a LOG of sacct or SWF without names of users, groups, accounts, jobs.
+
+    Each name becomes a number in order of appearance. Columns that are not known to be free of
+    names are left out and listed. Job numbers, partitions and qualities of service are kept.
+    """
+    import gzip
+
+    from schedfarm.core.logs.anonymise import anonymise as copy
+    from schedfarm.core.numerals import grouped
+    from schedfarm.farm.output import output
+
+    target = output("--out", out, [str(log)])
+    found = copy(log, weeks)
+    content = found.text.encode()
+    target.write(gzip.compress(content, mtime=0) if out.lower().endswith(".gz") else content)
+    lines = [f"{grouped(found.rows)} rows"]
+    lines += [f"replaced {name}: {grouped(count)} names" for name, count in found.replaced.items()]
+    lines += [f"left out {name}" for name in found.left_out]
+    click.echo("\n".join(lines), err=target.standard)
+
+
+@traces.command(cls=Command)
+@JSON
+def maps(as_json: bool) -> None:
+    """List the ready maps of columns: data, DOI, licence, documentation."""
+    from schedfarm.core.logs.field_map import ready_map, ready_names
+
+    rows = {name: dict(ready_map(name).about) for name in ready_names()}
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for name, about in rows.items():
+        click.echo(f"{name:<16} {about.pop('title', '')}")
+        for key, text in about.items():
+            click.echo(f"{'':<16} {key}: {text}")
+
+
 traces.add_section(
     "Commands",
     {
@@ -354,6 +404,8 @@ traces.add_section(
         info: "Describe logs, as text, LaTeX and figures.",
         busiest: "Find the windows with the highest load.",
         write: "Write the jobs of a trace as a table.",
+        anonymise: "Copy a log without names.",
+        maps: "List the ready maps of columns.",
     },
 )
 

@@ -6,9 +6,10 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,18 @@ import click
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import QUIET, StoreName, command, patience
 from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from schedfarm.cluster import ClusterSpec
     from schedfarm.core.workload.workload import Workload
     from schedfarm.farm.campaign.campaign import Campaign
     from schedfarm.farm.campaign.trace import Trace
-    from schedfarm.farm.execution.run import Outcome
+    from schedfarm.farm.execution.run import Outcome, Prepared
     from schedfarm.farm.store.place import Place
+    from schedfarm.farm.watching.events import Watcher
 
 INTERRUPTED = 130
 
@@ -68,12 +72,21 @@ UNKNOWN_ESTIMATES = 0.5
     help="Offered load to scale the jobs to, such as 0.9; repeatable; by default the log's own.",
 )
 @click.option(
-    "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Wall time to spend on samples.  [5]",
+    "--precision",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Add samples until half of the interval of each policy's mean wait is this share of its "
+    "ratio to the baseline.  [0.02]",
 )
 @click.option(
-    "--samples", type=click.IntRange(min=1), help="Number of samples, instead of a wall time."
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Wall time to spend on samples at most.  [5]",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    help="Number of samples, instead of a precision and a wall time.",
 )
 @click.option(
     "--processors", type=int, help="Processors of the machine; by default those of the log."
@@ -86,52 +99,59 @@ UNKNOWN_ESTIMATES = 0.5
     help="Store; by default named after the log, in the current folder. The campaign file and the "
     "page are next to it.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Number of worker processes; by default one per core of this machine.",
-)
+@where
 @QUIET
 def what_if(
     log: str,
     baseline: str,
     uses: tuple[str, ...],
     loads: tuple[str, ...],
+    precision: float | None,
     minutes: float | None,
     samples: int | None,
     folder: Path | None,
     store: str | None,
-    workers: int | None,
+    cluster: ClusterOptions,
     quiet: bool,
     **source: Any,
 ) -> None:
     """Compare policies on a log, by NAME or from a FILE: from the log to the verdict and a page.
 
-    The command writes a campaign file, simulates samples of the log under all policies, and prints
-    a preliminary verdict after each quarter of the samples. At the end it prints the tables of farm
-    compare and writes the page of farm report. The number of samples follows from the time to
-    spend, at most 100.
+    The command writes a campaign file, simulates samples of the log under all policies in rounds,
+    and prints a preliminary verdict after each round. Samples are added until the intervals are
+    short enough (--precision) or the time is over, at most 1,000. At the end the command prints the
+    tables of farm compare and writes the page of farm report.
 
-    The same command resumes after an interruption. With more --samples, --minutes, --use or --load
-    it adds what is missing to the same campaign and store.
+    The same command resumes after an interruption. With more --samples, --minutes, --precision,
+    --use or --load it adds what is missing to the same campaign and store.
     """
-    if minutes is not None and samples is not None:
-        raise click.UsageError(
-            f"--minutes {minutes:g} and --samples {samples} both set the number of samples; give "
-            "one"
-        )
+    from schedfarm.farm.planning.rounds import NoIntervalError
+
+    for option, value in (("--minutes", minutes), ("--precision", precision)):
+        if value is not None and samples is not None:
+            raise click.UsageError(
+                f"{option} {value:g} and --samples {samples} both set the number of samples; give "
+                "one"
+            )
     begun = time.monotonic()
     question = _asked(log, baseline, uses, loads, folder, store, source)
+    question = _with_precision(question, precision, samples)
+    spec = cluster.spec(question.campaign.cluster)
     budget = 60 * (minutes or MINUTES)
-    hands = workers or len(os.sched_getaffinity(0))
-    with patience(quiet=quiet):
-        plan = _planned(question, samples, minutes, budget - PAGE_SECONDS, hands, begun)
-    _write(question, plan, quiet=quiet)
+    hands = cluster.workers or len(os.sched_getaffinity(0))
     # A number of samples that is given, or that a resumed campaign has, is not cut short.
     limit = budget if minutes is not None or (samples is None and question.is_new) else math.inf
     try:
-        workers = hands if plan.seconds > ALONE_SECONDS else 0
-        short = _run(plan, question, workers, begun, limit, quiet)
+        with patience(quiet=quiet):
+            plan = _planned(question, samples, minutes, budget - PAGE_SECONDS, hands, begun)
+        _write(question, plan, quiet=quiet)
+        pace = _Pace(question, plan, begun, limit, quiet=quiet)
+        short = _run(plan, question, spec, pace, quiet)
+    except NoIntervalError as error:
+        short = str(error)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(RESUMES) from None
+    try:
         _answer(question, short)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(RESUMES) from None
@@ -227,6 +247,31 @@ def _asked(
     return Question(names, place, file, text, campaign, folder, page, ((trace, jobs),))
 
 
+def _with_precision(question: Question, relative: float | None, samples: int | None) -> Question:
+    """Request precision of the mean wait, unless the number of samples is given.
+
+    A campaign file without requests, such as of a given number of samples, gets them with
+    --precision only.
+    """
+    from schedfarm.farm.campaign.precision import Precision
+    from schedfarm.farm.campaign.template import RELATIVE
+
+    campaign = question.campaign
+    had = {(one.metric, one.policy, one.over): one for one in campaign.precision}
+    if samples is not None or not campaign.resamples:
+        return replace(question, campaign=replace(campaign, precision=()))
+    if relative is None and not (had or question.is_new):
+        return question
+    share = relative or max((one.relative for one in had.values()), default=RELATIVE)
+    baseline, *uses = question.policies
+    for policy in uses:
+        request = Precision(metric="wait", policy=policy, over=baseline, relative=share)
+        had.setdefault(("wait", policy, baseline), request)
+    if relative is not None:
+        had = {key: replace(one, relative=relative) for key, one in had.items()}
+    return replace(question, campaign=replace(campaign, precision=tuple(had.values())))
+
+
 def _parsed(text: str) -> dict[str, Any]:
     import tomllib
 
@@ -279,6 +324,7 @@ def _planned(
     begun: float,
 ) -> Plan:
     """Choose the number of samples, and their rounds; refuse a store of another campaign."""
+    from schedfarm.farm.planning.rounds import FIRST
     from schedfarm.farm.planning.sizing import rounds_of, samples_of, size_of
     from schedfarm.farm.planning.survey import survey
 
@@ -293,7 +339,9 @@ def _planned(
     size = size_of(surveyed, place, left, hands, samples)
     rounds = rounds_of(surveyed, place, size.resamples)
     had = samples_of(surveyed, place)
-    return Plan(replace(campaign, resamples=rounds[-1]), rounds, size.seconds, had)
+    # Precision takes two rounds at least, mostly, and rarely all samples.
+    share = min(1.0, 2 * FIRST / rounds[-1]) if campaign.precision else 1.0
+    return Plan(replace(campaign, resamples=rounds[-1]), rounds, share * size.seconds, had)
 
 
 def _write(question: Question, plan: Plan, *, quiet: bool) -> None:
@@ -311,6 +359,7 @@ def _write(question: Question, plan: Plan, *, quiet: bool) -> None:
             wanted.resamples,
             wanted.loads,
             wanted.name,
+            wanted.precision,
         ).text()
     else:
         unlocated = replace(question.campaign, resamples=wanted.resamples)
@@ -329,73 +378,101 @@ def _write(question: Question, plan: Plan, *, quiet: bool) -> None:
 def _counted(campaign: Campaign) -> str:
     from schedfarm.core.numerals import counted
 
-    return (
-        f"{counted(campaign.resamples, 'sample')} under {len(campaign.policies)} policies"
-        if campaign.resamples
-        else f"the log alone under {len(campaign.policies)} policies"
-    )
+    under = f"under {len(campaign.policies)} policies"
+    if not campaign.resamples:
+        return f"the log alone {under}"
+    samples = counted(campaign.resamples, "sample")
+    if not campaign.precision:
+        return f"{samples} {under}"
+    share = 100 * min(one.relative for one in campaign.precision)
+    return f"at most {samples} {under} until intervals are within {share:g} %"
 
 
-def _run(
-    plan: Plan, question: Question, workers: int, begun: float, budget: float, quiet: bool
-) -> str:
-    """Simulate round by round, with a verdict after each but the last.
+class _Pace:
+    """Print a verdict after each round but the last, and end sampling when the time is over.
 
-    Returns why fewer samples than planned were simulated, "" for all. Exits if it is interrupted.
+    short: why fewer samples than planned were simulated; "" for all.
     """
-    place, took, before = question.place.resolved(), 0.0, plan.had
-    with _cluster(workers, place) as client:
-        for i, resamples in enumerate(plan.rounds):
-            start = time.monotonic()
-            # The time of a round follows from that of the last one.
-            if i and start - begun + took * (resamples - before) > budget - PAGE_SECONDS:
-                return f"the time is over after {before} of {plan.rounds[-1]} samples"
-            campaign = replace(plan.campaign, resamples=resamples)
-            outcome = _round(campaign, place, client, quiet=quiet, first=not i)
+
+    def __init__(
+        self, question: Question, plan: Plan, begun: float, limit: float, *, quiet: bool
+    ) -> None:
+        self.short = ""
+        self._question, self._quiet = question, quiet
+        self._of = "" if plan.campaign.precision else f" of {plan.rounds[-1]}"
+        self._end = begun + limit - PAGE_SECONDS
+        self._samples, self._start = plan.had, time.monotonic()
+
+    def goes_on(self, samples: int, following: int) -> bool:
+        """Tell whether a round of `following` samples in all would end in time."""
+        now = time.monotonic()
+        took = (now - self._start) / max(1, samples - self._samples)
+        self._samples, self._start = samples, now
+        if not self._quiet:
+            _preliminary(self._question, f"{samples}{self._of} samples")
+        # The time of a round follows from that of the last one.
+        if now + took * (following - samples) > self._end:
+            self.short = (
+                f"the time is over after {samples}{self._of} samples; the same command continues"
+            )
+            return False
+        return True
+
+
+def _run(plan: Plan, question: Question, spec: ClusterSpec, pace: _Pace, quiet: bool) -> str:
+    """Simulate round by round; return why fewer samples than planned were simulated, "" for all.
+
+    Exits if it is interrupted.
+    """
+    from schedfarm.cluster import connect
+    from schedfarm.farm.cli.cautions import warn
+    from schedfarm.farm.cli.run import opening_of
+    from schedfarm.farm.execution.run import begin
+    from schedfarm.farm.watching.progress import Quiet, watcher
+
+    place, client = question.place.resolved(), None
+    closed = spec.kind != "local" or plan.seconds > ALONE_SECONDS
+    with ExitStack() as stack:
+        if spec.launcher.found:
+            client, closed = stack.enter_context(connect(spec)), False
+        for resamples, following in zip_longest(plan.rounds, plan.rounds[1:]):
+            with begin(replace(plan.campaign, resamples=resamples), place) as prepared:
+                if resamples == plan.rounds[0]:
+                    warn(prepared.store.cautions)
+                if closed and prepared.tasks:
+                    opening = opening_of(spec, prepared.store.place, plan.campaign, watched=False)
+                    client = stack.enter_context(connect(spec, stack.enter_context(opening)))
+                    closed = False
+                watch = Quiet(sys.stderr) if quiet else watcher()
+                outcome = _round(prepared, client, watch, pace)
             if outcome.interrupted:
                 click.echo(f"interrupted; {RESUMES}", err=True)
                 sys.exit(INTERRUPTED)
-            took = (time.monotonic() - start) / max(1, resamples - before)
-            before = resamples
-            if resamples < plan.rounds[-1] and not quiet:
-                _preliminary(question, resamples, plan.rounds[-1])
-    return ""
+            if following is None or not pace.goes_on(resamples, following):
+                break
+    return pace.short
 
 
-@contextmanager
-def _cluster(workers: int, place: Place) -> Iterator[Client | None]:
-    """Yield a client of a local cluster; None for this process alone."""
-    if not workers:
-        yield None
-        return
-    from schedfarm.cluster import ClusterSpec, connect
-
-    with connect(ClusterSpec.of({"on": "local", "workers": workers})) as client:
-        yield client
-
-
-def _round(
-    campaign: Campaign, place: Place, client: Client | None, *, quiet: bool, first: bool
-) -> Outcome:
+def _round(prepared: Prepared, client: Client | None, watch: Watcher, pace: _Pace) -> Outcome:
     """Simulate what the store lacks of a campaign."""
-    from schedfarm.farm.cli.cautions import warn
-    from schedfarm.farm.execution.run import begin, execute
-    from schedfarm.farm.watching.progress import Quiet, watcher
+    from schedfarm.farm.execution.run import execute
 
-    with begin(campaign, place) as prepared:
-        if first:
-            warn(prepared.store.cautions)
-        return execute(prepared, client, Quiet(sys.stderr) if quiet else watcher())
+    return execute(
+        prepared,
+        client,
+        watch,
+        goes_on=lambda verdict: pace.goes_on(verdict.rounds[-1].samples, verdict.samples),
+    )
 
 
-def _preliminary(question: Question, samples: int, of: int) -> None:
+def _preliminary(question: Question, samples: str) -> None:
     """Print the verdicts so far."""
     from schedfarm import analysis
 
     baseline, *uses = question.policies
     found = analysis.compare(str(question.place), baseline, uses, metrics=["wait"])
     for sentence in analysis.verdicts(found):
-        click.echo(f"after {samples} of {of} samples: {sentence}", err=True)
+        click.echo(f"after {samples}: {sentence}", err=True)
 
 
 def _answer(question: Question, short: str) -> None:
@@ -409,7 +486,7 @@ def _answer(question: Question, short: str) -> None:
     notes += analysis.comparison_warnings(store, found)
     click.echo(analysis.comparison_text(found, groups))
     if short:
-        notes.insert(0, f"{short}; the same command continues")
+        notes.insert(0, short)
     for sentence in notes:
         click.echo(f"note: {sentence}", err=True)
     _page(question)

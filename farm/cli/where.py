@@ -118,6 +118,11 @@ class ClusterOptions:
         on = self._on or ""
         return Path(on) if on.endswith(".toml") and recognised(on) is None else None
 
+    @property
+    def workers(self) -> int | None:
+        """Number of workers given with --workers, if any."""
+        return self._workers
+
     def words(self) -> list[str]:
         """Return equivalent command-line arguments that are valid in any folder."""
         on = str(self._file.absolute()) if self._file else self._on

@@ -71,9 +71,10 @@ def every_policy() -> list[Policy]:
     >>> [policy.name for policy in every_policy()][:2]
     ['fcfs+none', 'lxf+none']
     """
-    kinds: dict[tuple[bool, bool], Order] = {}
+    kinds: dict[tuple[bool, ...], Order] = {}
     for order in ORDERS.values():
-        kinds.setdefault((order.code is None, order.shares is None), order)
+        kind = (order.code is None, order.shares is None, order.weighs is None)
+        kinds.setdefault(kind, order)
     names = [*(order.name for order in kinds.values()), WRITTEN, CALLED]
     shared = [order.name for order in kinds.values() if order.shares]
     found = [_policy(name, rule) for rule in RULES.values() for name in names]

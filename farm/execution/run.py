@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,7 +30,8 @@ from schedfarm.farm.execution.worker import Result, isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.design import Design, build, design
-from schedfarm.farm.planning.parts import Part, shares
+from schedfarm.farm.planning.parts import Part, check_parts, shares
+from schedfarm.farm.planning.rounds import Verdict
 from schedfarm.farm.planning.survey import Survey, survey
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing, missing_blocks, plan
 from schedfarm.farm.store.files import InUse, unwritable, writing
@@ -250,11 +251,7 @@ def begin_part(
 
     InputError if a run without part holds the store, or another process the part.
     """
-    if campaign.precision:
-        raise InputError(
-            f"--part {part}: campaign {campaign.name!r} asks for precision, whose rounds are "
-            "judged by one process; leave --part out, or precision"
-        )
+    check_parts(campaign, f"--part {part}")
     designed = design(store, survey(campaign), retry_failed=retry_failed)
     with ExitStack() as lock:
         while True:
@@ -348,11 +345,17 @@ def _complete(store: Store) -> bool:
 
 
 def execute(
-    prepared: Prepared, client: Client | None, watch: Watcher, *, spot_checks: float = SHARE
+    prepared: Prepared,
+    client: Client | None,
+    watch: Watcher,
+    *,
+    spot_checks: float = SHARE,
+    goes_on: Callable[[Verdict], bool] = lambda _: True,
 ) -> Outcome:
     """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`.
 
-    A campaign that asks for precision goes on with the next round until its intervals are short.
+    A campaign that asks for precision goes on with the next round until its intervals are short, or
+    `goes_on` rejects that round.
     """
     watchers = All(watch, EventLog(prepared.store.place))
     share, before = spot_checks if client else 0.0, prepared.before
@@ -360,7 +363,7 @@ def execute(
         stack.callback(lambda: watchers.see(End()))
         rounds = [_execute_round(prepared, client, watchers, share)]
         while not rounds[-1].interrupted:
-            following = _next_round(prepared)
+            following = _next_round(prepared, goes_on)
             if following is None:
                 break
             prepared = following
@@ -411,7 +414,7 @@ def _execute_round(
     return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
 
 
-def _next_round(prepared: Prepared) -> Prepared | None:
+def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepared | None:
     """Judge a finished round; return the next one, without tasks if sampling ends; None if neither.
 
     A round is not finished while tasks of it are lost.
@@ -423,6 +426,8 @@ def _next_round(prepared: Prepared) -> Prepared | None:
     run = prepared.lock.enter_context(prepared.store.place.locked())
     designed = design(prepared.store.place, prepared.survey)
     if designed.verdict is None or designed.standing:
+        return None
+    if not (designed.verdict.stopped or goes_on(designed.verdict)):
         return None
     return _prepare(designed, prepared.lock, run)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import accumulate
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block
@@ -57,21 +57,34 @@ class Part:
         return f"{self.number}/{self.of}"
 
 
+def check_parts(campaign: Campaign, option: str) -> None:
+    """Refuse parts of a campaign whose rounds one process has to judge."""
+    if campaign.precision:
+        raise InputError(
+            f"{option}: campaign {campaign.name!r} asks for precision, whose rounds are judged by "
+            "one process; leave the option out, or precision"
+        )
+
+
 def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
     """Return the blocks of each of a number of parts, from 1, of about equal planned time.
 
     The shares depend on campaign and store alone, not on the blocks that are done: each block is in
-    one part whenever a part begins. Batches that share jobs stay together where possible.
+    one part whenever a part begins.
     """
     tasks = plan(store, campaign, store.blocks())
     batches = [batch for task in tasks for batch in task.batches]
     costs = block_costs(store, (block for batch in batches for block in batch))
     weights = [
-        len(batch) * WRITE_SECONDS + math.fsum(costs[block] for block in batch) for batch in batches
+        (len(batch) * WRITE_SECONDS + math.fsum(costs[block] for block in batch), batch)
+        for batch in batches
     ]
-    total = math.fsum(weights)
+    # The longest to the part with least work: none is empty while another one has two batches.
+    weights.sort(key=lambda one: -one[0])
     found: dict[int, list[Block]] = defaultdict(list)
-    for batch, weight, end in zip(batches, weights, accumulate(weights), strict=True):
-        # By its middle, so that no part has more than one batch beyond its share.
-        found[min(of, 1 + int((end - weight / 2) / total * of))] += batch
+    loads = [(0.0, number) for number in range(1, of + 1)]
+    for weight, batch in weights:
+        load, number = loads[0]
+        found[number] += batch
+        heapq.heapreplace(loads, (load + weight, number))
     return found

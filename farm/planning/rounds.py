@@ -40,6 +40,10 @@ Pairs = Callable[[Precision, str, str], Block]
 """Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
 
 
+class NoIntervalError(InputError):
+    """A request that the finished samples cannot answer, such as a ratio to a mean of 0."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """Hold the interval of one request at one trace and load after a round.
@@ -152,8 +156,8 @@ def first_samples(campaign: Campaign) -> int:
 def judge(campaign: Campaign, pairs: Callable[[int], Pairs], samples: int) -> Verdict:
     """Judge the rounds of a campaign for which a store has the samples up to a number.
 
-    pairs: gives, for the first n samples, the finished pairs. Raises `InputError` if a request has
-    no interval.
+    pairs: gives, for the first n samples, the finished pairs. Raises `NoIntervalError` if a
+    request has no interval.
     """
     rounds: list[Round] = []
     wanted = first_samples(campaign)
@@ -175,7 +179,7 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
     found = interval_of(pairs, request, trace, load)
     if np.isnan(found.value):
         few = len(pairs[0]) < LEAST_PAIRS
-        raise InputError(
+        raise NoIntervalError(
             f"precision: {request} at trace {trace!r}, load {load}, has no interval: of "
             f"{counted(len(pairs[0]), 'finished pair')} the ratio of means is not a number; "
             + ("run the failed cells with --retry-failed" if few else "request another metric")

@@ -16,8 +16,8 @@ from schedfarm.farm.store.records import read_headers
 PILOT = 8
 """Difference in samples of two designs from which the cost of a sample follows."""
 
-LEAST, MOST = 8, 100
-"""Least and most samples that a budget is spent on: 100 pairs give intervals of a few per cent."""
+LEAST, MOST = 8, 1000
+"""Least and most samples of a budget: 1,000 pairs give intervals below one per cent."""
 
 AIM = 0.7
 """Share of a budget that the planned cost may take: extrapolated costs are up to twice too low."""
@@ -62,12 +62,16 @@ def size_of(
 def rounds_of(survey: Survey, place: Place, resamples: int) -> list[int]:
     """Return the number of samples after each round, ascending; the last is `resamples`.
 
+    A campaign that asks for precision makes its rounds itself, so it has the last number alone.
+
     Other rounds end with whole blocks, since a block that grows is simulated again as a whole. What
     the store lacks of samples that it has already is part of the first round.
     """
     had = samples_of(survey, place)
     if resamples <= had:
         return [had]
+    if survey.campaign.precision:
+        return [resamples]
     log = int(survey.campaign.log)
     step = _step(survey, place, max(had + log, math.ceil((resamples + log) / ROUNDS)))
     ends = (math.ceil(resamples * k / ROUNDS) + log for k in range(1, ROUNDS))
@@ -97,7 +101,9 @@ def samples_of(survey: Survey, place: Place) -> int:
 
 
 def _design(survey: Survey, place: Place, resamples: int) -> Design:
-    return design(place, Survey(replace(survey.campaign, resamples=resamples), survey.traces))
+    """Design a store of all of these samples, also if precision asks for fewer at first."""
+    grown = Survey(replace(survey.campaign, resamples=resamples), survey.traces)
+    return design(place, grown, resamples)
 
 
 def _missing(designed: Design) -> list[Block]:

@@ -27,6 +27,7 @@ ANSWERS = {
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
     "shared-machine": "0 failed",
+    "job-arrays": "no block is missing, and the summary is complete",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
     "../plots": "figure: heatmap.png",
@@ -140,7 +141,7 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "larger-machine", "log-to-answer", "network-file-systems",
+        "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
         "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
         "why-a-job-waited",
     ]  # fmt: skip

@@ -11,6 +11,8 @@ CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
 ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Plans that are searched"
 PREDICTED = "Predictions"
 
+PRIORITY = "Slurm's priority"
+
 ANY_RULE = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 
 NO = -1
@@ -504,6 +506,58 @@ def _shares() -> Iterator[Case]:  # noqa: C901
         yield Case(name, f"{MODULE}:heaviest+none", 2, rows, [0, 0, 5, 2], ORDERS)
 
 
+def _priorities() -> Iterator[Case]:
+    """Slurm's priority; the first job holds the machine while the others come."""
+    for name, weights, starts in (
+        # Sizes of the others: 3/4, 1, 2/4, 2/4.
+        ("the largest goes first", "size=100", [0, 14, 10, 20, 20]),
+        ("so it does by processors as a TRES", "cpu=100", [0, 14, 10, 20, 20]),
+        # 1/4, 0, 2/4, 2/4: at 16 only two processors are free.
+        ("with favor_small the smallest", "size=100, favor_small=yes", [0, 18, 24, 10, 10]),
+        # 75 and 100 are cut to 0 and 1, and at least 1: all alike.
+        ("priorities are whole", "size=1", [0, 10, 16, 20, 20]),
+        ("no weight is first come, first served", "max_age=5s", [0, 10, 16, 20, 20]),
+    ):
+        yield Case(name, f"multifactor({weights})+none", 4, ORDERED, starts, PRIORITY)
+    name = "a size relative to time is per minute, rounded up: 4/2/4 and 4/1/4"
+    rows: Rows = [(0, 10, 10, 4), (1, 61, 61, 4), (2, 60, 60, 4)]
+    policy = "multifactor(size=100, relative_to_time=yes)+none"
+    yield Case(name, policy, 4, rows, [0, 70, 10], PRIORITY)
+    policy = "multifactor(size=100, relative_to_time=yes, favor_small=yes)+none"
+    yield Case(f"1 less {name}", policy, 4, rows, [0, 10, 71], PRIORITY)
+    # Size 12.5 and 50; at 12 ages are those of 10, 8/8 and 4/8: 112 and 100; of 12: 112 and 125.
+    name = "priorities are calculated every calc"
+    rows = [(0, 12, 12, 4), (1, 5, 5, 1), (6, 5, 5, 4)]
+    weights = "age=100, size=50, max_age=8s"
+    yield Case(name, f"multifactor({weights}, calc=5s)+none", 4, rows, [0, 12, 17], PRIORITY)
+    yield Case(name, f"multifactor({weights}, calc=12s)+none", 4, rows, [0, 17, 12], PRIORITY)
+    # At 5 user 1 has 20, ranks 3, 3 and 1. At 10 users 1 and 2 have 20 each, user 3 nothing.
+    name = "the fair tree ranks users"
+    rows = [(0, 5, 5, 4, 1), (0, 5, 5, 4, 2), (1, 3, 3, 4, 1), (2, 3, 3, 4, 3)]
+    policy = "multifactor(fairshare=100, calc=5s, halflife=0s)+none"
+    yield Case(name, policy, 4, rows, [0, 5, 13, 10], PRIORITY)
+    # (3/4) / (40/60) and (1/4) / (20/60); with equal shares user 2 would be first.
+    name = "at 15 users 1 and 2 have had 40 and 20, of shares 3 and 1 in account -1"
+    rows = [(0, 10, 10, 4, 1), (1, 5, 5, 4, 2), (2, 5, 5, 4, 2), (3, 5, 5, 4, 1)]
+    shares = "accounts=(-1=1), users=(1@-1=3)"
+    policy = f"multifactor(fairshare=100, calc=5s, halflife=0s, {shares})+none"
+    yield Case(name, policy, 4, rows, [0, 10, 20, 15], PRIORITY)
+    policy = f"multifactor(fairshare=100, calc=5s, halflife=0s, algorithm=classic, {shares})+none"
+    yield Case(name, policy, 4, rows, [0, 10, 20, 15], PRIORITY)
+    # At 15 user 1 has (20/2 + 20)/2 = 15 and user 2 20; without decay 40 and 20.
+    name = "usage decays by half in a half-life"
+    for algorithm in ("tree", "classic"):
+        for halflife, starts in (("5s", [0, 10, 20, 15]), ("0s", [0, 10, 15, 20])):
+            policy = f"multifactor(fairshare=100, calc=5s, halflife={halflife}"
+            policy += f", algorithm={algorithm})+none"
+            yield Case(name, policy, 4, rows, starts, PRIORITY)
+    # At 4 user 1's running job has had 4 x 3, and user 2's 4 x 1: user 2 starts on the last.
+    name = "running jobs are charged"
+    rows = [(0, 30, 30, 3, 1), (0, 30, 30, 1, 2), (0, 3, 3, 1, 9), (1, 2, 2, 1, 1), (1, 2, 2, 1, 2)]
+    policy = "multifactor(fairshare=100, calc=2s)+easy"
+    yield Case(name, policy, 5, rows, [0, 0, 0, 5, 3], PRIORITY)
+
+
 # User 7 has completed runs of 10 and 20 s, the mean 15, when its third job comes at 32; the fourth
 # job then waits for the third.
 PAST = [(0, 10, 100, 1, 7), (0, 20, 100, 1, 7)]
@@ -579,6 +633,7 @@ POOL = tuple(
         _planned,
         _tabu,
         _shares,
+        _priorities,
         _predictions,
     )  # fmt: skip
     for case in part()

@@ -10,11 +10,15 @@ key for each of three jobs, or a sentence. Prints how many were policies.
 from __future__ import annotations
 
 import argparse
+import ast
+import operator
 import random
 import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +38,11 @@ JOBS = Workload.from_columns(
 )
 
 
-def written(dice: random.Random, depth: int) -> str:
-    """Return a well-formed expression."""
+def written(dice: random.Random, depth: int, inputs: tuple[str, ...] = ARGUMENTS) -> str:
+    """Return a well-formed expression of some inputs."""
     if depth == 0 or dice.random() < 0.2:
-        return dice.choice((*ARGUMENTS, "0", "3", ".5", "2e9"))
-    inner = [written(dice, depth - 1) for _ in range(4)]
+        return dice.choice((*inputs, "0", "3", ".5", "2e9"))
+    inner = [written(dice, depth - 1, inputs) for _ in range(4)]
     return dice.choice(
         (
             f"({inner[0]} {dice.choice(('+', '-', '*', '/', '%', '**'))} {inner[1]})",
@@ -57,6 +61,51 @@ def _changed(dice: random.Random, text: str) -> str:
         at = dice.randrange(len(text) + 1)
         text = text[:at] + dice.choice(("", *CHARACTERS)) + text[at + dice.randrange(2) :]
     return text
+
+
+def by_python(text: str, given: dict[str, float]) -> float:
+    """Return the value of an expression for one job, as Python's own parser reads it."""
+    with np.errstate(all="ignore"):
+        return float(_value(ast.parse(text.strip(), mode="eval").body, given))
+
+
+def _value(node: ast.expr, given: dict[str, float]) -> Any:
+    if isinstance(node, ast.Constant):
+        return np.float64(node.value)  # type: ignore[arg-type]
+    if isinstance(node, ast.Name):
+        return np.float64(given[node.id])
+    if isinstance(node, ast.IfExp):
+        assert isinstance(node.test, ast.Compare)
+        left, right = _value(node.test.left, given), _value(node.test.comparators[0], given)
+        holds = _PYTHON[type(node.test.ops[0])](left, right)
+        return _value(node.body if holds else node.orelse, given)
+    if isinstance(node, ast.UnaryOp):
+        return -_value(node.operand, given)
+    if isinstance(node, ast.BinOp):
+        return _PYTHON[type(node.op)](_value(node.left, given), _value(node.right, given))
+    assert isinstance(node, ast.Call)
+    assert isinstance(node.func, ast.Name)
+    values = [_value(one, given) for one in node.args]
+    if node.func.id in ("min", "max"):
+        # Unlike Python's own, with which a comparison of NaN is false.
+        some = [value for value in values if value != value]
+        return some[0] if some else {"min": min, "max": max}[node.func.id](values)
+    return getattr(np, node.func.id)(*values)
+
+
+_PYTHON: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: lambda x, y: (
+        reduce(operator.mul, [x] * int(y)) if y in range(1, 9) else np.power(x, y)
+    ),
+    ast.Lt: operator.lt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+}
 
 
 def cases(count: int, seed: int) -> Iterator[str]:

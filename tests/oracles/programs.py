@@ -10,6 +10,7 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.policy.multifactor import is_multifactor
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.loop import promises_reference, simulate_reference
 from schedfarm.core.schedule import Schedule
@@ -63,7 +64,8 @@ def by_seconds(work: Workload, policy: Policy) -> Answers | None:
     span = int(work.submit.max(initial=0) + work.estimate.sum())
     if work.platform.name != "pool" or span >= SPAN or policy.refresh or policy.halflife:
         return None
-    if policy.rule == "planned" and ":" not in policy.order:
+    called = ":" in policy.order or is_multifactor(policy.order)
+    if policy.rule == "planned" and not called:
         return answers(simulate_planned(work, policy), promises_planned(work, policy))
     promises_anew = policy.row.promise is not None and not policy.row.keeps_plan
     if promises_anew and {policy.order, policy.backfill} <= BY_SECONDS:

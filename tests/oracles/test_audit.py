@@ -18,6 +18,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.read import read_swf
 from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.logs.swf import write_swf
+from schedfarm.core.policy.multifactor import NAME
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.reference.job import jobs_of
 from schedfarm.core.reference.orders import KEYS
@@ -68,6 +69,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "schedfarm.core.errors",
         "schedfarm.core.logs.read",
         "schedfarm.core.logs.schedules",
+        "schedfarm.core.policy.multifactor",
         "schedfarm.core.policy.orders",
         "schedfarm.core.policy.policy",
         "schedfarm.core.schedule",
@@ -77,7 +79,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
 
 def test_every_order_has_a_formula() -> None:
     """The auditor takes none from the rows of the orders."""
-    assert {*FORMULAS} == {*ORDERS}
+    assert {*FORMULAS, NAME} == {*ORDERS}
 
 
 @given(work=workloads().filter(len), data=st.data())

@@ -10,6 +10,7 @@ import pytest
 
 import schedfarm.core.reference
 from schedfarm.core.errors import InputError
+from schedfarm.core.policy.multifactor import NAME
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import jobs_of
@@ -86,7 +87,7 @@ def test_ties_of_a_cube_fall_as_in_the_formula() -> None:
 
 def test_every_order_has_a_key_of_its_own() -> None:
     """The reference takes no formula from elsewhere."""
-    assert {*KEYS, *SHARES} == {*ORDERS}
+    assert {*KEYS, *SHARES, NAME} == {*ORDERS}
 
 
 def test_it_shares_nothing_with_the_fast_simulator() -> None:
@@ -108,9 +109,11 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
         "schedfarm.core.errors",
         "schedfarm.core.machines.network.platform",
         "schedfarm.core.machines.nodes.platform",
+        "schedfarm.core.policy.multifactor",
         "schedfarm.core.machines.resources.platform",
         "schedfarm.core.policy.orders",
         "schedfarm.core.policy.policy",
+        "schedfarm.core.policy.predictions",
         "schedfarm.core.schedule",
         "schedfarm.core.workload.workload",
     }

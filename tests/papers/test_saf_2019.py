@@ -511,7 +511,7 @@ def test_an_unknown_report_is_refused_before_anything_runs(said: Said) -> None:
     """The known reports are listed, and no store is made."""
     text = CAMPAIGN.to_toml().replace('"saf-2019"', '"fig1"')
     Path("small.toml").write_text(text, encoding="utf-8")
-    known = "saf-2019, sabin-2005, klusacek-2012, eyraud-2006, jones-2005"
+    known = "saf-2019, sabin-2005, klusacek-2012, eyraud-2006, jones-2005, tsafrir-2007"
     refused = said("run", "small.toml", "--store", "s")
     assert refused == f"farm: report 'fig1' is unknown; known: {known}"
 

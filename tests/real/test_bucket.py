@@ -29,7 +29,7 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, repair, verify
 from tests.crash.test_killed_build import kill_build
 from tests.crash.test_sleepers import FIVE, THREE
-from tests.support.growing import GROWN, SMALL, assert_same_by_label, counts
+from tests.support.growing import GROWN, SMALL, assert_same_by_label, counts, tree
 from tests.support.harness import (
     FARM,
     Command,
@@ -38,6 +38,7 @@ from tests.support.harness import (
     two_machines,
     wait_for,
 )
+from tests.support.precise import PRECISE, values_of
 from tests.support.refusals import sentence
 from tests.support.seaweed import BUCKET, Seaweed, use
 
@@ -113,6 +114,25 @@ def test_killed_in_mid_run__resumed_sound_and_equal(
         if path.is_file():
             assert seaweed.secret.encode() not in path.read_bytes(), path
             assert seaweed.key.encode() not in path.read_bytes(), path
+
+
+def test_precision_killed_between_rounds__as_on_a_disk(bucket: str, tmp_path: Path) -> None:
+    """The same rounds and bytes; the request, not the kill, ends the sampling."""
+    (tmp_path / "c.toml").write_text(PRECISE.to_toml())
+    farm.run(PRECISE, tmp_path / "local")
+    url = f"{bucket}/precise.farm"
+    words = ("run", "c.toml", "--store", url, "--workers", "1")
+    first = Command(tmp_path, *words)
+    wait_for(lambda: first.process.poll() is not None or "round 1, " in first.err, "a round")
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.finish()
+    again = Command(tmp_path, *words)
+    assert again.finish() == 0, again.err
+    assert 40 <= printed_counts(again.out)["before"] < printed_counts(again.out)["cells"]
+    copy = fetched(url, tmp_path / "copy")
+    assert_same_by_label(copy, tmp_path / "local")
+    assert tree(copy).attrs["precision"] == tree(tmp_path / "local").attrs["precision"]
+    assert values_of(copy) == values_of(tmp_path / "local")
 
 
 @pytest.fixture

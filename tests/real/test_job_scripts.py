@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from schedfarm.cluster.coordinator import Coordinator
+from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.examples import examples
 from schedfarm.cluster.jobs import job_options
 from schedfarm.cluster.launchers import LAUNCHERS, imported
@@ -81,6 +82,19 @@ def test_coordinator_of_the_example(kind: str, alone: Path) -> None:
     words = [sys.executable, "-m", "schedfarm", "run", "a b.toml"]
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
     compared(f"{kind}.coordinator", job.script(words), alone)
+
+
+@pytest.mark.parametrize("kind", BATCH)
+def test_array_of_the_example(kind: str, alone: Path) -> None:
+    """Each job runs one part, by the number that the batch system gives it."""
+    spec = ClusterSpec.of(table_of(examples()[kind]))
+    if kind in ("lsf", "htcondor"):
+        with pytest.raises(ClusterError, match=f"{kind}: farm submit has no arrays for it"):
+            Coordinator(spec, opening(alone), 200)
+        return
+    job = Coordinator(spec, opening(alone), 200)
+    words = [sys.executable, "-m", "schedfarm", "run", "a b.toml"]
+    compared(f"{kind}.array", job.script(words), alone)
 
 
 def test_newcomer__says_only_slurm(alone: Path) -> None:

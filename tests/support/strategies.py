@@ -107,7 +107,7 @@ def orders_of(platform: str, rule: str) -> tuple[str, ...]:
     if platform == "network" or rule == "demt":
         return FIXED
     if platform == "nodes":
-        return (*(order for order in ORDERS if order not in SHARING), *CALLED, *WRITTEN)
+        return (*(name for name, row in ORDERS.items() if not row.remembers), *CALLED, *WRITTEN)
     return (*ORDERS, *CALLED, *ASKING, *WRITTEN)
 
 

@@ -178,7 +178,7 @@ def _known(policy: Policy) -> Policy:
             "on nodes leave it out"
         )
     row = find_order(policy.order)
-    if row.shares is not None or (row.function is not None and row.function.asks_history):
+    if row.remembers:
         raise InputError(
             f"policy {policy.name!r}: order {policy.order!r} goes by what users have got, which is "
             "followed in a pool of processors only; take another order"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schedfarm.core.engine import usage
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import priority, usage
 from schedfarm.core.engine.running import Jobs, Running
 from schedfarm.core.engine.usage import SETTLED, Shares
 
@@ -14,3 +15,20 @@ def follow(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -
     for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
         usage.count_ended(shares, jobs, running.job[p], running.end[p])
     usage.refresh(shares, now - jobs.submit[0])
+
+
+@priority.list_ended.of(Running)
+def list_ended(running: Running, begun: int, active: Int64, at: int) -> int:
+    """Write the jobs after the end of the list."""
+    ended = begun - running.count[0]
+    for p in range(ended):
+        active[at + p] = running.job[running.count[0] + p]
+    return int(ended)
+
+
+@priority.list_running.of(Running)
+def list_running(running: Running, active: Int64) -> int:
+    """Write the list."""
+    for p in range(running.count[0]):
+        active[p] = running.job[p]
+    return int(running.count[0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from schedfarm.analysis import compare, open_trace, verdicts
 from schedfarm.analysis.report import markup
 from schedfarm.core import Schedule, Workload, simulate, write_swf
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, Outcome
 from tests.support.command_line import Farm
@@ -121,14 +124,76 @@ def test_an_interrupted_command_continues(farm: Farm, monkeypatch: pytest.Monkey
     assert "4 pairs" in resumed.stdout.splitlines()[0]
 
 
-def test_the_time_limits_the_samples(farm: Farm) -> None:
+def test_the_time_limits_the_samples(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     """A round that would end too late is left to the next command."""
     site()
-    short = farm(*WORDS, "--minutes", COMMAND.PAGE_SECONDS / 60)
-    over = re.search(r"note: the time is over after (\d+) of 8 samples", short.stderr)
-    assert over
-    assert f"{over[1]} pairs" in short.stdout
-    assert "8 pairs" in farm(*WORDS).stdout
+    monkeypatch.setattr("schedfarm.farm.planning.sizing.LEAST", 24)
+    words = (*WORDS, "--precision", 0.001)
+    short = farm(*words, "--minutes", COMMAND.PAGE_SECONDS / 60)
+    assert "note: the time is over after 20 samples; the same command continues" in short.stderr
+    assert "20 pairs" in short.stdout
+    assert "24 pairs" in farm(*words).stdout
+
+
+def test_samples_are_added_until_the_answer_is_precise(farm: Farm) -> None:
+    """The interval is as short as requested, and each round tightens the verdict."""
+    site()
+    done = farm(*WORDS, "--precision", 0.01)
+    campaign = Campaign.from_toml("site.toml")
+    (request,) = campaign.precision
+    assert (request.metric, request.policy, request.over) == ("wait", "spf+easy", "fcfs+easy")
+    low, ratio, high = compare("site.farm", metrics=["wait"])["ratio"].values.ravel()
+    samples = max(open_trace("site.farm", "site")["resample"].values)
+    assert (high - low) / 2 / ratio <= 0.01
+    assert 20 < samples < campaign.resamples
+    so_far = [int(n) for n in re.findall(r"after (\d+) samples: spf\+easy: mean", done.stderr)]
+    assert so_far[0] == 20
+    assert max(so_far) < samples
+    assert f"with {samples} samples, at the requested precision" in done.stderr
+    assert BEGUN.findall(farm(*WORDS).stderr) == [(str(2 * (samples + 1)),) * 2]
+
+
+def test_precision_is_refined_and_dropped(farm: Farm) -> None:
+    """A shorter interval, a further policy, and a number of samples in its place."""
+    site()
+    farm(*WORDS, "--precision", 0.4)
+    farm(*WORDS, "--use", "saf+easy", "--precision", 0.3)
+    campaign = Campaign.from_toml("site.toml")
+    assert [(one.policy, one.relative) for one in campaign.precision] == [
+        ("spf+easy", 0.3),
+        ("saf+easy", 0.3),
+    ]
+    farm(*WORDS, "--samples", 22)
+    campaign = Campaign.from_toml("site.toml")
+    assert (campaign.precision, campaign.resamples) == ((), 22)
+    assert "22 pairs" in farm(*WORDS, "--precision", 0.9, "--minutes", 1).stdout
+    assert Campaign.from_toml("site.toml").precision[0].relative == 0.9
+
+
+def test_waits_of_zero_have_no_interval_and_an_answer(farm: Farm) -> None:
+    """Sampling ends after the first round, with the reason; so does the same command."""
+    jobs = poisson(64, jobs=400, seed=3, per_week=40, users=8)
+    write_swf(replace(jobs, platform=Pool(2**16)), "site.swf")
+    for _ in range(2):
+        done = farm(*WORDS)
+        assert "has no interval: of 20 finished pairs" in done.stderr
+        assert "spf+easy" in done.stdout
+
+
+def test_a_cluster_is_used_as_by_farm_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--on and --workers reach the cluster, which is started once for all rounds."""
+    site()
+    asked: list[Any] = []
+
+    @contextmanager
+    def connected(spec: Any, opening: Any) -> Iterator[None]:
+        asked.append((spec.kind, spec.workers))
+        yield None
+
+    monkeypatch.setattr("schedfarm.cluster.connect", connected)
+    monkeypatch.setattr(COMMAND, "ALONE_SECONDS", 0.0)
+    farm(*WORDS, "--samples", 4, "--on", "local", "--workers", 2)
+    assert asked == [("local", 2)]
 
 
 def test_a_given_number_of_samples_is_not_cut_short(
@@ -205,7 +270,10 @@ def test_what_is_refused(said: Said, tmp_path: Path) -> None:
         ([*base, *use, "--load", "many"], ("'many'", "original")),
         ([*base, *use, "--store", "."], ("--store .", "has no name of its own")),
         ([*base, *use, "--samples", "4", "--minutes", "2"], ("--minutes 2", "--samples 4")),
+        ([*base, *use, "--samples", "4", "--precision", "0.1"], ("--precision 0.1", "--samples 4")),
         ([*base, *use, "--minutes", "0"], ("--minutes",)),
+        ([*base, *use, "--precision", "2"], ("--precision", "0<x<1")),
+        ([*base, *use, "--on", "slrum"], ("slrum", "slurm")),
         (["gone.swf", *base[1:], *use], ("gone.swf",)),
         (["empty.swf", *base[1:], *use], ("empty.swf", "no data row")),
         (["silent.swf", *base[1:], *use], ("400 of 400", "--clean no_estimate=f-model")),

@@ -54,7 +54,8 @@ def test_codes_of_orders_differ() -> None:
     shares = [own.load(row.shares) for row in ORDERS.values() if row.shares]
     assert len(set(codes)) == len(codes) == 4
     assert len(set(shares)) == len(shares) == 2
-    assert all(row.fixed or row.function or row.code or row.shares for row in ORDERS.values())
+    rows = ORDERS.values()
+    assert all(row.fixed or row.function or row.code or row.shares or row.weighs for row in rows)
 
 
 def test_rules_are_not_asked_for_by_name() -> None:

@@ -8,8 +8,8 @@ from operator import le, lt
 
 import pytest
 
+from schedfarm.core.names import aliased
 from schedfarm.core.policy import orders
-from schedfarm.core.policy.options import aliased
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.rules import ALIASES, RULES, find_rule
 from schedfarm.farm.planning.cost import (

@@ -1,0 +1,367 @@
+"""Slurm's multifactor priority of waiting jobs: usage of associations, their factors, and keys."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.engine import rank
+from schedfarm.core.engine.jit import generic, kernel, verb
+from schedfarm.core.engine.machine import Machine, running_count
+from schedfarm.core.engine.queue import Queue, gather
+from schedfarm.core.engine.ranking import Ranking
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.usage import SETTLED, copy_shares, follow
+from schedfarm.core.engine.user_ranking import Sharing, rank_by_shares
+
+PERIODS, STALE, STATE = range(3)
+"""Fields of a tree's state: calculations after the first submission; whether usage has changed
+since the factors were computed; the number of fields."""
+
+LARGEST = 4294967295.0
+"""Largest priority."""
+
+
+class Constants(NamedTuple):
+    """Arguments of the order.
+
+    used: whether the order is this one. calc, max_age: s. decay: factor of usage in a period. two:
+    the base of the classic formula; as a constant, LLVM would replace the power by another
+    function.
+    """
+
+    used: bool
+    classic: bool
+    calc: int
+    max_age: int
+    decay: float
+    damping: float
+    two: float
+    age: float
+    fairshare: float
+
+
+class Weights(NamedTuple):
+    """The tree of associations, and the parts of jobs' priorities.
+
+    submit, width, leaf: int64[n], of each job its submission, s, processors and association.
+    steady: float64[n], the part of its priority that does not change. usage: float64[a + u], of
+    the accounts, parents first, and of the u associations at the last calculation,
+    processor-seconds. pending, held: int64[u], usage since then, and processors in use. fair:
+    float64[u], weighted factors. parent, part, normal: of each account and association its
+    account, the part of its siblings' shares, and the product of the parts up to the root.
+    value: float64[a + u], level fairshare or effective usage. child, first: children of account i
+    are ``child[first[i] : first[i + 1]]``. path: int64[u, d], accounts from below the root, and
+    the association itself, then -1. order: int64[u], associations in order of their last visit.
+    """
+
+    constants: Constants
+    submit: Int64
+    width: Int64
+    leaf: Int64
+    steady: Float64
+    usage: Float64
+    pending: Int64
+    held: Int64
+    fair: Float64
+    parent: Int64
+    part: Float64
+    normal: Float64
+    value: Float64
+    child: Int64
+    first: Int64
+    path: Int64
+    order: Int64
+    state: Int64
+
+
+@verb
+def copy_weights(tree: Weights, other: Weights) -> None:
+    """Copy the usage and factors of associations."""
+    for k in range(STATE):
+        other.state[k] = tree.state[k]
+    for i in range(tree.usage.size):
+        other.usage[i] = tree.usage[i]
+    for u in range(tree.pending.size):
+        other.pending[u], other.fair[u] = tree.pending[u], tree.fair[u]
+        other.order[u] = tree.order[u]
+
+
+@verb
+def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int) -> None:
+    """Make all calculations up to a number; the active jobs ran until the present or still run."""
+    calc, decay = tree.constants.calc, tree.constants.decay
+    accounts = tree.first.size - 1
+    begin = tree.state[PERIODS] * calc
+    for p in range(count):
+        j = active[p]
+        since = max(jobs.start[j] - tree.submit[0], begin)
+        tree.pending[tree.leaf[j]] += tree.width[j] * (begin + calc - since)
+    for u in range(tree.pending.size):
+        tree.usage[accounts + u] = decay * tree.usage[accounts + u] + tree.pending[u]
+        tree.pending[u] = 0
+    more = periods - tree.state[PERIODS] - 1
+    if more > 0:
+        for u in range(tree.held.size):
+            tree.held[u] = 0
+        for p in range(count):
+            tree.held[tree.leaf[active[p]]] += tree.width[active[p]] * calc
+        for _ in range(more):
+            for u in range(tree.held.size):
+                tree.usage[accounts + u] = decay * tree.usage[accounts + u] + tree.held[u]
+    tree.state[PERIODS], tree.state[STALE] = periods, 1
+
+
+@verb
+def charge(tree: Weights, jobs: Jobs, active: Int64, running: int, count: int, now: int) -> None:
+    """Charge jobs at an instant, s: the first `running` active ones still run, the others end."""
+    age, calc = now - tree.submit[0], tree.constants.calc
+    periods = age // calc
+    if tree.constants.fairshare == 0:
+        tree.state[PERIODS] = periods
+        return
+    if periods > tree.state[PERIODS]:
+        calculate(tree, jobs, active, count, periods)
+    begin = tree.state[PERIODS] * calc
+    for p in range(running, count):
+        j = active[p]
+        since = max(jobs.start[j] - tree.submit[0], begin)
+        tree.pending[tree.leaf[j]] += tree.width[j] * (age - since)
+
+
+@verb
+def add_up(tree: Weights) -> None:
+    """Give accounts the sums of the usage of their children."""
+    for i in range(tree.first.size - 2, -1, -1):
+        total = 0.0
+        for k in range(tree.first[i], tree.first[i + 1]):
+            total = total + tree.usage[tree.child[k]]
+        tree.usage[i] = total
+
+
+@verb
+def set_levels(tree: Weights) -> None:
+    """Set the level fairshare of all accounts and associations."""
+    for i in range(1, tree.usage.size):
+        above = tree.usage[tree.parent[i]]
+        used = tree.usage[i] / above if above > 0 else 0.0
+        if tree.part[i] == 0:
+            tree.value[i] = 0.0
+        elif used > 0:
+            tree.value[i] = tree.part[i] / used
+        else:
+            tree.value[i] = np.inf
+
+
+@verb
+def compare(tree: Weights, u: int, v: int) -> int:
+    """Compare two associations: -1 if u is visited first, 1 if v; 0 if they tie.
+
+    Merging tied accounts makes the order that of the values along the paths.
+    """
+    for d in range(tree.path.shape[1]):
+        i, k = tree.path[u, d], tree.path[v, d]
+        if i == k:
+            if i < 0:
+                return 0
+        elif i < 0:
+            return -1
+        elif k < 0:
+            return 1
+        elif tree.value[i] != tree.value[k]:
+            return -1 if tree.value[i] > tree.value[k] else 1
+    return 0
+
+
+@verb
+def is_tied(tree: Weights, u: int, v: int) -> bool:
+    """Tell whether association v, visited right after u, has its rank."""
+    for d in range(tree.path.shape[1]):
+        i, k = tree.path[u, d], tree.path[v, d]
+        if i < 0:
+            return True
+        if k < 0 or tree.value[i] != tree.value[k]:
+            return False
+    return True
+
+
+@verb
+def visit(tree: Weights) -> None:
+    """Set the factors of the fair tree.
+
+    By insertion, since the last visit left the order almost sorted.
+    """
+    order, number = tree.order, tree.order.size
+    for p in range(1, number):
+        u, k = order[p], p
+        while k > 0 and compare(tree, u, order[k - 1]) < 0:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = u
+    best = number
+    for p in range(number):
+        if p > 0 and not is_tied(tree, order[p - 1], order[p]):
+            best = number - p
+        tree.fair[order[p]] = tree.constants.fairshare * (best / number)
+
+
+@verb
+def set_classic(tree: Weights) -> None:
+    """Set the factors of the classic formula."""
+    total, accounts = tree.usage[0], tree.first.size - 1
+    for i in range(1, tree.usage.size):
+        actual = tree.usage[i] / total if total > 0 else 0.0
+        above = tree.parent[i]
+        if above > 0:
+            actual = actual + (tree.value[above] - actual) * tree.part[i]
+        tree.value[i] = actual
+    for u in range(tree.fair.size):
+        i, factor = accounts + u, 0.0
+        if tree.normal[i] > 0:
+            power = -(tree.value[i] / tree.normal[i] / tree.constants.damping)
+            factor = tree.constants.two**power
+        tree.fair[u] = tree.constants.fairshare * factor
+
+
+@verb
+def refresh(tree: Weights) -> None:
+    """Compute the factors of associations from their usage."""
+    tree.state[STALE] = 0
+    if tree.constants.fairshare == 0:
+        return
+    add_up(tree)
+    if tree.constants.classic:
+        set_classic(tree)
+    else:
+        set_levels(tree)
+        visit(tree)
+
+
+@verb
+def weigh(tree: Weights, waiting: Int64, count: int, key: Int64) -> None:
+    """Set the keys of the first `count` of the waiting jobs to their negative priorities."""
+    constants = tree.constants
+    if not constants.used:
+        return
+    if tree.state[STALE] == 1:
+        refresh(tree)
+    last = tree.submit[0] + tree.state[PERIODS] * constants.calc
+    for p in range(count):
+        j = waiting[p]
+        age = min(max(last - tree.submit[j], 0) / constants.max_age, 1.0)
+        total = constants.age * age + tree.fair[tree.leaf[j]] + tree.steady[j]
+        key[j] = -int(min(max(total, 1.0), LARGEST))
+
+
+class WeighedRankings(NamedTuple):
+    """`Rankings` of which at least one is Slurm's priority; the other may rank users by usage.
+
+    waiting, active: int64[n], to write the waiting jobs and the active ones on.
+    """
+
+    queue: Ranking
+    backfill: Ranking
+    moves: bool
+    differ: bool
+    sharing: Sharing
+    waiting: Int64
+    active: Int64
+    first: Weights
+    second: Weights
+
+
+@generic
+def list_ended(machine: Machine, begun: int, active: Int64, at: int) -> int:
+    """Write the jobs that have just ended, of `begun` that ran before, from `at` on; count them."""
+    raise NotImplementedError
+
+
+@generic
+def list_running(machine: Machine, active: Int64) -> int:
+    """Write the running jobs; return their number."""
+    raise NotImplementedError
+
+
+@verb
+def is_due(tree: Weights, now: int) -> bool:
+    """Tell whether a calculation is due at an instant, s."""
+    constants = tree.constants
+    return (
+        constants.fairshare > 0 and (now - tree.submit[0]) // constants.calc > tree.state[PERIODS]
+    )
+
+
+@verb
+def charge_all(rankings: WeighedRankings, jobs: Jobs, running: int, count: int, now: int) -> None:
+    """Charge the active jobs to the associations of both orders."""
+    if rankings.first.constants.used:
+        charge(rankings.first, jobs, rankings.active, running, count, now)
+    if rankings.second.constants.used:
+        charge(rankings.second, jobs, rankings.active, running, count, now)
+
+
+@rank.begun_by.of(WeighedRankings)
+def begun_by(rankings: WeighedRankings, machine: Machine) -> int:
+    """Return the number of completed jobs counted so far plus the running ones."""
+    return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
+
+
+@rank.follow_up.of(WeighedRankings)
+def follow_up(
+    rankings: WeighedRankings, machine: Machine, jobs: Jobs, begun: int, now: int
+) -> None:
+    """Charge usage up to now; running jobs are read only when a calculation is due."""
+    shares, running = rankings.sharing.shares, 0
+    if is_due(rankings.first, now) or is_due(rankings.second, now):
+        running = list_running(machine, rankings.active)
+    before = begun - shares.passed[SETTLED]
+    ended = list_ended(machine, before, rankings.active, running)
+    charge_all(rankings, jobs, running, running + ended, now)
+    follow(machine, shares, jobs, begun, now)
+
+
+@verb
+def weigh_all(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
+    """Set the keys of the first `count` of the waiting jobs in both orders."""
+    weigh(rankings.first, waiting, count, rankings.queue.key)
+    weigh(rankings.second, waiting, count, rankings.backfill.key)
+    rank_by_shares(rankings.sharing, rankings, waiting, count)
+
+
+@rank.rank_queue.of(WeighedRankings)
+def rank_queue(rankings: WeighedRankings, queue: Queue) -> None:
+    """Set the keys of the jobs of a queue."""
+    weigh_all(rankings, rankings.waiting, gather(queue, rankings.waiting))
+
+
+@rank.rank_list.of(WeighedRankings)
+def rank_list(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
+    """Set the keys of some waiting jobs."""
+    weigh_all(rankings, waiting, count)
+
+
+@rank.copy_usage.of(WeighedRankings)
+def copy_usage(rankings: WeighedRankings, other: WeighedRankings) -> None:
+    """Copy the usage of users and associations; keys are made before each pass, and shared."""
+    copy_shares(rankings.sharing.shares, other.sharing.shares)
+    copy_weights(rankings.first, other.first)
+    copy_weights(rankings.second, other.second)
+
+
+@kernel
+def charge_ended(tree: Weights, jobs: Jobs, active: Int64, running: int, now: int) -> None:
+    """Charge jobs that have ended by now, s: all active ones after the running, the first last."""
+    count = active.size
+    while count > running:
+        j = active[count - 1]
+        charge(tree, jobs, active, count - 1, count, jobs.start[j] + jobs.run[j])
+        count -= 1
+    charge(tree, jobs, active, running, running, now)
+
+
+@kernel
+def weigh_waiting(tree: Weights, waiting: Int64, key: Int64) -> None:
+    """Set the keys of waiting jobs to their negative priorities."""
+    weigh(tree, waiting, waiting.size, key)

@@ -1,0 +1,76 @@
+"""Values of expressions against Python's own reading of them, and orders against the built-in."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.expressions import Program, program_of, rank_block
+from schedfarm.core.engine.jit import kernel
+from schedfarm.core.policy.expression import Expression
+from schedfarm.core.policy.functions import COLUMNS
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.expressions import by_python, written
+
+INPUTS = (*COLUMNS, "now")
+
+NOW = 90
+
+ROUNDED = ("log", "exp", "**")
+"""Functions that libraries may round otherwise in the last place."""
+
+SUDDEN = ("%", "floor", "if")
+"""Operations after which the last place may decide everything."""
+
+
+@kernel
+def rank_once(program: Program, now: int, jobs: Int64, key: Int64) -> None:
+    """Set the keys of some jobs."""
+    rank_block(program, now, jobs, jobs.size, key)
+
+
+def jobs_of(seed: int) -> Workload:
+    """Return some jobs, with zeros and negative numbers among their columns."""
+    dice = np.random.default_rng(seed)
+    columns = {name: dice.integers(-1, 9, 23) for name in ("user", "group", "queue", "partition")}
+    return Workload.from_columns(
+        submit=dice.integers(0, 80, 23),
+        run=np.zeros(23, np.int64),
+        estimate=dice.integers(0, 500, 23),
+        procs=dice.integers(1, 65, 23),
+        processors=64,
+        **columns,
+    )
+
+
+def float_of(key: Int64) -> np.ndarray:
+    """Return the floats of keys."""
+    return (key ^ ((key >> 63) & np.int64(2**63 - 1))).view(np.float64)
+
+
+def test_values_are_those_of_python_by_numpy_and_by_kernels() -> None:
+    """Of random expressions, for jobs of which one in a few has 0 or -1 in a column."""
+    dice, work, moving = random.Random(3), jobs_of(3), 0
+    jobs = np.arange(len(work))
+    columns = {name: getattr(work, name) for name in COLUMNS}
+    for _ in range(400):
+        text = written(dice, dice.randrange(1, 5), (*INPUTS, *("now",) * 3))
+        order = Expression.parse(text, INPUTS)
+        with np.errstate(all="ignore"):
+            expected = [
+                by_python(text, {**{name: c[j] for name, c in columns.items()}, "now": NOW})
+                for j in jobs
+            ]
+        rounded = any(name in text for name in ROUNDED)
+        if rounded and any(name in text for name in SUDDEN):
+            continue
+        near = 1e-9 if rounded else 0
+        np.testing.assert_allclose(order(**columns, now=NOW), expected, near, err_msg=text)
+        program = program_of(work, order)
+        if "now" in order.tree.names and program.steps.size:
+            moving, key = moving + 1, np.zeros(len(work), np.int64)
+            rank_once(program, NOW, jobs, key)
+            np.testing.assert_allclose(float_of(key), expected, near, err_msg=text)
+    assert moving > 100
