@@ -132,7 +132,9 @@ def main() -> None:
         from schedfarm.core.checks import printable
 
         # File names and quoted values may contain control characters.
-        click.echo(f"farm: {printable(str(error))}", err=True)
+        # Indented lines after the sentence point at a character of an expression.
+        lines = "\n  ".join(map(printable, str(error).split("\n  ")))
+        click.echo(f"farm: {lines}", err=True)
         sys.exit(BAD_INPUT)
 
 

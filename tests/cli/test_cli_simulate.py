@@ -45,6 +45,17 @@ def test_a_module_in_the_current_folder_is_found(farm: Farm) -> None:
         assert mine == known, own
 
 
+def test_a_formula_is_an_order(farm: Farm) -> None:
+    """In quotes; its mistakes are pointed at, below a copy of it."""
+    mine, known = (
+        starts(farm, "log.swf", "--policy", p) for p in ("(2*estimate)+easy", "spf+easy")
+    )
+    assert mine == known
+    refused = farm("simulate", "log.swf", "--policy", "(2 * estimte)+easy", status=2)
+    assert refused.stderr.endswith("\n  (2 * estimte)\n       ^\n")
+    assert "character 6 of the order's expression: 'estimte' is not a known name" in refused.stderr
+
+
 def test_a_misspelt_name_is_one_sentence(said: Said) -> None:
     """Of a function, a module or a rule."""
     rows = [

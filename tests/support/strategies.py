@@ -14,6 +14,7 @@ from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.network.reference.rules import best_split
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF, Resources
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
@@ -53,6 +54,7 @@ RULES = {
     "grid": POOL_RULES,
     "nodes": ("conservative", "demt"),
     "network": ("isolated", "ics", "icsb"),
+    "resources": ("none", "aggressive", "easy", "depth", "conservative"),
 }
 """Rules that a kind of platform knows, without the K of those that take one."""
 
@@ -251,6 +253,31 @@ def grid_workloads(
     return replace(work, platform=grid_of(*clusters))
 
 
+@st.composite
+def resource_workloads(
+    draw: st.DrawFn, max_jobs: int = 14, exact: bool = False, units: tuple[int, ...] = UNITS
+) -> Workload:
+    """Draw jobs that request some of one to four other resources, none of them or unknown amounts.
+
+    Capacities of 0, amounts near 2^62, jobs that request everything, and resources that no job
+    competes for are among them.
+    """
+    work = draw(workloads(max_jobs, exact, units))
+    names = draw(st.lists(st.sampled_from([*UNITS_OF]), min_size=1, unique=True))
+    capacities = {name: draw(st.integers(0, 6)) for name in names}
+    columns = {}
+    for name, amount in capacities.items():
+        values = st.integers(-1, amount) | st.sampled_from((0, 0, amount))
+        drawn = draw(st.lists(values, min_size=len(work), max_size=len(work)))
+        unit = draw(st.sampled_from((1, 1, 2**58)))
+        columns[name] = np.array(drawn, np.int64) * unit
+        capacities[name] = amount * unit + draw(st.sampled_from((0, 0, 1, 100)))
+    columns = {name: np.maximum(column, -1) for name, column in columns.items()}
+    for column in columns.values():
+        column.flags.writeable = False
+    return replace(work, platform=Resources(work.processors, capacities), **columns)
+
+
 def nodes_of(*capacities: int, sets: tuple[str, ...] = (), down: object = ()) -> Nodes:
     """Name nodes a, b and so on, and sets, which are words of these letters, s0, s1 and so on."""
     named = {f"s{i}": list(word) for i, word in enumerate(sets)}
@@ -384,7 +411,8 @@ def workloads_on(platform: str, policy: Policy) -> st.SearchStrategy[Workload]:
         return node_workloads()
     # A search has a tick every so many seconds for as long as a job waits.
     units = (1,) if policy.rule == "tabu" else UNITS
-    return {"pool": workloads, "grid": grid_workloads}[platform](units=units)
+    kinds = {"pool": workloads, "grid": grid_workloads, "resources": resource_workloads}
+    return kinds[platform](units=units)
 
 
 @st.composite

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import ALL, WORD, below, first_places, lessen, lowest, room, slide
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, first_later, step_from
 
@@ -129,36 +129,3 @@ def advance(levels: Profile, now: int) -> None:
             slide((free[r],), head, mark[TAIL], -head)
         mark[HEAD] = 0
         mark[TAIL] -= head
-
-
-@verb
-def merge_level(levels: Profile) -> None:
-    """Merge neighbouring steps whose levels are equal."""
-    times, free, mark = levels
-    kept = mark[HEAD]
-    for i in range(mark[HEAD] + 1, mark[TAIL]):
-        same = True
-        for r in range(free.shape[0]):
-            same &= free[r, i] == free[r, kept]
-        if not same:
-            kept += 1
-            times[kept] = times[i]
-            for r in range(free.shape[0]):
-                free[r, kept] = free[r, i]
-    mark[TAIL] = kept + 1
-
-
-@verb
-def earliest_fit(
-    levels: Profile, request: Int64, kind: int, duration: int, after: int, stop: int
-) -> tuple[int, int]:
-    """Return the first instant from `after` on at which a request fits, and its step.
-
-    Not before the first step; as `fit_before`.
-    """
-    i = step_from(levels, levels.mark[HEAD], after)
-    return fit_before(levels, i, request, kind, duration, after, stop)
-
-
-FOREVER = NEVER
-"""The `stop` of a search that goes on to the last step."""

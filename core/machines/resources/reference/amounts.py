@@ -9,14 +9,16 @@ Amounts = tuple[int, ...]
 
 
 def at_most(one: Amounts, other: Amounts) -> bool:
-    """Whether each entry of a vector is at most that of another.
+    """Whether each entry of a vector is 0 or at most that of another.
+
+    Reservations of estimate 0 may together exceed what there is, which leaves less than 0.
 
     Examples
     --------
-    >>> at_most((1, 0), (1, 0)), at_most((0, 2), (9, 1))
+    >>> at_most((1, 0), (1, -1)), at_most((0, 2), (9, 1))
     (True, False)
     """
-    return all(mine <= limit for mine, limit in zip(one, other, strict=True))
+    return all(mine == 0 or mine <= limit for mine, limit in zip(one, other, strict=True))
 
 
 def less(one: Amounts, other: Amounts) -> Amounts:

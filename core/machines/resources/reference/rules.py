@@ -12,7 +12,6 @@ from schedfarm.core.machines.resources.reference.amounts import (
     less,
 )
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.reference import plan
 from schedfarm.core.reference.follow import Given, Replayable, Where
 from schedfarm.core.reference.job import Job
 from schedfarm.core.workload.workload import Workload
@@ -187,22 +186,3 @@ class Reserving(Machine):
             self.begin(job, "it fits and delays no reservation", backfilled=True)
         else:
             self.held_back[job] = "it would delay a reservation"
-
-
-class Planned(plan.Planned, Machine):
-    """`planned`: the plan that is kept is that of any machine, on vectors."""
-
-    def reservation(self, job: Job, claims: list[Hold]) -> Hold:  # type: ignore[override]
-        """Return the earliest start of a job, given running jobs and claims."""
-        return self.beginning(job, claims)
-
-    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
-        """Give a waiting job its resources."""
-        super().start(job, backfilled=backfilled, place=place)
-        self.reason[job] = "its reservation in the plan is due"
-
-    def refusal(self, job: Job, where: Where) -> str:
-        """Say when the plan has a job start."""
-        if job in self.plan and self.plan[job].begin > self.now:
-            return f"its reservation in the plan is for {self.plan[job].begin} s"
-        return super().refusal(job, where)

@@ -1,0 +1,148 @@
+"""Pools with several resources: cases by hand, kernel and reference, and planted faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from schedfarm.core.audit import audit
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.reference.loop import simulate_reference
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.on_resources import OnResources, put_on_resources
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.compare import check
+from tests.support.strategies import RULES, simulations
+
+MACHINE = Resources(4, {"gpus": 2, "licences": 1})
+
+
+def jobs(*rows: tuple[int, int, int, int, int]) -> Workload:
+    """Return jobs of (submit, run, procs, gpus, licences), whose estimates are their run times."""
+    submit, run, procs, gpus, licences = zip(*rows, strict=True)
+    return Workload.from_columns(
+        submit=submit, run=run, estimate=run, procs=procs, gpus=gpus, licences=licences,
+        platform=MACHINE,
+    )  # fmt: skip
+
+
+# The second job needs both GPUs, which one job holds until 10 s, and the licence, which another
+# holds until 20 s: its shadow is 20 s, the latest of both, with 1 processor, no GPU and no licence
+# to spare. The fourth job may run past it without GPUs, the fifth may not with one, and the last
+# ends by then.
+EXTRA = jobs(
+    (0, 10, 1, 1, 0), (0, 20, 1, 0, 1), (1, 5, 3, 2, 1), (1, 30, 1, 0, 0), (1, 30, 1, 1, 0),
+    (1, 19, 1, 1, 0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "starts"),
+    [
+        ("none", [0, 0, 20, 20, 25, 25]),
+        ("aggressive", [0, 0, 31, 1, 1, 10]),
+        ("easy", [0, 0, 20, 1, 25, 1]),
+        ("depth(1)", [0, 0, 20, 1, 25, 1]),
+        ("conservative", [0, 0, 20, 1, 25, 1]),
+    ],
+)
+def test_the_extra_is_a_vector(rule: str, starts: list[int]) -> None:
+    """A job that requests nothing of a resource passes where its extra is 0."""
+    assert simulate(EXTRA, f"fcfs+{rule}").start.tolist() == starts
+    assert simulate_reference(EXTRA, f"fcfs+{rule}").start.tolist() == starts
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_kernels_and_reference_agree(data: st.DataObject) -> None:
+    """Also the audit, on every rule; `tests.oracles.compare` tries more."""
+    check(*data.draw(simulations("resources", data.draw(st.sampled_from(RULES["resources"])))))
+
+
+def test_without_other_requests_it_is_a_pool() -> None:
+    """Unknown requests count as 0."""
+    pool = Workload.from_columns(
+        submit=[0, 0, 1, 2], run=[5, 9, 4, 3], estimate=[9, 9, 4, 3], procs=[2, 2, 3, 1],
+        processors=4,
+    )  # fmt: skip
+    here = put_on_resources(pool, OnResources(gpus=1))
+    for rule in ("none", "aggressive", "easy", "depth(2)", "conservative"):
+        policy = f"lxf+{rule}"
+        assert simulate(here, policy).start.tolist() == simulate(pool, policy).start.tolist()
+
+
+def moved(schedule: Schedule, job: int, start: int) -> Schedule:
+    """Return a schedule with another start of one job."""
+    starts = schedule.start.copy()
+    starts[job] = start
+    return replace(schedule, start=starts)
+
+
+@pytest.mark.parametrize(
+    ("job", "start", "rule", "why"),
+    [
+        (2, 0, "submit", "job 3 started at 0 s, before its submission at 1"),
+        (4, 1, "fcfs+easy", "started, but only 0 processors are free and 0 GPUs are free"),
+        (5, 21, "fcfs+easy", "was left waiting, but it fits and would end by the start of job 3"),
+        (4, 10, "fcfs+easy", "started, but it would delay job 3, which is reserved for 20 s"),
+        (3, 2, "fcfs+easy", "was left waiting, but it fits and needs no more than what is free"),
+    ],
+)
+def test_planted_faults_are_found(job: int, start: int, rule: str, why: str) -> None:
+    """A job starts before its time, or waits without a reason."""
+    good = simulate(EXTRA, "fcfs+easy")
+    assert audit(good, "fcfs+easy").ok
+    verdict = audit(moved(good, job, start), "fcfs+easy")
+    assert (verdict.ok, verdict.rule) == (False, rule), verdict.why
+    assert why in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("row", "rule", "why"),
+    [
+        ((0, 9, 3, 0, 0), "capacity", "need 6 of 4 processors"),
+        ((0, 9, 1, 2, 0), "resources", "need 4 of 2 GPUs"),
+        ((0, 9, 1, 0, 1), "resources", "need 2 of 1 licences"),
+    ],
+)
+def test_too_much_of_a_resource_is_found(
+    row: tuple[int, int, int, int, int], rule: str, why: str
+) -> None:
+    """Of processors, or of another resource while processors are free."""
+    good = simulate(jobs(row, row), "fcfs+conservative")
+    assert good.start.tolist() == [0, 9]
+    verdict = audit(moved(good, 1, 5), "fcfs+conservative")
+    assert verdict.rule == rule
+    assert why in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "empty table"),
+        ({"gpu": 2}, "did you mean 'gpus'"),
+        ({"gpus": -1}, "give a whole number of GPUs from 0"),
+        ({"memory": "2 TiBs"}, "or a text in B, KB"),
+        ({"watts": "0.0001 kW"}, "give a whole number of W"),
+    ],
+)
+def test_wrong_amounts_are_refused(given: dict[str, object], why: str) -> None:
+    """In one sentence with the value."""
+    with pytest.raises(InputError, match=why):
+        OnResources.from_dict(given)
+
+
+def test_requests_count_in_the_digest_only_here() -> None:
+    """A pool's digest does not change because a log has GPUs."""
+    pool = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], processors=4)
+    gpus = np.ones(1, np.int64)
+    gpus.flags.writeable = False
+    with_gpus = replace(pool, gpus=gpus)
+    assert pool.digest() == with_gpus.digest()
+    one, other = (put_on_resources(work, OnResources(gpus=2)) for work in (pool, with_gpus))
+    assert one.digest() != other.digest()
