@@ -10,11 +10,10 @@ import sys
 from tests.support.paths import IMPORTED, ROOT
 
 
-def test_parts_in_random_order_a_third_killed__are_one_run() -> None:
-    """A small version of the script, in a process of its own: it forks, and may have no threads."""
-    words = [sys.executable, "-m", "tests.crash.parts", "--parts", "9", "--resamples", "8"]
+def parts(*words: str) -> str:
+    """Run the script in a process of its own: it forks, and may have no threads."""
     done = subprocess.run(
-        words,
+        [sys.executable, "-m", "tests.crash.parts", *words],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": IMPORTED},
         capture_output=True,
@@ -22,4 +21,14 @@ def test_parts_in_random_order_a_third_killed__are_one_run() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert re.match("9 parts of 16 cells, [1-3] killed", done.stdout), done.stdout
+    return done.stdout
+
+
+def test_parts_in_random_order_a_third_killed__are_one_run() -> None:
+    said = parts("--parts", "6", "--resamples", "5")
+    assert re.match("6 parts of 10 cells, [0-2] killed", said), said
+
+
+def test_parts_in_a_bucket__are_one_run(bucket: str) -> None:
+    said = parts("--parts", "6", "--resamples", "5", "--store", f"{bucket}/s")
+    assert re.match("6 parts of 10 cells, [0-2] killed", said), said

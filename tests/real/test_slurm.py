@@ -198,6 +198,18 @@ def test_submitted__nothing_is_left_on_the_submitting_side(
     assert "coordinator (slurm): COMPLETED" in said.stdout
 
 
+def test_an_array_of_parts__is_one_run(here: Slurm, folder: Path, local: Path, slow: Path) -> None:
+    """Without a coordinator; the last part completes the summary."""
+    slow.unlink()
+    first = farm_process(folder, "submit", "c.toml", "--array", "3", "--json")
+    assert first.returncode == 0, first
+    assert json.loads(first.stdout)["parts"] == 3
+    wait(lambda: not here.jobs("RUNNING", "PENDING", "COMPLETING"), "the array's end")
+    store = folder / "jobs.farm"
+    assert_same_results(store, local)
+    assert jobs_of(store, "coordinator") == []
+
+
 def test_a_refused_job__is_one_sentence(folder: Path) -> None:
     """What sbatch says is passed on."""
     for command in ("run", "submit"):

@@ -44,7 +44,7 @@ def test_nothing_is_left_out_of_both() -> None:
     files = [path for path in TESTS.rglob("test_*.py") if tier_of(path)]
     assert [path for path in files if is_default(path) == is_rest(path)] == []
     assert is_rest(TESTS / "unit")
-    assert not is_rest(TESTS / "oracles")
+    assert not is_rest(TESTS / "unit" / "core")
 
 
 def with_subprocess() -> None:
