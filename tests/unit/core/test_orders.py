@@ -12,7 +12,7 @@ from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.own import load, sources
 from schedfarm.core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
-from schedfarm.core.policy.orders import find_order
+from schedfarm.core.policy.orders import ORDERS, find_order
 from schedfarm.core.workload.workload import Workload
 
 WORK = Workload.from_columns(
@@ -189,3 +189,8 @@ def test_nan_is_of_the_job_with_the_number_of_the_log() -> None:
     """And not of its place among the jobs that wait."""
     with pytest.raises(InputError, match="returned NaN for job 44"):
         as_key([1.0, np.nan], np.array([31, 44]), "mine")
+
+
+def test_planned_shares_are_of_jobs() -> None:
+    """A share of waiting jobs that is not above 0 would make planned costs negative."""
+    assert {name: row.share for name, row in ORDERS.items() if not row.share > 0} == {}
