@@ -144,12 +144,13 @@ def priorities(
     first = min(job.submit for job in everyone)
     calculations = (now - first) // definition.calc
     tree = Tree(definition, workload, everyone)
-    _use(tree, definition, workload, everyone, first, calculations)
-    tree.add_up(tree.root)
-    if definition.algorithm == "classic":
-        tree.classic(definition.damping)
-    else:
-        tree.rank()
+    if definition.fairshare:
+        _use(tree, definition, workload, everyone, first, calculations)
+        tree.add_up(tree.root)
+        if definition.algorithm == "classic":
+            tree.classic(definition.damping)
+        else:
+            tree.rank()
     last = first + calculations * definition.calc
     return {job: _priority(definition, workload, tree, everyone, job, last) for job in waiting}
 
