@@ -97,13 +97,13 @@ FELT = ("wait", "bounded_slowdown")
 OF_BOTH = ("wait", "end", "state")
 """Arrays of jobs that depend on the schedule."""
 
+OF_JOB = ("number", "submit", "run", "procs")
+"""Arrays by which the jobs of two traces are the same."""
+
 HELD = {
     *OF_BOTH,
+    *OF_JOB,
     "jobs",
-    "submit",
-    "run",
-    "procs",
-    "number",
     *(g.array for g in GROUPINGS.values()),
 }
 """Arrays that the changes of groups of jobs are made of."""
@@ -194,7 +194,9 @@ def changes(
         group[list(HELD & set(group))].sel(load=load, policy=policy),
     )
     tau = float(open_summary(store).attrs.get("tau", 10))
-    found = dict(_samples(both, place, metric, tau))
+    # Within a trace the two sides have the same arrays.
+    same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
+    found = dict(_samples(both, place, metric, tau, same))
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
@@ -220,13 +222,19 @@ def _samples(
     place: Callable[[xr.Dataset], Int64],
     metric: str,
     tau: float,
+    same: Sequence[str],
 ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield each resample that has both schedules, with the sums of its groups."""
+    """Yield each resample that has both schedules, with the sums of its groups.
+
+    same: arrays that must be equal on both sides, where the store has them; all other values of a
+    job are from the second side.
+    """
     for i, label in enumerate(both[1]["resample"].values.tolist()):
         jobs = int(both[1]["jobs"][i])
         parts = [one.isel(resample=i, job=slice(jobs)) for one in both]
+        other = f"resample {label} has other jobs there; changes are of the same jobs"
         if int(both[0]["jobs"][i]) != jobs:
-            raise StoreError(f"resample {label} has other jobs there; changes are of the same jobs")
+            raise StoreError(other)
         of_both = [name for name in OF_BOTH if name in parts[0]]
         sample = (
             parts[1]
@@ -242,10 +250,19 @@ def _samples(
         # A refused job has wait -1; if all have, the cell is not done.
         if (waits < 0).all(axis=1).any():
             continue
+        if _differ(parts, same):
+            raise StoreError(other)
         run, procs = sample["run"].values, sample["procs"].values
         felt = waits if metric == "wait" else slowdowns(_response(sample), run, tau)
         there = _are_there(sample)
         yield label, _sums(place(sample)[there], felt[:, there], (run * procs)[there])
+
+
+def _differ(parts: Sequence[xr.Dataset], same: Sequence[str]) -> bool:
+    """Return whether one of some arrays of jobs differs, among those that both sides have."""
+    one, other = parts
+    held = (name for name in same if name in one and name in other)
+    return any(not np.array_equal(one[name].values, other[name].values) for name in held)
 
 
 def _response(sample: xr.Dataset) -> Int64:

@@ -19,6 +19,7 @@ class Priorities:
     """Give the priorities of jobs at instants that never go back."""
 
     def __init__(self, given: Multifactor, work: Workload, start: Int64, end: Int64) -> None:
+        given.check_names(work.names)
         self.given, self.work = given, work
         self.first = int(work.submit[0]) if len(work) else 0
         self.decay = 0.5 ** (given.calc / given.halflife) if given.halflife else 1.0
@@ -161,9 +162,7 @@ class Priorities:
         partition = self._relative(self._names("partition"), dict(given.partitions), 1)
         qos = self._relative(self._names("queue"), dict(given.qos_priorities), 0)
         steady = given.size * size + given.partition * partition + given.qos * qos
-        steady = steady + given.cpu * cpu
-        nice = getattr(work, "nice", None)
-        return np.asarray(steady if nice is None else steady - nice)
+        return np.asarray(steady + given.cpu * cpu)
 
     @staticmethod
     def _relative(names: list[str], table: dict[str, int], default: int) -> Float64:

@@ -36,6 +36,7 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
     >>> weights.steady.tolist(), weights.leaf.tolist(), weights.normal.tolist()
     ([25.0, 50.0], [0, 1], [1.0, 1.0, 0.5, 0.5])
     """
+    given.check_names(workload.names)
     parents, shares, pairs, leaf = _associations(workload, given)
     accounts, number = len(parents), len(parents) + len(pairs)
     parent = np.array([*parents, *(account for account, _ in pairs)], np.int64)
@@ -157,9 +158,7 @@ def _steady(workload: Workload, given: Multifactor) -> Float64:
     factor = _factors(workload, "partition", given.partitions, 1)
     qos = _factors(workload, "queue", given.qos_priorities, 0)
     steady = given.size * size + given.partition * factor + given.qos * qos
-    steady = steady + given.cpu * (procs / machine)
-    nice = getattr(workload, "nice", None)
-    return np.asarray(steady if nice is None else steady - nice, np.float64)
+    return np.asarray(steady + given.cpu * (procs / machine), np.float64)
 
 
 def _factors(workload: Workload, column: str, listed: Mapping[str, int], default: int) -> Float64:

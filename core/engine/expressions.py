@@ -8,8 +8,10 @@ data, so that the kernels are compiled once for all expressions.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
@@ -23,6 +25,7 @@ from schedfarm.core.engine.lanes import (
     subtract,
     take_less,
     take_more,
+    without_warnings,
 )
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import BLOCK, Queue
@@ -267,6 +270,28 @@ def condition_value(code: int, a: float, b: float, c: float) -> float:
     return value
 
 
+def by_ieee(function: Callable[..., float], ufunc: np.ufunc) -> Callable[..., float]:
+    """Return a function of `math` that has values where Python raises, as compiled ones do.
+
+    Of other arguments the values stay those of `math`: numpy may round the last place otherwise.
+    """
+    if not numba.config.DISABLE_JIT:
+        return function
+
+    def value(*arguments: float) -> float:
+        try:
+            return function(*arguments)
+        except (OverflowError, ValueError):
+            with np.errstate(all="ignore"):
+                return float(ufunc(*arguments))
+
+    return value
+
+
+exponential = by_ieee(math.exp, np.exp)
+power = by_ieee(math.pow, np.power)
+
+
 @verb
 def function_value(code: int, a: float, b: float) -> float:
     """Return the value of a function."""
@@ -277,9 +302,9 @@ def function_value(code: int, a: float, b: float) -> float:
     elif code == REMAINDER:
         value = remainder(a, b)
     elif code == POWER:
-        value = math.pow(a, b)
+        value = power(a, b)
     elif code == EXP:
-        value = math.exp(a)
+        value = exponential(a)
     elif code == FLOOR:
         value = np.floor(a)
     else:
@@ -298,6 +323,7 @@ def logarithm(code: int, a: float) -> float:
 
 
 @verb
+@without_warnings
 def remainder(a: float, b: float) -> float:
     """Return the remainder with the sign of b, as Python's; not a number for b = 0."""
     if b == 0.0:

@@ -100,6 +100,13 @@ class Lanes:
         return self.builder.zext(self.builder.bitcast(bits, _SHORT), _LONG)
 
 
+def without_warnings(meaning: F) -> F:
+    """Let a step that runs without the JIT compute inf and NaN silently, as compiled ones do."""
+    if not numba.config.DISABLE_JIT:
+        return meaning
+    return np.errstate(all="ignore")(meaning)
+
+
 def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
     """Compile a step as operations on lanes; without the JIT it runs as written."""
 
@@ -255,7 +262,9 @@ def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
         array[i + k] = min(array[i + k], most - by[i + k])
 
 
-def _arithmetic(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[Lanes], Any]:
+def in_float_lanes(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], F]:
+    """Compile a step as IEEE 754 arithmetic on lanes; without the JIT numpy does not warn of it."""
+
     def write(lanes: Lanes) -> None:
         builder = lanes.builder
         one, other = (
@@ -264,36 +273,38 @@ def _arithmetic(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[L
         found = builder.bitcast(compute(builder, one, other), _LANES)
         builder.store(found, lanes.place(0, 1), align=8)
 
-    return write
+    def chosen(meaning: F) -> F:
+        return in_lanes(write)(without_warnings(meaning))
+
+    return chosen
 
 
-@in_lanes(_arithmetic(lambda builder, one, other: builder.fadd(one, other)))
+@in_float_lanes(lambda builder, one, other: builder.fadd(one, other))
 def add(array: Float64, to: int, one: int, other: int) -> None:
     """Write the sums of the floats from two places on."""
     for k in range(WORD):
         array[to + k] = array[one + k] + array[other + k]
 
 
-@in_lanes(_arithmetic(lambda builder, one, other: builder.fsub(one, other)))
+@in_float_lanes(lambda builder, one, other: builder.fsub(one, other))
 def subtract(array: Float64, to: int, one: int, other: int) -> None:
     """Write the differences of the floats from two places on."""
     for k in range(WORD):
         array[to + k] = array[one + k] - array[other + k]
 
 
-@in_lanes(_arithmetic(lambda builder, one, other: builder.fmul(one, other)))
+@in_float_lanes(lambda builder, one, other: builder.fmul(one, other))
 def multiply(array: Float64, to: int, one: int, other: int) -> None:
     """Write the products of the floats from two places on."""
     for k in range(WORD):
         array[to + k] = array[one + k] * array[other + k]
 
 
-@in_lanes(_arithmetic(lambda builder, one, other: builder.fdiv(one, other)))
+@in_float_lanes(lambda builder, one, other: builder.fdiv(one, other))
 def divide(array: Float64, to: int, one: int, other: int) -> None:
     """Write the quotients of the floats from two places on, by IEEE 754."""
-    with np.errstate(all="ignore"):
-        for k in range(WORD):
-            array[to + k] = np.divide(array[one + k], array[other + k])
+    for k in range(WORD):
+        array[to + k] = np.divide(array[one + k], array[other + k])
 
 
 def _lesser(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
@@ -304,11 +315,12 @@ def _lesser(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
     return builder.select(kept, one, other)
 
 
-@in_lanes(_arithmetic(_lesser))
+@in_float_lanes(_lesser)
 def take_less(array: Float64, to: int, one: int, other: int) -> None:
-    """Write the lesser of the floats from two places on."""
+    """Write the lesser of the floats from two places on, the first of equal ones; NaN stays."""
     for k in range(WORD):
-        array[to + k] = np.minimum(array[one + k], array[other + k])
+        a, b = array[one + k], array[other + k]
+        array[to + k] = a if a <= b or np.isnan(a) else b
 
 
 def _greater(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
@@ -318,11 +330,12 @@ def _greater(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
     return builder.select(kept, one, other)
 
 
-@in_lanes(_arithmetic(_greater))
+@in_float_lanes(_greater)
 def take_more(array: Float64, to: int, one: int, other: int) -> None:
-    """Write the greater of the floats from two places on."""
+    """Write the greater of the floats from two places on, the first of equal ones; NaN stays."""
     for k in range(WORD):
-        array[to + k] = np.maximum(array[one + k], array[other + k])
+        a, b = array[one + k], array[other + k]
+        array[to + k] = a if a >= b or np.isnan(a) else b
 
 
 def _write_copy(lanes: Lanes) -> None:

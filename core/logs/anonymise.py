@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from schedfarm.core.arrays import MOST_WEEKS
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.logs.field_map import AMOUNT, COUNT, SPAN, TARGETS, UNKNOWN_WORDS, field_map
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import format_of
 from schedfarm.core.logs.rows import SHOWN
-from schedfarm.core.logs.swf_text import FIELDS
+from schedfarm.core.logs.sacct import NO_VALUE, TIME
+from schedfarm.core.logs.swf_text import FIELDS, Header
 from schedfarm.core.logs.text_table import first_line, log_text
 
 WEEK = timedelta(weeks=1)
@@ -49,18 +52,20 @@ SACCT_KEPT = SACCT_TIMES | frozenset(_PLAIN.split())
 """Columns of sacct that are kept as they are."""
 
 SWF_KEPT = re.compile(
-    r";\s*(Version|MaxJobs|MaxRecords|MaxNodes|MaxProcs|MaxRuntime|MaxEstimate|UnixStartTime"
-    r"|Field\s+\d+)\s*:",
-    re.IGNORECASE,
+    r";\s*(Version|MaxJobs|MaxRecords|MaxNodes|MaxProcs|MaxRuntime|MaxEstimate|UnixStartTime)"
+    r"\s*:\s*(-?\d{1,18}(?!\d)(?:\.\d+)?)(.*)",
+    re.IGNORECASE | re.ASCII,
 )
-"""Lines of an SWF header that are kept."""
+"""Lines of an SWF header whose key and leading number are kept."""
 
 SWF_NAMES = ("user", "group", "executable")
 """Fields of SWF that are numbered again."""
 
-_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
-_START = re.compile(r"(;\s*UnixStartTime\s*:\s*)(\d{1,18})", re.IGNORECASE)
-_FIELD = re.compile(r";\s*Field\s+(\d+)\s*:", re.IGNORECASE)
+SWF_DECLARED_NAMES = ("user", "group")
+"""Columns of names that a line of an SWF header may declare; they are numbered in common with the
+fields of the format."""
+
+_NUMBER = re.compile(r"[-+.\d][-.:\d]*([eE][-+]?\d{1,3})?", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +140,7 @@ def _sacct(source: str, weeks: int) -> Anonymised:
     for k, name in enumerate(known):
         if name == "state":
             change[k] = _state
-        elif name in SACCT_TIMES and weeks:
-            change[k] = lambda word: _moved(word, weeks, source)
+    times = [k for k, name in enumerate(known) if name in SACCT_TIMES] if weeks else []
     lines = ["|".join(header[k] for k in kept)]
     for number, row in enumerate(rest.decode(errors="replace").split("\n"), line + 1):
         if not row.strip():
@@ -147,6 +151,8 @@ def _sacct(source: str, weeks: int) -> Anonymised:
                 f"{source}, line {number}: the row has {len(words)} fields and the first line "
                 f"names {len(header)}; ask sacct for no column that holds a '|', such as JobName"
             )
+        for k in times:
+            words[k] = _moved(words[k], weeks, f"{source}, line {number}")
         lines.append("|".join(change[k](words[k]) if k in change else words[k] for k in kept))
     return Anonymised(
         "\n".join(lines) + "\n",
@@ -161,61 +167,132 @@ def _state(word: str) -> str:
     return word.split(" ")[0]
 
 
-def _moved(word: str, weeks: int, source: str) -> str:
-    if not _STAMP.fullmatch(word):
+def _moved(word: str, weeks: int, where: str) -> str:
+    if word.lower() in NO_VALUE:
         return word
     try:
+        if not TIME.fullmatch(word):
+            raise ValueError
         return (datetime.fromisoformat(word) + weeks * WEEK).isoformat()
     except (ValueError, OverflowError):
         raise InputError(
-            f"{source}: {word[:SHOWN]!a} is not a time that can be moved by {weeks} weeks"
+            f"{where}: {word[:SHOWN]!a} is not a time such as 2024-01-02T03:04:05 "
+            f"that can be moved by {weeks} weeks"
         ) from None
 
 
 def _swf(source: str, weeks: int) -> Anonymised:
-    names = {FIELDS.index(name): _Names("") for name in SWF_NAMES}
-    declared: set[int] = set()
+    text = log_text(source)
+    people = {name: _Names("") for name in SWF_NAMES}
+    names = {FIELDS.index(name): one for name, one in people.items()}
+    declared = _declared(text, source)
+    names |= {one.field: people[one.name] for one in declared.values() if one.name in people}
+    numbers = set(range(len(FIELDS))) | {one.field for one in declared.values()}
+    # A field that one line declares as a number and another as a name holds names.
+    declared = {
+        line: one for line, one in declared.items() if one.name in people or one.field not in names
+    }
     lines: list[str] = []
     left_out: dict[str, None] = {}
     rows = 0
-    for number, line in _lines(source):
-        if line.startswith(";"):
-            if SWF_KEPT.match(line):
-                declared |= {int(found[1]) for found in _FIELD.finditer(line)}
-                lines.append(_START.sub(lambda found: _later(found, weeks), line))
-            elif line.strip("; \t"):
-                left_out[f"header {line.lstrip('; ').partition(':')[0][:SHOWN]}"] = None
-            continue
-        words = line.split()
-        if len(words) < len(FIELDS):
-            raise InputError(
-                f"{source}, line {number}: the row has {len(words)} fields; "
-                f"a row of the Standard Workload Format has {len(FIELDS)}"
-            )
-        for k, one in names.items():
-            words[k] = one(words[k])
-        for k in range(len(FIELDS), len(words)):
-            # A field of unknown meaning may hold a name.
-            if k + 1 not in declared:
-                words[k] = "-1"
-                left_out[f"field {k + 1}"] = None
-        lines.append(" ".join(words))
-        rows += 1
+    for number, line in _lines(text):
+        where = f"{source}, line {number}"
+        if not line.startswith(";"):
+            lines.append(_swf_row(line.split(), names, numbers, left_out, where))
+            rows += 1
+        elif number in declared:
+            lines.append(declared[number].text)
+        # Readers take nothing from comments behind the first row.
+        elif not rows and (found := SWF_KEPT.fullmatch(line)):
+            lines.append(_header_line(found, weeks, left_out, where))
+        elif line.strip("; \t"):
+            left_out[f"header {line.lstrip('; ').partition(':')[0][:SHOWN]}"] = None
     if not rows:
         raise InputError(f"{source} holds no data row; a log has one row of 18 fields for each job")
-    replaced = {FIELDS[k]: len(one.seen) for k, one in names.items()}
+    replaced = {name: len(one.seen) for name, one in people.items()}
     return Anonymised("\n".join(lines) + "\n", rows, replaced, list(left_out))
 
 
-def _lines(source: str) -> Iterator[tuple[int, str]]:
-    text = log_text(source).decode(errors="replace")
-    for number, line in enumerate(text.split("\n"), 1):
+def _swf_row(
+    words: list[str],
+    names: Mapping[int, _Names],
+    numbers: Container[int],
+    left_out: dict[str, None],
+    where: str,
+) -> str:
+    """Return a row with names replaced, and -1 for all other words that are not numbers."""
+    if len(words) < len(FIELDS):
+        raise InputError(
+            f"{where}: the row has {len(words)} fields; "
+            f"a row of the Standard Workload Format has {len(FIELDS)}"
+        )
+    for k, word in enumerate(words):
+        if k in names:
+            words[k] = names[k](word)
+        elif k not in numbers:
+            words[k] = "-1"
+            left_out[f"field {k + 1}"] = None
+        elif not _NUMBER.fullmatch(word):
+            words[k] = "-1"
+            if word.lower() not in UNKNOWN_WORDS:
+                left_out[f"words in field {k + 1}"] = None
+    return " ".join(words)
+
+
+class _Declared(NamedTuple):
+    """Hold a declaration that is kept: a user, a group or a number."""
+
+    text: str
+    field: int  # from 0
+    name: str
+
+
+def _declared(text: bytes, source: str) -> dict[int, _Declared]:
+    """Return by their line the declarations that are kept."""
+    header = Header()
+    header.read(text, 1, source)
+    found: dict[int, _Declared] = {}
+    for name, (line, table) in header.fields.items():
+        numeric = name in TARGETS and TARGETS[name].kind in (SPAN, AMOUNT, COUNT)
+        if not numeric and name not in SWF_DECLARED_NAMES:
+            continue
+        try:
+            field_map({"columns": {name: table}}, source)
+        except InputError:
+            # Prose such as "; Field 4: run", which has no unit.
+            continue
+        per = f" per {table['per']}" if table["per"] else ""
+        unit = f" ({table['unit']})" if table["unit"] else ""
+        kept = f"; Field {table['field']}: {name}{per}{unit}"
+        found[line] = _Declared(kept, table["field"] - 1, name)
+    return found
+
+
+def _header_line(found: re.Match[str], weeks: int, left_out: dict[str, None], where: str) -> str:
+    """Return a line of the header without the text after its number."""
+    key, value, text = found.groups()
+    if text.strip():
+        left_out[f"text in header {key}"] = None
+    if key.lower() == "unixstarttime" and weeks:
+        value = _later(int(value.partition(".")[0]), weeks, where)
+    return f"; {key}: {value}"
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.decode(errors="replace").split("\n"), 1):
         if line.strip():
             yield number, line.strip()
 
 
-def _later(found: re.Match[str], weeks: int) -> str:
-    return f"{found[1]}{max(0, int(found[2]) + weeks * int(WEEK.total_seconds()))}"
+def _later(start: int, weeks: int, where: str) -> str:
+    """Return a Unix time moved by weeks; 0 and less mean an unknown time."""
+    moved = start + weeks * int(WEEK.total_seconds())
+    if start > 0 and moved <= 0:
+        raise InputError(
+            f"{where}: UnixStartTime {start} moved by {weeks} weeks is {moved}; "
+            f"give at least {-((start - 1) // int(WEEK.total_seconds()))} weeks"
+        )
+    return str(moved if start > 0 else start)
 
 
 _KINDS = {"sacct": _sacct, "swf": _swf}

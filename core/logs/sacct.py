@@ -119,9 +119,13 @@ LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
 """Beginnings of Slurm's reasons that name a limit, as QOSMaxJobsPerUserLimit."""
 
 _MEMORY_WORD = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?B?", re.ASCII | re.IGNORECASE)
-_UNKNOWN = frozenset({"", "unknown", "none", "n/a", "invalid"})
-_NO_LIMIT = _UNKNOWN | {"unlimited", "partition_limit"}
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
+NO_VALUE = frozenset({"", "unknown", "none", "n/a", "invalid"})
+"""Words, in small letters, that mean an unknown value."""
+
+_NO_LIMIT = NO_VALUE | {"unlimited", "partition_limit"}
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
+"""Instant as sacct writes it."""
+
 _JOB = re.compile(r"\d{1,18}", re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
@@ -213,7 +217,7 @@ def _layout(header: Sequence[str]) -> Layout:
             "end": first(_INSTANT, "end"),
             "state": first(_STATE, "state"),
             "run": every(
-                Source("elapsed", _times(_UNKNOWN)), Source("elapsedraw", _units(1, _UNKNOWN))
+                Source("elapsed", _times(NO_VALUE)), Source("elapsedraw", _units(1, NO_VALUE))
             ),
             # Tasks of an array share the number in JobID; only JobIDRaw tells them apart.
             "job": (
@@ -286,10 +290,10 @@ def _requeued(columns: Mapping[str, Int64]) -> Int64:
 
 def _instant(word: str, where: str) -> int:
     """Return an instant in s, of a calendar without summer time; -1 where unknown."""
-    if word.lower() in _UNKNOWN:
+    if word.lower() in NO_VALUE:
         return UNKNOWN
     try:
-        if not _TIME.fullmatch(word):
+        if not TIME.fullmatch(word):
             raise ValueError
         return (datetime.fromisoformat(word) - _EPOCH) // _SECOND
     except ValueError:
@@ -328,7 +332,7 @@ def _units(unit: int, unknown: frozenset[str]) -> Converter:
 
 
 def _count(word: str, where: str) -> int:
-    return UNKNOWN if word.lower() in _UNKNOWN else whole_field(word, where)
+    return UNKNOWN if word.lower() in NO_VALUE else whole_field(word, where)
 
 
 def _state(word: str, _where: str) -> int:
@@ -395,7 +399,7 @@ def _resources(read: Callable[[dict[str, str], str], int]) -> Converter:
     """Return the converter of resources such as cpu=4,mem=8G,gres/gpu:a100=2."""
 
     def word(word: str, where: str) -> int:
-        if word.lower() in _UNKNOWN:
+        if word.lower() in NO_VALUE:
             return UNKNOWN
         parts = (part.partition("=") for part in word.split(","))
         return read({name: value for name, _, value in parts}, where)
@@ -435,7 +439,7 @@ def _reqmem(end: str) -> Converter:
 
     def word(word: str, where: str) -> int:
         # 0 asks for all the memory of the nodes, which the accounting does not give.
-        if word.lower() in _UNKNOWN or word.rstrip("ncKMGTP?") in ("0", ""):
+        if word.lower() in NO_VALUE or word.rstrip("ncKMGTP?") in ("0", ""):
             return UNKNOWN
         own = word[-1] if re.search(r"[\dKMGTP][nc]$", word) else ""
         size = _bytes(word.removesuffix(own) if own else word, where)
@@ -444,7 +448,7 @@ def _reqmem(end: str) -> Converter:
     return Converter(word)
 
 
-_IS_SAID = Converter(lambda word, _: UNKNOWN if word.lower() in {*_UNKNOWN, "(null)"} else 1)
+_IS_SAID = Converter(lambda word, _: UNKNOWN if word.lower() in {*NO_VALUE, "(null)"} else 1)
 _IS_LIMIT = Converter(lambda word, _: 1 if word.startswith(LIMITS) else UNKNOWN)
 _GPUS, _MEMORY = _resources(_gpus), _resources(_memory_of)
 _WHOLE_JOB, _PER_NODE, _PER_CPU = map(_reqmem, ("", "n", "c"))

@@ -126,7 +126,8 @@ def write_swf(
 
     The same jobs give the same bytes. A killed job's run time is written as its estimate + 1 s,
     so that a reader sees it exceed the request; the platform's largest estimate is a header line
-    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload.
+    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload. Groups, queues and partitions
+    are written as numbers, without their names.
 
     Parameters
     ----------
@@ -207,6 +208,9 @@ def _text(workload: Workload, schedule: Schedule | None, notes: Mapping[str, str
         workload.estimate,
         np.where(workload.killed, 5, 1),
         workload.user,
+        workload.group,
+        workload.queue,
+        workload.partition,
     )
     name = " ".join(workload.name.split())
     start = f"; UnixStartTime: {workload.epoch}\n" if workload.epoch > 0 else ""
@@ -216,6 +220,6 @@ def _text(workload: Workload, schedule: Schedule | None, notes: Mapping[str, str
         "; Note: written by schedfarm; times in s; a killed job runs 1 s beyond its request\n"
     )
     header += "".join(f"; {key}: {' '.join(note.split())}\n" for key, note in notes.items())
-    row = "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 -1 -1 -1\n"
+    row = "%d %d %d %d %d -1 -1 %d %d -1 %d %d %d -1 %d %d -1 -1\n"
     lists = (column.tolist() for column in columns)
     return header + "".join([row % values for values in zip(*lists, strict=True)])

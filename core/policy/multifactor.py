@@ -23,6 +23,7 @@ WEIGHTS = ("age", "fairshare", "size", "partition", "qos", "cpu")
 
 _WORD = re.compile(r"[\w.\-]+")
 _WHOLE = re.compile(r"\d{1,10}")
+_NUMBER = re.compile(r"-1|0|[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ class Multifactor:
                 )
         for user, account in self.users:
             if account not in self.accounts:
+                known = f"; {choices(account, self.accounts)}" if self.accounts else ""
                 raise InputError(
-                    f"user {user!r} has shares of account {account!r}, which is not listed; "
-                    f"{choices(account, self.accounts)}"
+                    f"user {user!r} has shares of account {account!r}, which is not listed; list "
+                    f"it in accounts{known}"
                 )
 
     @property
@@ -79,6 +81,29 @@ class Multifactor:
         """Canonical name of the order."""
         parts = ", ".join(self._parts())
         return f"{NAME}({parts})" if parts else NAME
+
+    def check_names(self, names: Mapping[str, Mapping[int, str]]) -> None:
+        """Refuse listed names of a column that has no names, by column; numbers may be listed.
+
+        An account above others may be outside the log, so that its name is not refused.
+        """
+        for argument, column, listed in self._listed():
+            name = next((one for one in listed if not _NUMBER.fullmatch(one)), None)
+            if name is not None and not names.get(column):
+                raise InputError(
+                    f"order {NAME!r}: {argument} lists {name!r}, and there are no names in the "
+                    f"log's column {column!r}; list numbers of the log, which a campaign always "
+                    "needs, since its stores hold no names"
+                )
+
+    def _listed(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Yield each argument with a table, the column that it is about, and its names."""
+        above = {one.parent for one in self.accounts.values()}
+        yield "accounts", "group", [name for name in self.accounts if name not in above]
+        yield "users", "group", [account for _, account in self.users]
+        yield "users", "user", [user for user, _ in self.users]
+        yield "qos_priority", "queue", [*self.qos_priorities]
+        yield "partitions", "partition", [*self.partitions]
 
     def _parts(self) -> Iterator[str]:
         for one in fields(self):
@@ -232,7 +257,7 @@ def read_multifactor(name: str) -> Multifactor:
     'age'? known: age, ...
     """
     inside = name.strip()[len(NAME) + 1 :]
-    if name.strip() == NAME:
+    if name.strip().lower() == NAME:
         return Multifactor()
     try:
         if not inside.endswith(")"):

@@ -16,6 +16,7 @@ from schedfarm.core.names import aliased, choices
 from schedfarm.core.policy.cost import CALLED, FREE, Cost, Rate
 from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import (
+    COLUMNS as INPUTS,
     SERIAL_LOG2,
     OrderFunction,
     expression_of,
@@ -33,7 +34,11 @@ from schedfarm.core.policy.multifactor import (
     is_multifactor,
     read_multifactor,
 )
+from schedfarm.core.workload.columns import COLUMNS, NEVER
 from schedfarm.core.workload.workload import Workload
+
+OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest == NEVER)
+"""Columns that orders may read and digests leave out: logs of one digest may differ in them."""
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
 """Additional cost of an order whose queue is scanned at each pass instead of kept sorted. Measured:
@@ -116,6 +121,13 @@ class Order:
         """Whether it looks at completed jobs."""
         asks = self.function is not None and self.function.asks_history
         return self.shares is not None or self.weighs is not None or asks
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns in `OUTSIDE_DIGESTS` that it reads."""
+        if self.weighs is not None:
+            return OUTSIDE_DIGESTS
+        return OUTSIDE_DIGESTS.intersection(self.function.asks if self.function else ())
 
     @property
     def is_compiled(self) -> bool:

@@ -10,7 +10,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import aliased, choices, split_outside
 from schedfarm.core.policy import rules
 from schedfarm.core.policy.options import COMMON, OPTIONS, TIMES
-from schedfarm.core.policy.orders import ALIASES, ORDERS, find_order, spelt
+from schedfarm.core.policy.orders import ALIASES, ORDERS, Order, find_order, spelt
 from schedfarm.core.policy.rules import RULES, Rule, depth_of, find_rule
 
 
@@ -135,10 +135,14 @@ class Policy:
         return depth_of(self.rule)
 
     @property
+    def orders(self) -> list[Order]:
+        """Rows of the order of the queue and, if it has one of its own, of backfills."""
+        return [find_order(name) for name in (self.order, self.backfill) if name is not None]
+
+    @property
     def known_options(self) -> tuple[str, ...]:
         """Names of the options of the rule or an order, in the order of `OPTIONS`."""
-        rows = [find_order(name) for name in (self.order, self.backfill) if name is not None]
-        known = {*COMMON, *self.row.options, *(name for row in rows for name in row.options)}
+        known = {*COMMON, *self.row.options, *(name for row in self.orders for name in row.options)}
         return tuple(name for name in OPTIONS if name in known)
 
     def threshold_seconds(self, max_estimate: int) -> int | None:

@@ -100,6 +100,7 @@ class Tree:
     def _visit(self, siblings: list[Association], tied: bool) -> None:
         values = {one: one.level_fairshare() for one in siblings}
         for value in sorted(set(values.values()), reverse=True):
+            before = self.visited
             for user in (one for one in siblings if one.is_user and values[one] == value):
                 if not tied:
                     self.current = self.total - self.visited
@@ -113,7 +114,8 @@ class Tree:
                 for child in one.children
             ]
             self._visit(merged, tied)
-            tied = False
+            # Accounts without users leave the tie to the next user.
+            tied = tied and self.visited == before
 
     def classic(self, damping: int) -> None:
         """Give users the factors of the classic formula."""
@@ -138,15 +140,17 @@ def priorities(
     definition: Multifactor, workload: Workload, everyone: list[Job], waiting: list[Job], now: int
 ) -> dict[Job, int]:
     """Return the priority of each waiting job at an instant, s, the largest first."""
+    definition.check_names(workload.names)
     first = min(job.submit for job in everyone)
     calculations = (now - first) // definition.calc
     tree = Tree(definition, workload, everyone)
-    _use(tree, definition, workload, everyone, first, calculations)
-    tree.add_up(tree.root)
-    if definition.algorithm == "classic":
-        tree.classic(definition.damping)
-    else:
-        tree.rank()
+    if definition.fairshare:
+        _use(tree, definition, workload, everyone, first, calculations)
+        tree.add_up(tree.root)
+        if definition.algorithm == "classic":
+            tree.classic(definition.damping)
+        else:
+            tree.rank()
     last = first + calculations * definition.calc
     return {job: _priority(definition, workload, tree, everyone, job, last) for job in waiting}
 
@@ -199,14 +203,9 @@ def _priority(
     given = definition.qos_priorities.get(label(workload, "queue", job.queue), 0)
     qos = given / best if best > 0 else 0.0
     steady = definition.size * size + definition.partition * partition + definition.qos * qos
-    steady = steady + definition.cpu * (job.procs / machine) - _nice(workload, job)
+    steady = steady + definition.cpu * (job.procs / machine)
     waited = max(0, last - job.submit)
     age = min(waited / definition.max_age, 1.0)
     fairshare = tree.of_pair[_pair(workload, job)].factor
     total = definition.age * age + definition.fairshare * fairshare + steady
     return int(min(max(total, 1.0), 4294967295.0))
-
-
-def _nice(workload: Workload, job: Job) -> int:
-    column = getattr(workload, "nice", None)
-    return 0 if column is None else int(column[job.position])

@@ -173,6 +173,12 @@ def _ask(
     wanted = [name for name in inspect.signature(function).parameters if name in {*known, "now"}]
     given = {n: now if n == "now" else np.array(known[n](), np.int64) for n in wanted}
     values = list(np.asarray(function(**given)).tolist())
-    if len(values) != len(jobs) or any(value != value for value in values):
+    if len(values) != len(jobs):
         raise InputError(f"order {order!r} must return one number for each of {len(jobs)} jobs")
+    for job, value in zip(jobs, values, strict=True):
+        if value != value:
+            raise InputError(
+                f"order {order!r} returned NaN for job {job.number}; "
+                "it must return a number for each job"
+            )
     return values

@@ -109,7 +109,7 @@ def _zeros(n: int) -> Int64:
 
 
 def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
-    """Declare a column of a log that no simulation reads; older stores keep their digests."""
+    """Declare a further column of a log; older stores keep their digests."""
     return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
@@ -151,7 +151,7 @@ class Columns:
         Whether the log's run time exceeded the estimate, so that the job is killed at it.
     group, queue, partition, nodes : int64[n], optional
         Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
-        No rule or order reads them.
+        The order ``multifactor`` reads the first three.
     gpus, memory, licences, watts : int64[n], optional
         What the whole job requests of each resource, memory in bytes; -1 where unknown, which
         counts as 0. By default unknown.

@@ -289,6 +289,7 @@ class Campaign:
             variants = {name: self.variants[p] for name, p in given if p in self.variants}
             object.__setattr__(self, "variants", variants)
             self._check_of_log(parsed)
+            self._check_listed(parsed)
             self._check_metrics()
             object.__setattr__(self, "policies", policies)
             object.__setattr__(self, "precision", self._checked_precision())
@@ -302,6 +303,18 @@ class Campaign:
                 f"policy {name!r} takes the starts of a log; it goes with resamples = 0, "
                 'loads = ["original"] and no model, so give it a campaign of its own'
             )
+
+    def _check_listed(self, policies: Iterable[Policy]) -> None:
+        """Refuse policies that list users or accounts of a log that cells do not have."""
+        drawn = self.resamples and find_method(self.draw).users
+        for policy in policies:
+            for given in (row.weighs for row in policy.orders if row.weighs is not None):
+                given.check_names({})
+                if drawn and given.users:
+                    raise InputError(
+                        f"policy {policy.name!r} lists users, and draw = {self.draw!r} gives the "
+                        "users of samples other numbers; draw weeks, or leave the users out"
+                    )
 
     def _check_metrics(self) -> None:
         labels: dict[str, str] = {}

@@ -96,6 +96,10 @@ def compare(
         if policy is not None:
             raise click.UsageError("--policy goes with --axis; name policies without an option")
         where = where_of(store, at, {"trace": trace})
+        if where["policy"] is not None:
+            for label in labels:
+                # Refuses a policy that is not at these values.
+                where_of(store, at, {"policy": label})
         baseline, *others = labels or where["policy"] or (None,)
         found = analysis.compare(store, baseline, others, trace=where["trace"], **wanted)
     else:

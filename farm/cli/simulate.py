@@ -215,13 +215,11 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
     """Return the output, and that of the machine where SWF cannot hold the schedule."""
-    from schedfarm.core.logs.formats import sidecar_of
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
 
-    if sidecar_of(log.platform.name) is None:
-        return output("--out", out, read)
-    return table_files(out, read, log.platform)
+    platform = log.platform
+    return table_files(out, read, platform) if platform.asks else output("--out", out, read)
 
 
 def _write(

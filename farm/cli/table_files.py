@@ -17,15 +17,25 @@ if TYPE_CHECKING:
 def table_files(
     out: str, read: Iterable[str | os.PathLike[str]], platform: Platform
 ) -> tuple[Output, Output]:
-    """Return the outputs for the table and its machine; refuse to overwrite other files."""
+    """Return the outputs for the table and its machine; refuse to overwrite other files.
+
+    Refuse machines without a sidecar too: a log without requests would read as jobs on a pool.
+    """
     from schedfarm.core.errors import InputError
+    from schedfarm.core.logs.formats import sidecar_of
     from schedfarm.core.logs.machine import machine_file
     from schedfarm.farm.output import output
 
+    if sidecar_of(platform.name) is None:
+        raise InputError(
+            f"--out {out}: logs cannot hold the requests of jobs on a platform of kind "
+            f"{platform.name!r}; run a campaign, and write its jobs with farm export as csv or "
+            "parquet"
+        )
     if not out.lower().endswith((".csv", ".csv.gz")):
         raise InputError(
             f"--out {out}: jobs on {platform.part}s are a CSV file with the machine in another "
-            "beside it; give NAME.csv"
+            "next to it; give NAME.csv"
         )
     there = [path for path in read if os.fspath(path) not in ("", ".")]
     there += [machine_file(path) for path in there]

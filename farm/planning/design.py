@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL
 from schedfarm.core.format.names import CAMPAIGN, COPY, GROWING, LOCK, MANIFEST, RECORDS
 from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.machines.platform import platform_from_dict
+from schedfarm.core.policy.orders import OUTSIDE_DIGESTS, find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.workload import Workload
@@ -24,7 +27,7 @@ from schedfarm.farm.planning.tasks import missing_blocks
 from schedfarm.farm.store.files import Unavailable, writing
 from schedfarm.farm.store.jobs import FILES
 from schedfarm.farm.store.lock import FENCE
-from schedfarm.farm.store.logs import is_itself, log_bytes
+from schedfarm.farm.store.logs import is_itself, load_log, log_bytes, log_name
 from schedfarm.farm.store.names import keep_names
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import PRODUCTS, Holding, Variable, holdings
@@ -104,6 +107,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
+        _check_read_columns(place, campaign, sources, survey.of_each("log"))
         holds = _grown_holds(old, campaign, sources)
     verdict = _verdict(old, campaign, retry_failed) if campaign.precision else None
     finished = verdict is not None and bool(verdict.rounds)
@@ -224,6 +228,47 @@ def _existing(place: Place) -> tuple[Store | None, tuple[bytes | None, bool]]:
     if not there or (there <= UNFINISHED and there & OURS):
         return None, seen
     return Store.open(place), seen
+
+
+def _check_read_columns(
+    place: Place,
+    campaign: Campaign,
+    sources: Mapping[str, Mapping[str, Any]],
+    logs: Mapping[str, Workload | None],
+) -> None:
+    """Refuse logs that share a file of the store, but not the columns that policies read.
+
+    A file is named by the digest of a log, which leaves out `OUTSIDE_DIGESTS`: with other queues
+    in the log, cells would be simulated with those of the file.
+    """
+    read = _read_columns(campaign)
+    kept: dict[str, Workload] = {}
+    for trace, log in logs.items():
+        name = log_name(sources[trace])
+        if not read or log is None or name is None:
+            continue
+        if name not in kept and place.has(name) and is_itself(place, name):
+            kept[name] = load_log(place.read(name))
+        other = kept.setdefault(name, log)
+        for column in sorted(read):
+            if not np.array_equal(getattr(other, column), getattr(log, column)):
+                raise InputError(
+                    f"trace {trace!r}: its column {column!r}, which a policy reads, is not that of "
+                    f"the log in store {place}, whose other columns are the same; give another "
+                    "--store"
+                )
+
+
+def _read_columns(campaign: Campaign) -> frozenset[str]:
+    """Return the columns outside of digests that the campaign's policies read."""
+    found: frozenset[str] = frozenset()
+    for name in campaign.policies:
+        policy = Policy.parse(name)
+        for order in filter(None, (policy.order, policy.backfill)):
+            found |= find_order(order).reads
+        if policy.predict and ":" in policy.predict:
+            found |= OUTSIDE_DIGESTS
+    return found
 
 
 def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:

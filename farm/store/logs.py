@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,12 @@ def is_itself(place: Place, name: str) -> bool:
         raise
     except Exception:  # numpy and zipfile raise many kinds on altered bytes
         return False
+
+
+def log_name(source: Mapping[str, Any]) -> str | None:
+    """Return the name of the file with the columns of a trace's log; None for a model."""
+    digest = source.get("columns")
+    return f"traces/{digest}.npz" if digest else None
 
 
 def digest_in(name: str) -> str:

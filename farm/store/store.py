@@ -20,6 +20,7 @@ from schedfarm.core.own import source_digest, sources
 from schedfarm.core.policy.orders import revised_orders
 from schedfarm.core.policy.rules import COUNTS
 from schedfarm.farm.store.files import Unavailable
+from schedfarm.farm.store.logs import log_name
 from schedfarm.farm.store.place import Place, Where, place_of
 from schedfarm.farm.store.product import KEPT, PRODUCTS, Holding, is_had
 from schedfarm.farm.store.shape import Shape, remembered
@@ -172,8 +173,7 @@ class Store(Shape):
 
     def log_name(self, trace: str) -> str | None:
         """Return the name of the file with the columns of a trace's log; None for a model."""
-        digest = self.sources[trace].get("columns")
-        return f"traces/{digest}.npz" if digest else None
+        return log_name(self.sources[trace])
 
     def to_bytes(self) -> bytes:
         """Return the text of store.json, sealed with a CRC-32 of the rest."""

@@ -56,6 +56,16 @@ def test_a_formula_is_an_order(farm: Farm) -> None:
     assert "character 6 of the order's expression: 'estimte' is not a known name" in refused.stderr
 
 
+def test_schedules_with_resources_are_not_written_as_logs(said: Said) -> None:
+    """A log without requests would read as a pool, whose audit refutes right waits."""
+    for out in ("out.swf", "out.csv"):
+        words = ("log.swf", "--policy", "fcfs+easy", "--resource", "gpus=4", "--out", out)
+        assert "'resources'; run a campaign, and write its jobs with farm export as csv or" in said(
+            "simulate", *words
+        )
+        assert not Path(out).exists()
+
+
 def test_a_misspelt_name_is_one_sentence(said: Said) -> None:
     """Of a function, a module or a rule."""
     rows = [

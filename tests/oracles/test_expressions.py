@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 
+import numba
 import numpy as np
+import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.expressions import Program, program_of, rank_block
+from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_block
 from schedfarm.core.engine.jit import kernel
+from schedfarm.core.engine.lanes import WORD, take_less, take_more
 from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import COLUMNS
 from schedfarm.core.workload.workload import Workload
@@ -74,3 +78,45 @@ def test_values_are_those_of_python_by_numpy_and_by_kernels() -> None:
             rank_once(program, NOW, jobs, key)
             np.testing.assert_allclose(float_of(key), expected, near, err_msg=text)
     assert moving > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("exp(9 * now)", np.inf),
+        ("(now - now) ** -1", np.inf),
+        ("(-now) ** 301", -np.inf),
+        ("1 / exp(9 * now)", 0),
+        ("(1e308 * now) % 3", np.nan),
+        ("(-now) ** .5", np.nan),
+        ("1e308 * now - 1e308 * now", np.nan),
+    ],
+)
+def test_values_without_a_finite_number_are_those_of_ieee_754(text: str, value: float) -> None:
+    """With the JIT off too, where functions of `math` raise and numpy warns."""
+    work, key = jobs_of(3), np.zeros(23, np.int64)
+    rank_once(program_of(work, Expression.parse(text, INPUTS)), NOW, np.arange(23), key)
+    np.testing.assert_array_equal(float_of(key), np.full(23, value))
+
+
+def test_functions_without_the_jit_keep_the_bits_of_math(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have values of numpy only where `math` has none."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    exponential, power = by_ieee(math.exp, np.exp), by_ieee(math.pow, np.power)
+    dice = random.Random(5)
+    for _ in range(300):
+        a, b = dice.uniform(0, 50), dice.uniform(-50, 50)
+        assert (exponential(b), power(a, b)) == (math.exp(b), math.pow(a, b))
+    assert exponential(1000.0) == power(0.0, -1.0) == power(10.0, 400.0) == math.inf
+    assert math.isnan(power(-2.0, 0.5))
+
+
+def test_the_first_of_equal_zeros_is_taken_without_the_jit() -> None:
+    """As by kernels; NaN of either place stays."""
+    pairs = [(0.0, -0.0), (-0.0, 0.0), (np.nan, 1.0), (1.0, np.nan)]
+    for take in (take_less, take_more):
+        words = np.zeros((3, WORD))
+        words[1:, : len(pairs)] = np.transpose(pairs)
+        take(words.reshape(-1), 0, WORD, 2 * WORD)
+        assert np.signbit(words[0, :2]).tolist() == [False, True]
+        assert np.isnan(words[0, 2:4]).all()

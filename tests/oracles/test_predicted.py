@@ -12,9 +12,12 @@ from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.explanation import explain
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.metrics.summary import summarise
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.predicted import check_many, drawn
 
@@ -76,12 +79,13 @@ def test_bad_policies_are_refused(policy: str, sentence: str) -> None:
         Policy.parse(policy)
 
 
-def test_predictions_are_for_pools() -> None:
-    grid = Workload.from_columns(
-        submit=[0], run=[1], estimate=[1], procs=[1], platform=Grid([1, 1], ["a", "b"])
-    )
+@pytest.mark.parametrize("platform", [Grid([1, 1], ["a", "b"]), Resources(1, {"gpus": 1})])
+def test_predictions_are_for_pools(platform: Platform) -> None:
+    jobs = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], platform=platform)
     with pytest.raises(InputError, match="predict=last2 is for one pool of processors"):
-        simulate(grid, "fcfs+easy,predict=last2")
+        simulate(jobs, "fcfs+easy,predict=last2")
+    with pytest.raises(InputError, match="predict=last2 is for pools only"):
+        simulate_reference(jobs, "fcfs+easy,predict=last2")
 
 
 def test_a_predictor_that_returns_no_number_is_named() -> None:

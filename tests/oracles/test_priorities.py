@@ -113,6 +113,12 @@ def test_the_example_of_the_classic_formula() -> None:
             {("a", "P"): 3.0, ("b", "P"): 1.0, ("c", "R"): 1.0, ("d", "R"): 3.0},
             [2, 4, 4, 2],
         ),
+        # A of P ties with 1 and has B, without users, before 2, who has the rank of 1.
+        (
+            "accounts=(P=1, A=P/1, B=A/1), users=(1@P=1, 2@A=1)",
+            {("1", "P"): 10.0, ("2", "A"): 10.0},
+            [2, 2],
+        ),
         # No shares is the lowest value.
         ("accounts=(P=1), users=(a@P=0, b@P=1)", {("b", "P"): 9.0}, [1, 2]),
     ],
@@ -141,7 +147,10 @@ def test_ranks_of_the_fair_tree(
         ("multifactor(favor_small=1)+easy", "favor_small='1'; give yes or no"),
         ("multifactor(accounts=a)+easy", "give a list in parentheses"),
         ("multifactor(accounts=(a=b/1))+easy", "account 'a' is below 'b', which is not listed"),
-        ("multifactor(users=(x@a=1))+easy", "user 'x' has shares of account 'a', which is not"),
+        (
+            "multifactor(users=(x@a=1))+easy",
+            "account 'a', which is not listed; list it in accounts$",
+        ),
         ("multifactor(users=(x=1))+easy", "'x' has no account; write USER@ACCOUNT=SHARES"),
         ("multifactor(qos_priority=(a=1, a=2))+easy", "'a' is listed twice"),
         ("multifactor(qos_priority=(a))+easy", "'a' has no value"),
@@ -159,7 +168,31 @@ def test_names_are_canonical() -> None:
     for _, policy in cases(30, seed=9):
         assert Policy.parse(policy.name) == policy
     assert Policy.parse("Multifactor( age = 5 ,calc=5m)+easy").name == "multifactor(age=5)+easy"
+    assert Policy.parse("MULTIFACTOR+easy").name == "multifactor+easy"
     assert Policy.parse("multifactor()+easy").name == "multifactor+easy"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("accounts=(optics=3)", "accounts lists 'optics', and there are no names in .* 'group'"),
+        ("accounts=(a=1, 7=a/1), users=(7@a=1)", "users lists 'a', .* 'group'"),
+        ("accounts=(7=1), users=(ann@7=1)", "users lists 'ann', .* 'user'"),
+        ("qos=1, qos_priority=(3=1, high=9)", "qos_priority lists 'high', .* 'queue'"),
+        ("partition=1, partitions=(debug=9)", "partitions lists 'debug', .* 'partition'"),
+    ],
+)
+def test_names_need_those_of_the_log(arguments: str, said: str) -> None:
+    """Kernels, reference and audit refuse them; numbers, and an account above, stay."""
+    work, text = crowd(1, 3), f"multifactor({arguments})"
+    jobs, schedule = jobs_of(work), simulate(work, "fcfs+none")
+    with pytest.raises(InputError, match=said):
+        simulate(work, f"{text}+none")
+    with pytest.raises(InputError, match=said):
+        priorities(read_multifactor(text), work, jobs, jobs, 0)
+    with pytest.raises(InputError, match=said):
+        audit(schedule, f"{text}+none")
+    simulate(work, "multifactor(accounts=(physics=1, 7=physics/1), users=(1@7=2))+none")
 
 
 def test_nodes_refuse_it() -> None:

@@ -17,7 +17,7 @@ from schedfarm.analysis.bands import bands
 from schedfarm.analysis.compare import compare, compare_values, comparison_warnings, losers
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.kinds import plot
-from schedfarm.analysis.store import open_summary, open_trace
+from schedfarm.analysis.store import open_summary, open_trace, open_tree
 from schedfarm.analysis.tables import table_text
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.swf import write_swf
@@ -113,6 +113,31 @@ def test_comparison_of_the_values_of_an_axis(made_store: MadeStores) -> None:
     by_depth = compare_values(store, "depth", 1, [8], at={"processors": 96}, load="1.2")
     plain = compare(store, "fcfs+depth(1)", ["fcfs+depth(8)"], trace="m.processors-96", load="1.2")
     np.testing.assert_array_equal(by_depth["mean"].values, plain["mean"].values)
+
+
+@pytest.mark.parametrize("name", ["number", "submit", "run", "procs", "job_user"])
+def test_users_are_not_counted_over_other_jobs(made_store: MadeStores, name: str) -> None:
+    """As many jobs at both values, such as other rows of a log, may still differ."""
+    store = made_store(WIDE)
+    tree = open_tree(store).load()
+    group = tree["m.processors-64"].to_dataset(inherit=False)
+    group[name] = group[name] + 1
+    other = xr.DataTree.from_dict(
+        {"/": tree.to_dataset(), "/m.processors-64": group}
+        | {"/m.processors-96": tree["m.processors-96"].to_dataset(inherit=False)}
+    )
+    found = compare_values(store, "processors", policy="fcfs+none", load="1.2")
+    assert len(losers(tree, found)) == 1
+    with pytest.raises(StoreError, match="resample 1 has other jobs there"):
+        losers(other, found)
+
+
+def test_a_policy_that_is_not_at_a_value_is_refused(made_store: MadeStores, farm: Farm) -> None:
+    store, eight = made_store(WIDE), ("--at", "depth=8", "--by", "none", "--load", "1.2")
+    refused = farm("compare", store, "fcfs+none", "fcfs+depth(1)", *eight, status=2)
+    assert "policy 'fcfs+depth(1)' is not at depth = 8; leave one of them out" in refused.stderr
+    done = farm("compare", store, "fcfs+none", "fcfs+depth(8)", *eight)
+    assert "fcfs+depth(8): mean wait" in done.stdout
 
 
 @pytest.mark.parametrize(

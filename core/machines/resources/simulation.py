@@ -28,6 +28,11 @@ def _check(policy: Policy) -> None:
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
             "on a machine with several resources leave it out"
         )
+    if policy.predict is not None:
+        raise InputError(
+            f"policy {policy.name!r}: predict={policy.predict} is for one pool of processors; "
+            "on a machine with several resources leave it out"
+        )
 
 
 def _resources(workload: Workload) -> Resources:

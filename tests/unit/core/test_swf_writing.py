@@ -33,6 +33,15 @@ def test_written_log_is_the_literal(tmp_path: Path) -> None:
     )
 
 
+def test_groups_queues_and_partitions_are_written(tmp_path: Path) -> None:
+    """Orders read them, so that an audit of the file needs them; -1 stays."""
+    w = small(group=[5, -1, 6], queue=[1, 2, -1], partition=[-1, 8, 9])
+    write_swf(w, tmp_path / "a.swf")
+    back = read_swf(tmp_path / "a.swf")
+    for name in ("group", "queue", "partition"):
+        assert getattr(back, name).tolist() == getattr(w, name).tolist(), name
+
+
 @st.composite
 def workloads(draw: st.DrawFn) -> Workload:
     times = st.integers(0, 2**40)
@@ -76,7 +85,7 @@ def test_real_log_writes_and_reads_back_equal(traces: Path, tmp_path: Path) -> N
 
 
 def test_same_jobs_give_the_same_bytes(tmp_path: Path) -> None:
-    """Neither the time nor the file's name is in the file, and nothing is left beside it."""
+    """Neither the time nor the name of the file is in it, and nothing is left next to it."""
     write_swf(small(), tmp_path / "one.swf.gz")
     write_swf(small(), tmp_path / "two.SWF.GZ")
     one = (tmp_path / "one.swf.gz").read_bytes()

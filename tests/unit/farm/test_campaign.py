@@ -209,6 +209,18 @@ def test_own_names_from_python_are_here_or_can_be_imported(
     assert list(Campaign(**known).sources) == ["schedfarm.core.policy.orders"]
 
 
+def test_lists_of_slurms_priority_are_of_numbers_that_samples_keep() -> None:
+    """Stores hold no names, and whole users are numbered again when they are drawn."""
+    listed = "fcfs+easy,backfill=multifactor(accounts=({}=1), users=(5@{}=2))"
+    asked = {"name": "c", "traces": (Trace(file="a.swf"),), "resamples": 1}
+    with pytest.raises(InputError, match="accounts lists 'optics', .* which a campaign always"):
+        Campaign(**asked, policies=(listed.format("optics", "optics"),))
+    numbers = listed.format(3, 3)
+    assert Campaign(**asked, policies=(numbers,)).draw != "users"
+    with pytest.raises(InputError, match="lists users, and draw = 'users' gives the users of"):
+        Campaign(**asked, policies=(numbers,), draw="users")
+
+
 def test_lists_and_paths_from_python_are_taken() -> None:
     """Values are brought to the type that a campaign keeps."""
     trace = Trace(file=Path("a.swf"), rows=[0, 5])

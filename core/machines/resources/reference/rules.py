@@ -29,6 +29,11 @@ class Machine(Replayable):
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
                 f"on a platform of kind {platform.name!r} leave it out"
             )
+        if policy.predict:
+            raise InputError(
+                f"policy {policy.name!r}: predict={policy.predict} is for pools only; "
+                f"on a platform of kind {platform.name!r} leave it out"
+            )
         self.units = ("processors", *(UNITS[name] for name in platform.names[1:]))
         self.stock = Stock(platform.amounts)
         self.request: dict[Job, Amounts] = {
