@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import platform
+import random
 import threading
 import time
 import uuid
@@ -37,7 +38,7 @@ BRIEF_SECONDS = 600.0
 """Longest wait for a process that builds the store or completes its summary, s."""
 
 BRIEF_POLL = 1.0
-"""Time between two looks at its lease, s; each is a request."""
+"""Mean time between two looks at its lease, s: each is several requests of perhaps 200 parts."""
 
 RENEWALS = 4
 """Renewals of a lease within its length."""
@@ -152,10 +153,8 @@ def leased(bucket: Objects, *, brief: bool = False) -> Iterator[str]:
     """
     lease = Lease(bucket, lease_seconds(), brief=brief)
     with writing(bucket):
-        if brief:
-            _await_brief(bucket)
         _acquire(bucket, lease)
-    with _holding(bucket, lease):
+    with lease.renewed(), _holding(bucket, lease):
         with writing(bucket):
             _end_parts(bucket)
         yield lease.run
@@ -164,50 +163,52 @@ def leased(bucket: Objects, *, brief: bool = False) -> Iterator[str]:
 @contextmanager
 def shared(bucket: Objects, part: str) -> Iterator[str]:
     """Hold the lease of a part, and yield its fencing token; InUse names another holder."""
-    lease = Lease(bucket, lease_seconds(), part)
-    with writing(bucket):
-        _acquire(bucket, lease)
-    with _holding(bucket, lease):
+    while True:
+        lease = Lease(bucket, lease_seconds(), part)
         with writing(bucket):
-            _await_brief(bucket)
-            holder, _ = _read(bucket, LOCK)
-            if holder.get("run") and (rest := _remaining(bucket, LOCK, holder)) > 0:
-                raise _in_use(bucket, LOCK, holder, rest)
-            # The process that was awaited removes the leases that it found free.
-            check_fence(bucket, lease.run)
-        yield lease.run
+            _acquire(bucket, lease)
+        with lease.renewed():
+            with writing(bucket):
+                holder, _, rest = _await_brief(bucket, time.monotonic() + BRIEF_SECONDS)
+                if rest > 0:
+                    raise _in_use(bucket, LOCK, holder, rest)
+                stands = _read(bucket, lease.name)[0].get("run") == lease.run
+            if stands:
+                with _holding(bucket, lease):
+                    yield lease.run
+                return
+        # The awaited process had looked for parts earlier, and removed all leases with its fold.
 
 
 @contextmanager
 def _holding(bucket: Objects, lease: Lease) -> Iterator[None]:
-    """Renew a lease, by which this process may write."""
+    """Let this process write while its lease lasts."""
     _held[str(bucket)].append(lease)
     try:
-        with lease.renewed():
-            yield
+        yield
     finally:
         _held[str(bucket)].remove(lease)
 
 
-def _await_brief(bucket: Objects) -> None:
-    """Wait for a process that builds the store or completes its summary, while its lease lasts."""
-    until = time.monotonic() + BRIEF_SECONDS
-    while time.monotonic() < until:
-        holder, _ = _read(bucket, LOCK)
-        if not holder.get("run") or not holder.get("brief"):
-            return
-        if _remaining(bucket, LOCK, holder) <= 0:
-            return
-        time.sleep(BRIEF_POLL)
+def _await_brief(bucket: Objects, until: float) -> tuple[dict[str, Any], ETag, float]:
+    """Wait until no process builds the store or completes its summary; return as `_look` then.
+
+    The holder is a brief one only if that has lasted until a time of the monotonic clock.
+    """
+    while True:
+        holder, etag, rest = _look(bucket, LOCK)
+        if rest <= 0 or not holder.get("brief") or time.monotonic() > until:
+            return holder, etag, rest
+        # Parts that started together do not look together.
+        time.sleep(BRIEF_POLL * random.uniform(0.5, 1.5))
 
 
 def _end_parts(bucket: Objects) -> None:
     """Refuse a run while parts hold leases; take those over that have expired."""
     for name in bucket.names(PARTS):
-        holder, etag = _read(bucket, name)
+        holder, etag, rest = _look(bucket, name)
         if not holder.get("run"):
             continue
-        rest = _remaining(bucket, name, holder)
         if rest > 0 or bucket.put_if_match(name, FREE, etag) is None:
             raise _in_use(bucket, name, holder, rest)
 
@@ -242,14 +243,25 @@ def lease_seconds() -> float:
 
 
 def _acquire(bucket: Objects, lease: Lease) -> None:
-    if lease.take(None):
-        return
-    holder, etag = _read(bucket, lease.name)
-    if holder.get("run") and (rest := _remaining(bucket, lease.name, holder)) > 0:
-        raise _in_use(bucket, lease.name, holder, rest)
-    if not lease.take(etag):
-        holder, _ = _read(bucket, lease.name)
-        raise _in_use(bucket, lease.name, holder)
+    """Take a lease that is free or has expired; InUse names another holder.
+
+    A brief holder waits for another one, also for one that takes the free lease first.
+    """
+    until = time.monotonic() + (BRIEF_SECONDS if lease.brief else BRIEF_POLL)
+    etag: ETag = None
+    while not lease.take(etag):
+        holder, etag, rest = (
+            _await_brief(bucket, until) if lease.brief else _look(bucket, lease.name)
+        )
+        # It may be free again: its holder has ended, or a fold has removed it.
+        if rest > 0 or time.monotonic() > until:
+            raise _in_use(bucket, lease.name, holder, rest)
+
+
+def _look(bucket: Objects, name: str) -> tuple[dict[str, Any], ETag, float]:
+    """Return the holder of a lease, its etag, and its remaining time, s; 0 if it is free."""
+    holder, etag = _read(bucket, name)
+    return holder, etag, _remaining(bucket, name, holder) if holder.get("run") else 0.0
 
 
 def _in_use(bucket: Objects, name: str, holder: dict[str, Any], rest: float = 0.0) -> InUse:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,12 +24,13 @@ from schedfarm.farm.execution.run import begin, begin_part, execute_part
 from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.parts import MOST, Part, shares
 from schedfarm.farm.planning.survey import survey
-from schedfarm.farm.store import lock
-from schedfarm.farm.store.files import InUse, StaleRun
+from schedfarm.farm.store import lease, lock
+from schedfarm.farm.store.bucket import Bucket
+from schedfarm.farm.store.files import ETag, InUse, StaleRun
 from schedfarm.farm.watching.events import All
 from tests.stores.test_place_contract import in_memory
 from tests.support.command_line import run_farm
-from tests.support.harness import assert_same_results, records
+from tests.support.harness import assert_same_results, records, wait_for
 from tests.support.made import MadeStores
 from tests.support.refusals import Said
 
@@ -146,6 +151,63 @@ def test_parts_in_a_bucket__exclude_a_run_and_are_taken_over_when_dead(
     monkeypatch.setattr("schedfarm.farm.store.lease._remaining", lambda *_: 0.0)
     with place.locked(), pytest.raises(StaleRun):
         place.check_fence("1-of-2.theirs")
+
+
+def test_parts_that_start_together_in_a_bucket__wait_for_the_one_that_builds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All read a free lease, and one takes it; those that stop waiting find it taken again."""
+    place, parts = in_memory(monkeypatch), 12
+    monkeypatch.setattr(lease, "BRIEF_POLL", 0.02)
+    together, put, built = threading.Barrier(parts), Bucket.put_if_match, threading.Event()
+
+    def put_together(self: Bucket, name: str, data: Any, etag: ETag) -> ETag:
+        # Each of them has seen no holder when the first one becomes it.
+        if name == LOCK and not built.is_set():
+            with suppress(threading.BrokenBarrierError):
+                together.wait(5.0)
+                together.abort()
+        return put(self, name, data, etag)
+
+    monkeypatch.setattr(Bucket, "put_if_match", put_together)
+
+    def start(number: int) -> bool:
+        try:
+            with place.locked(brief=True):
+                time.sleep(0.1)
+                built.set()
+        except InUse:
+            # By parts that are at work.
+            if not built.is_set():
+                raise
+        with place.shared(f"{number}-of-{parts}") as run:
+            place.check_fence(run)
+        return True
+
+    with ThreadPoolExecutor(parts) as pool:
+        assert all(pool.map(start, range(1, parts + 1)))
+
+
+def test_a_part_that_starts_during_a_fold_in_a_bucket__acquires_its_lease_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The fold removes the leases of all parts, this one's too."""
+    place = in_memory(monkeypatch)
+    monkeypatch.setattr(lease, "BRIEF_POLL", 0.02)
+
+    def start() -> None:
+        with place.shared("1-of-2") as run:
+            place.check_fence(run)
+            place.write("f", b"")
+
+    with ThreadPoolExecutor(1) as pool:
+        with place.locked(brief=True):
+            late = pool.submit(start)
+            wait_for(lambda: place.names(PARTS), "the part has put its lease")
+            place.remove_below(PARTS)
+            assert not late.done()
+        late.result()
+    assert place.has("f")
 
 
 @pytest.mark.parametrize(
