@@ -252,7 +252,7 @@ def _declared(text: bytes, source: str) -> dict[int, _Declared]:
     header = Header()
     header.read(text, 1, source)
     found: dict[int, _Declared] = {}
-    for name, (line, table) in header.fields.items():
+    for name, line, table in header.fields:
         numeric = name in TARGETS and TARGETS[name].kind in (SPAN, AMOUNT, COUNT)
         if not numeric and name not in SWF_DECLARED_NAMES:
             continue

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.machine import machine_file
-from schedfarm.core.names import choices
+from schedfarm.core.names import choices, nearest
 
 INSTANT, SPAN, AMOUNT, COUNT, WORD = "instant", "length of time", "memory", "count", "name"
 
@@ -77,8 +77,8 @@ TARGETS = {
 }
 """Columns that a map can give."""
 
-EACH = {"node": "nodes", "processor": "requested"}
-"""Quantities per which a column may be given, and the column that multiplies it."""
+EACH = {"node": ("nodes",), "processor": ("requested", "allocated")}
+"""Quantities per which a column may be given, and its multipliers: the first above 0 counts."""
 
 UNKNOWN_WORDS = ("", "nan", "nat", "none", "null", "n/a", "unknown")
 """Words, in small letters, that always mean an unknown value."""
@@ -90,6 +90,7 @@ ABOUT = ("title", "doi", "licence", "acknowledge", "documentation", "note")
 """Keys of the table about the data."""
 
 _MORE = {"per", "times", "match"}
+_ALIKE = 0.8
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ def _per(table: Mapping[str, Any], name: str, kind: str, what: str) -> str:
     per = table.get("per", "")
     if per == "":
         return ""
-    known = [key for key, column in EACH.items() if column != TARGETS[name].parsed]
+    known = [key for key, columns in EACH.items() if TARGETS[name].parsed not in columns]
     if kind not in (COUNT, AMOUNT) or per not in known:
         raise InputError(f"{what}: per is {per!r}; counts and memory may have {' or '.join(known)}")
     return str(per)
@@ -312,16 +313,32 @@ def map_table(path: str | os.PathLike[str]) -> object:
         raise InputError(f"{source}: cannot read the map ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: not TOML ({error})") from None
-    return plain["map"] if set(plain) == {"map"} else plain
+    others = [key for key in plain if key != "map"]
+    if "map" in plain and others:
+        raise InputError(
+            f"{source}: 'map' names a ready map and is the file's only key; remove {others[0]!r}"
+        )
+    return plain.get("map", plain)
 
 
 def map_beside(log: str | os.PathLike[str]) -> FieldMap | None:
-    """Return the map in the TOML file of a log's name; None where that file has no map."""
-    path = machine_file(log)
+    """Return the map in the TOML file of a log's name; None where that file is not a map."""
+    return map_file(machine_file(log)) if has_map_beside(log) else None
+
+
+def has_map_beside(log: str | os.PathLike[str]) -> bool:
+    """Return whether the TOML file of a log's name is a map, even a broken one.
+
+    A file with other keys belongs to another program, or to the reader of another format.
+    """
     try:
-        with open(path, "rb") as file:
+        with open(machine_file(log), "rb") as file:
             plain = tomllib.load(file)
-    # A file that is not a map belongs to another program, or to the reader of another format.
-    except (OSError, ValueError):
-        return None
-    return map_file(path) if "columns" in plain or set(plain) == {"map"} else None
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    except ValueError:
+        return True
+    misspelt = any(nearest(key, ("columns", "map"), _ALIKE) for key in plain)
+    return misspelt or bool(plain) and set(plain) <= set(KEYS)

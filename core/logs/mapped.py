@@ -27,7 +27,7 @@ from schedfarm.core.logs.field_map import (
     FieldMap,
 )
 from schedfarm.core.logs.packed import check_is_file
-from schedfarm.core.logs.rows import LONGEST_INT64, SHOWN, Parsed, number_words
+from schedfarm.core.logs.rows import LONGEST_INT64, SHOWN, Parsed, check_products, number_words
 from schedfarm.core.logs.text_table import (
     Layout,
     Source,
@@ -80,6 +80,7 @@ def parse_mapped(path: str | os.PathLike[str], fields: FieldMap | None) -> Parse
     if not columns["submit"].size:
         raise InputError(f"{source} holds no job; a log has a row for each job")
     multiply(columns, fields.columns, source)
+    columns.pop("line", None)
     return _as_parsed(columns, names, dropped, fields)
 
 
@@ -133,18 +134,29 @@ def _as_parsed(
 
 
 def multiply(columns: dict[str, Int64], fields: Mapping[str, Field], source: str) -> None:
-    """Multiply the columns that the log gives per node or processor."""
+    """Multiply the columns that the log gives per node or processor.
+
+    `columns` may hold the line of each row as `line`; else messages give the row's number.
+    """
     before = dict(columns)
-    for name, one in fields.items():
+    multipliers = {column for each in EACH.values() for column in each}
+    # Processors per node first: memory per processor is multiplied by those of the whole job.
+    for name in sorted(fields, key=lambda name: TARGETS[name].parsed not in multipliers):
+        one = fields[name]
         if not one.per:
             continue
-        by = before.get(EACH[one.per])
-        if by is None:
+        given = [columns[column] for column in EACH[one.per] if column in columns]
+        if not given:
             raise InputError(
                 f"{source}: the map gives {name!r} per {one.per}, and no column of {one.per}s"
             )
+        by = given[0]
+        for other in given[1:]:
+            by = np.where(by > 0, by, other)
         each = before[TARGETS[name].parsed]
-        columns[TARGETS[name].parsed] = np.where((each >= 0) & (by >= 0), each * by, UNKNOWN)
+        known = (each >= 0) & (by >= 0)
+        check_products(each, by, known, f"{name} per {one.per}", source, columns.get("line"))
+        columns[TARGETS[name].parsed] = np.where(known, each * by, UNKNOWN)
 
 
 def chosen(fields: FieldMap, header: Sequence[str], where: str) -> dict[str, str]:
@@ -210,8 +222,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
         tokens=lambda chunk, names: None if b'"' in chunk else split_at(chunk, b",", names),
     )
     columns, names = read_rows(rest, source, layout, line + 1)
-    for column in ("line", "skip"):
-        del columns[column]
+    del columns["skip"]
     words = {
         column: (list(seen), columns.pop(f"drop {column}")) for column, seen in dropping.items()
     }
@@ -257,7 +268,12 @@ def converter(name: str, one: Field, fields: FieldMap, column: str) -> Converter
             return UNKNOWN
         if one.match:
             found = re.findall(one.match, word)
-            return sum(read(part, where) for part in found) if found else UNKNOWN
+            total = sum(read(part, where) for part in found) if found else UNKNOWN
+            if total > HORIZON:
+                raise InputError(
+                    f"{where}: {said} sums to {total}; give matches whose sum is at most 2^62"
+                )
+            return total
         return read(word, where)
 
     return Converter(word, None if one.match else _fast(kind, one, unknown))
@@ -452,8 +468,11 @@ def _converted(
     if plain and kind != WORD:
         return _numbers(column, convert, fields, one, kind, source, row)
     if plain and kinds.is_integer(arrow):
-        raw = column.fill_null(UNKNOWN).to_numpy()
-        return np.where(raw >= 0, raw, UNKNOWN).astype(np.int64)
+        known = column.is_valid().to_numpy(zero_copy_only=False)
+        raw = column.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = np.where(known & (raw >= 0), raw.astype(np.int64), UNKNOWN)
+        # As a word that is not a number: the jobs are numbered by their rows.
+        return np.where(raw > np.iinfo(np.int64).max, UNKNOWN - 1, numbers)
     if not (plain or kinds.is_string(arrow) or kinds.is_large_string(arrow) or kind == WORD):
         raise InputError(f"{source}: {said} holds {arrow}; give a column of numbers, text or times")
     words, which = _distinct(column)
@@ -495,8 +514,8 @@ def _numbers(
     if kind == COUNT:
         sound &= numbers == np.floor(numbers)
     odd = np.flatnonzero(known & ~sound)
-    if odd.size:
-        k = int(odd[0])
-        convert.word(str(raw[k]), f"{source}, row {row + k}")
     usable = np.where(known & sound, numbers, 0)
-    return np.where(known, (usable * up // down).astype(np.int64), UNKNOWN)
+    values = np.where(known, (usable * up // down).astype(np.int64), UNKNOWN)
+    for k in odd.tolist():
+        values[k] = convert.word(str(raw[k]), f"{source}, row {row + k}")
+    return values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import AS_HERE, Clean
-from schedfarm.core.logs.field_map import FieldMap, field_map, map_beside
+from schedfarm.core.logs.field_map import FieldMap, field_map, has_map_beside, map_beside
 from schedfarm.core.logs.formats import FORMATS, Format
 from schedfarm.core.logs.packed import check_is_file
 from schedfarm.core.logs.rows import (
@@ -131,15 +131,16 @@ def read_log(
     ('june', [3600], [86400], {'step': 1})
     """
     source = os.fspath(path)
-    fields = map_beside(path) if columns is None else field_map(columns, f"{source}: columns")
-    form = FORMATS[format_of(path, mapped=fields is not None)]
+    fields = None if columns is None else field_map(columns, f"{source}: columns")
+    form = FORMATS[format_of(path, mapped=None if fields is None else True)]
     if fields is not None and not form.maps:
-        if columns is not None:
-            raise InputError(
-                f"{source}: a map of columns is for SWF and for tables of unknown columns, and "
-                f"this is {form.meaning}; leave it out"
-            )
-        fields = None
+        raise InputError(
+            f"{source}: a map of columns is for SWF and for tables of unknown columns, and "
+            f"this is {form.meaning}; leave it out"
+        )
+    # A format without maps may have a TOML file of another kind next to its logs.
+    if fields is None and form.maps:
+        fields = map_beside(path)
     return read_as(
         path, form, processors, platform, rows=rows, jobs=jobs, clean=clean, fields=fields
     ).workload
@@ -290,7 +291,7 @@ def format_of(path: str | os.PathLike[str], *, mapped: bool | None = None) -> st
     file, words = source.lower().removesuffix(".gz"), len(first.split())
     opened = (name for name, known in FORMATS.items() if known.opens(first))
     named = [name for name, known in FORMATS.items() if file.endswith(known.ends)]
-    if mapped if mapped is not None else map_beside(path) is not None:
+    if mapped if mapped is not None else has_map_beside(path):
         named.sort(key=lambda name: not FORMATS[name].maps)
     shaped = (name for name, known in FORMATS.items() if known.fields == words)
     return next(chain(opened, named, shaped, FORMATS))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import is_whole, printable, whole
 from schedfarm.core.errors import InputError, SizeUnknown
 from schedfarm.core.logs.clean import AS_HERE, Clean
@@ -64,6 +64,23 @@ def whole_field(word: str, where: str) -> int:
     if not -(2**63) <= value < 2**63:
         raise InputError(f"{where}: {word[:SHOWN]} does not fit 64 bits")
     return int(value)
+
+
+def check_products(
+    each: Int64, by: Int64, known: Bool, what: str, source: str, lines: Int64 | None
+) -> None:
+    """Refuse a quantity per node or processor whose total would pass `HORIZON`.
+
+    lines: line of each row; without them messages give the row's number.
+    """
+    large = np.flatnonzero(known & (each > HORIZON // np.maximum(by, 1)))
+    if large.size:
+        k = int(large[0])
+        where = f"row {k + 1}" if lines is None else f"line {lines[k]}"
+        raise InputError(
+            f"{source}, {where}: {what} is {each[k]}, times {by[k]} more than 2^62; "
+            "give a smaller value, or correct its unit"
+        )
 
 
 def log_name(source: str) -> str:

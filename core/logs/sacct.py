@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.rows import (
     LONGEST_INT64,
@@ -18,6 +18,7 @@ from schedfarm.core.logs.rows import (
     SHOWN,
     Kept,
     Parsed,
+    check_products,
     whole_field,
 )
 from schedfarm.core.logs.text_table import Layout, Source, first_line, log_text, read_rows
@@ -149,10 +150,10 @@ def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
     if not columns["job"].size:
         raise InputError(f"{source} holds no data row; sacct prints one line for each job")
     columns["step"] = columns.pop("skip")
-    del columns["line"]
+    lines = columns.pop("line")
     _find_runs(columns, header)
     columns["requeued"] = _requeued(columns)
-    _find_memory(columns)
+    _find_memory(columns, source, lines)
     epoch = count_from_earliest(columns)
     for name, needed in OPTIONAL.items():
         if set(needed).isdisjoint(header):
@@ -263,13 +264,15 @@ def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
     columns["unfinished"] = ((state == _UNFINISHED) | running).astype(np.int64)
 
 
-def _find_memory(columns: dict[str, Int64]) -> None:
+def _find_memory(columns: dict[str, Int64], source: str, lines: Int64) -> None:
     """Set the memory of whole jobs, B: by the resources, else by ReqMem, per node or processor."""
     found, procs = columns["memory"], columns["requested"]
     procs = np.where(procs > 0, procs, columns["allocated"])
     for name, count in (("whole", None), ("per node", columns["nodes"]), ("per cpu", procs)):
         each = columns.pop(name)
         known = (found < 0) & (each >= 0) & (True if count is None else count > 0)
+        if count is not None:
+            check_products(each, count, known, f"ReqMem {name}, B,", source, lines)
         found = np.where(known, each if count is None else each * count, found)
     columns["memory"] = found
 
@@ -411,6 +414,8 @@ def _gpus(resources: dict[str, str], where: str) -> int:
     values = [_count(value, where) for value in ([total] if total is not None else listed)]
     if any(value < 0 for value in values):
         raise InputError(f"{where}: {min(values)} GPUs; give at least 0")
+    if sum(values) > HORIZON:
+        raise InputError(f"{where}: {sum(values)} GPUs; give at most 2^62")
     return sum(values)
 
 
@@ -423,7 +428,10 @@ def _bytes(word: str, where: str) -> int:
     found = _MEMORY_WORD.fullmatch(word)
     if not found:
         raise InputError(f"{where}: {word[:SHOWN]!a} is not a size of memory such as 4000M or 1.5G")
-    return int(Decimal(found[1]) * 1024 ** ("KMGTP".index((found[2] or "M").upper()) + 1))
+    size = int(Decimal(found[1]) * 1024 ** ("KMGTP".index((found[2] or "M").upper()) + 1))
+    if size > HORIZON:
+        raise InputError(f"{where}: {word[:SHOWN]} of memory is more than 2^62 B; give less")
+    return size
 
 
 def _reqmem(end: str) -> Converter:

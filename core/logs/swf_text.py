@@ -139,8 +139,8 @@ class Header:
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}
-        # By the word that a line such as "; Field 19: gpus" gives, its line and its map.
-        self.fields: dict[str, tuple[int, dict[str, Any]]] = {}
+        # For each line such as "; Field 19: gpus" the word in small letters, the line and its map.
+        self.fields: list[tuple[str, int, dict[str, Any]]] = []
 
     @property
     def processors(self) -> int:
@@ -168,7 +168,8 @@ class Header:
             match = _DECLARED.fullmatch(row.rstrip())
             if match:
                 number, name, per, unit = ((part or b"").decode() for part in match.groups())
-                self.fields[name] = line, {"field": int(number), "unit": unit, "per": per}
+                table = {"field": int(number), "unit": unit, "per": per.lower()}
+                self.fields.append((name.lower(), line, table))
             at, line = end + 1, line + 1
         return len(text), line, False
 

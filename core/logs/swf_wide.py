@@ -103,8 +103,14 @@ def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
 def _in_header(header: Header, source: str) -> dict[str, Field]:
     """Return the columns that lines of the header declare; other lines describe in prose."""
     found: dict[str, Field] = {}
-    for name, (line, table) in header.fields.items():
+    first: dict[str, int] = {}
+    for name, line, table in header.fields:
         if name in TARGETS:
+            if first.setdefault(name, line) != line:
+                raise InputError(
+                    f"{source}, line {line}: {name!r} is declared in line {first[name]} already; "
+                    "keep the line that is right"
+                )
             found |= field_map({"columns": {name: table}}, f"{source}, line {line}").columns
     return found
 

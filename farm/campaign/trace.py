@@ -16,7 +16,7 @@ from schedfarm.core.arrays import MOST_JOBS, MOST_WEEKS
 from schedfarm.core.errors import InputError, SizeUnknown
 from schedfarm.core.format.geometry import AXES
 from schedfarm.core.logs.clean import Clean
-from schedfarm.core.logs.field_map import field_map, map_beside, map_table
+from schedfarm.core.logs.field_map import FieldMap, field_map, map_beside, map_table
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.machine import END
 from schedfarm.core.logs.read import format_of, read_log
@@ -553,7 +553,12 @@ class Trace:
         if self.model is not None or entry:
             return entry.acknowledge if entry else ""
         path = self.located().file or ""
-        fields = map_beside(path) if self.map is None else field_map(self.map, "map")
+        if self.map is not None:
+            fields: FieldMap | None = field_map(self.map, "map")
+        elif os.path.isfile(path) and FORMATS[format_of(path)].maps:
+            fields = map_beside(path)
+        else:
+            fields = None
         declared = fields.about.get("acknowledge", "") if fields else ""
         return declared or registry.acknowledgement(path)
 

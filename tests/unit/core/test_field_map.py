@@ -143,6 +143,106 @@ def test_quantities_per_node_are_multiplied(tmp_path: Path) -> None:
     assert dict(w.dropped) == {"no procs": 1}
 
 
+def test_memory_per_processor_is_that_of_the_whole_job(tmp_path: Path) -> None:
+    """Requested processors count, also where they are per node themselves, else allocated ones."""
+    each = {
+        "submit": {"column": "t", "unit": "s"},
+        "run": {"column": "t", "unit": "s"},
+        "nodes": "n",
+        "procs": {"column": "p", "per": "node"},
+        "allocated": "a",
+        "memory": {"column": "m", "unit": "B", "per": "processor"},
+    }
+    text = "t,n,p,a,m\n1,3,2,9,10\n1,3,,9,10\n1,3,0,9,10\n"
+    w = read_log(written(tmp_path, text), columns={"columns": each, "processors": 9})
+    assert w.memory.tolist() == [60, 90, 90]
+
+
+def per_node(memory: str) -> dict[str, Any]:
+    return {
+        "columns": {
+            "submit": {"column": "t", "unit": "s"},
+            "run": {"column": "t", "unit": "s"},
+            "procs": "t",
+            "nodes": "n",
+            "memory": {"column": memory, "unit": "B", "per": "node"},
+        },
+        "processors": 9,
+    }
+
+
+def test_a_product_beyond_int64_is_refused_by_its_line_or_row(tmp_path: Path) -> None:
+    said = "memory per node is 4294967297, times 4294967296 more than 2"
+    text = "t,n,m\n1,1,1\n1,4294967296,4294967297\n"
+    with pytest.raises(InputError, match=f"jobs.csv, line 3: {said}"):
+        read_log(written(tmp_path, text), columns=per_node("m"))
+    wide = f"{HEADER}; Field 19: nodes\n; Field 20: memory per node (B)\n{row()}"
+    with pytest.raises(InputError, match=f"wide.swf, line 4: {said}"):
+        read_log(written(tmp_path, f"{wide} 4294967296 4294967297\n", "wide.swf"))
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = {"t": [1, 1], "n": [1, 4294967296], "m": [1, 4294967297]}
+    pq.write_table(pa.table(table), tmp_path / "big.parquet")
+    with pytest.raises(InputError, match=f"big.parquet, row 2: {said}"):
+        read_log(tmp_path / "big.parquet", columns=per_node("m"))
+
+
+def test_a_sum_of_matches_beyond_int64_is_refused(tmp_path: Path) -> None:
+    given = changed(gpus={"column": "note", "match": r"(\d+)"})
+    text = CSV.replace('"a, b"', "4611686018427387904+4611686018427387904+9")
+    said = r"line 2: gpus \(note\) sums to 9223372036854775817; give matches"
+    with pytest.raises(InputError, match=said):
+        read_log(written(tmp_path, text), columns=given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "right"),
+    [
+        ("uint8", [7, 9], [7, 9]),
+        ("uint32", [7, None], [7, -1]),
+        ("uint64", [7, 2**63 - 1], [7, 2**63 - 1]),
+        ("uint64", [7, 2**63], [1, 2]),
+        ("int16", [7, None], [7, -1]),
+    ],
+)
+def test_job_numbers_of_any_type_of_parquet_are_read(
+    tmp_path: Path, kind: str, numbers: list[int | None], right: list[int]
+) -> None:
+    """Numbers beyond int64 count as words: jobs are numbered by their rows."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = {"t": [1, 1], "n": [1, 1], "m": [1, 1], "id": pa.array(numbers, kind)}
+    pq.write_table(pa.table(table), tmp_path / "ids.parquet")
+    given = per_node("m")
+    given["columns"]["job"] = "id"
+    assert read_log(tmp_path / "ids.parquet", columns=given).job.tolist() == right
+
+
+BROKEN = {
+    "not TOML": ("[columns\n", "log.toml: not TOML"),
+    "misspelt": ("[column]\ngpus = { field = 19 }\n", "is a table with [columns], or the name"),
+    "no columns": ("processors = 4\n", "is a table with [columns], or the name"),
+    "two keys": ('map = "aleang"\nprocessors = 4\n', "'map' names a ready map and is the file's"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_map_next_to_a_log_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    """Formats without maps, and TOML files of other programs, are read as ever."""
+    toml = written(tmp_path, text, "log.toml")
+    log = written(tmp_path, f"{HEADER}{row()}\n", "log.swf")
+    with pytest.raises(InputError) as error:
+        read_log(log)
+    assert str(error.value).startswith(str(toml))
+    assert said in str(error.value)
+    sacct = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS\n9|a|2024-06-01T00:00:00|1:00|1:00|4\n"
+    assert len(read_log(written(tmp_path, sacct, "log.sacct"), processors=8)) == 1
+    toml.write_text('[[traces]]\nfile = "log.swf"\n')
+    assert len(read_log(log)) == 1
+
+
 BAD_MAPS = {
     "no unit": (changed(memory="mem"), "memory has no unit, and it is a memory; give one of B, kB"),
     "wrong unit": (
@@ -161,6 +261,7 @@ BAD_MAPS = {
     "match of a name": (changed(user={"column": "who", "match": "(a)"}), "this is a name"),
     "factor": (changed(run={"column": "ran", "unit": "s", "times": 2}), "the factor of a count"),
     "per": (changed(nodes={"column": "cpus", "per": "node"}), "may have processor"),
+    "per itself": (changed(allocated={"column": "cpus", "per": "processor"}), "may have node"),
     "per nothing": (changed(gpus={"column": "gpu", "per": "node"}), "no column of nodes"),
     "no submit": (changed(submit=None), "gives no column 'submit'"),
     "no procs": (changed(procs=None), "gives no column 'procs or allocated'"),
@@ -332,9 +433,13 @@ def test_a_field_of_the_format_may_be_declared_too(tmp_path: Path) -> None:
 
 BAD_WIDE = {
     "19 then 18": (f"{HEADER}{row()} 1\n{row()}\n", "line 3: the row has 18 fields, and the first"),
-    "negative": (f"{HEADER}; Field 19: gpus\n{row()} -8\n", "line 3: gpus (field 19) is -8"),
+    "negative": (f"{HEADER}; Field 19: GPUs\n{row()} -8\n", "line 3: gpus (field 19) is -8"),
     "no unit": (f"; Field 19: soft\n{row()} -8\n", "line 1: columns: soft has no unit"),
     "absent": (f"; Field 20: gpus\n{row()} 8\n", "the map takes 'field 20' for 'gpus'; the rows"),
+    "twice": (
+        f"{HEADER}; Field 19: gpus\n; Field 20: GPUs\n{row()} 8 9\n",
+        "line 3: 'gpus' is declared in line 2 already; keep the line that is right",
+    ),
     "submit": (f"; Field 19: submit (s)\n{row()} 8\n", "a map of SWF cannot give 'submit'"),
 }
 

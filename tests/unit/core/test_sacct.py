@@ -288,6 +288,16 @@ def test_resources_priorities_and_reasons_are_read(tmp_path: Path) -> None:
         (("mem=16G", "mem=-16G"), "line 2: '-16G' is not a size of memory"),
         (("16Gn", "sixteen"), "'sixteen' is not a size of memory such as 4000M or 1.5G"),
         (("gres/gpu=4,", "gres/gpu=-4,"), "line 2: -4 GPUs; give at least 0"),
+        (("16Gn", "999999999999999T"), "line 2: 999999999999999T of memory is more than 2^62 B"),
+        (("mem=16G", "mem=9999999999P"), "line 2: 9999999999P of memory is more than 2^62 B"),
+        (
+            ("1.5Gc", "2000000000Gc"),
+            "line 3: ReqMem per cpu, B, is 2147483648000000000, times 4 more than 2^62",
+        ),
+        (
+            ("gpu:a100=1,gres/gpu:h100=2", "gpu:a100=9000000000000000000,gres/gpu:h100=9"),
+            "line 3: 9000000000000000009 GPUs; give at most 2^62",
+        ),
         (("gres/gpu=4,", "gres/gpu=four,"), "line 2: 'four' is not a number"),
     ],
 )
