@@ -40,9 +40,9 @@ class Priorities:
     def __call__(self, jobs: Int64, now: int) -> Int64:
         """Return the priority of some jobs at an instant, s, int64[k]."""
         given, calculation = self.given, (now - self.first) // self.given.calc
-        while self.calculation < calculation:
+        while given.fairshare and self.calculation < calculation:
             self._calculate()
-        if self.computed < calculation:
+        if given.fairshare and self.computed < calculation:
             values = self._classic() if given.algorithm == "classic" else self._ranked()
             self.factors, self.computed = np.array(values, np.float64), calculation
         last = self.first + calculation * given.calc
