@@ -100,7 +100,7 @@ def find_predictor(name: str) -> Predictor:
     (5, 2)
     >>> find_predictor("last3")
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: predict='last3' is unknown; did you mean 'last2'? Known: \
+    schedfarm.core.errors.InputError: predict='last3' is unknown; did you mean 'last2'? known: \
 last2, mean(K), soft, perfect, module:name
     """
     if ":" in name:

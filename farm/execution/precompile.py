@@ -23,6 +23,7 @@ from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.metrics.fairness import resource_equality, slips_and_skips
 from schedfarm.core.metrics.summary import by_origin, summarise
 from schedfarm.core.own import sources
@@ -37,6 +38,7 @@ MACHINES: tuple[Platform, ...] = (
     Grid([1, 1], ["a", "b"]),
     Nodes([1, 1], ["a", "b"]),
     Network([1, 1], ["a", "b"], [1_000, 1_000]),
+    Resources(2, {"gpus": 1}),
 )
 """A machine of each kind."""
 

@@ -86,7 +86,7 @@ def test_every_answer_has_json_with_identifiers_as_keys(farm: Farm) -> None:
 
 WITHOUT_JSON = {
     "cancel", "certificates", "completion", "export", "init", "plot", "report", "traces",
-    "traces write", "warm", "what-if",
+    "traces anonymise", "traces write", "warm", "what-if",
 }  # fmt: skip
 """Commands without an answer of their own: they write files or pages, or have only commands."""
 

@@ -69,7 +69,7 @@ def test_it_takes_policies_and_stands_beside_other_folders(here: Path) -> None:
 def test_no_file_is_replaced(said: Said) -> None:
     """Neither a campaign nor the log."""
     Path("a.swf").write_text(LOG)
-    Path("a.toml").write_text("kept")
+    Path("a.toml").write_text("kept = true")
     assert "a.toml is there already; give another file with --out" in said("init", "a.swf")
     assert "it is read from" in said("init", "a.swf", "--out", "a.swf")
 

@@ -14,7 +14,8 @@ def test_every_rule_is_warmed_in_every_kind_of_order() -> None:
     policies = precompile.every_policy()
     assert {policy.row.name for policy in policies} == set(RULES)
     easy = {policy.order for policy in policies if policy.row is RULES["easy"]}
-    assert easy == {"fcfs", "lxf", "fair-share", precompile.WRITTEN, precompile.CALLED}
+    kinds = {"fcfs", "lxf", "fair-share", "multifactor", precompile.WRITTEN, precompile.CALLED}
+    assert easy == kinds
     planned = {policy.order for policy in policies if policy.row is RULES["planned"]}
     assert planned == easy
 
