@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,10 +41,11 @@ def test_the_files_are_those_of_the_programs(generated: dict[str, Any]) -> None:
     assert {path.stem for path in vectors.FOLDER.glob("*.json")} == set(generated)
 
 
-def test_the_page_counts_them(generated: dict[str, Any]) -> None:
-    text = (DOCS / "vectors.md").read_text(encoding="utf-8")
-    for name, content in generated.items():
-        assert f"| `{name}.json` | {len(content['vectors'])} |" in text
+def test_the_page_lists_the_files(generated: dict[str, Any]) -> None:
+    listed = re.findall(
+        r"^\| `(\w+)\.json`", (DOCS / "vectors.md").read_text(encoding="utf-8"), re.M
+    )
+    assert sorted(listed) == sorted(generated)
 
 
 def test_our_schedules_are_accepted(generated: dict[str, Any], tmp_path: Path) -> None:

@@ -122,7 +122,11 @@ def drawn() -> Iterator[dict[str, Any]]:
 def files() -> Mapping[str, dict[str, Any]]:
     """Return the contents of all files, by name."""
     lists = {**{platform: by_hand(platform) for platform in CASES}, DRAWN: drawn()}
-    return {name: {"format": FORMAT, "vectors": list(found)} for name, found in lists.items()}
+    # Two spellings of one policy are one vector.
+    return {
+        name: {"format": FORMAT, "vectors": list({one["id"]: one for one in found}.values())}
+        for name, found in lists.items()
+    }
 
 
 def text_of(content: Mapping[str, Any]) -> str:
