@@ -1,4 +1,4 @@
-"""Logs that differ only in a column outside of their digest are distinguished if a policy reads it."""
+"""Logs that differ only outside of their digest are refused if a policy reads the column."""
 
 from __future__ import annotations
 
