@@ -23,6 +23,7 @@ from schedfarm.analysis.store import (
     open_summary,
     read_manifest,
 )
+from schedfarm.core.checks import is_number
 from schedfarm.core.names import choices
 
 EXPANDED = ("trace", "policy")
@@ -78,11 +79,6 @@ def _values(origins: Origins) -> dict[str, list[Any]]:
 def _ordered(values: list[Any]) -> list[Any]:
     """Sort numbers; texts keep their order."""
     return sorted(values) if all(map(is_number, values)) else values
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value of an axis is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def unfold(store: Store, data: Data | None = None) -> Any:

@@ -16,6 +16,11 @@ def is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_number(value: object) -> bool:
+    """Return whether a value is an integer or a float of Python, but not a boolean."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an argument that must be an integer within bounds.
 

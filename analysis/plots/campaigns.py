@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from schedfarm.analysis.axes import axis_named, is_number, lines_along
+from schedfarm.analysis.axes import axis_named, lines_along
 from schedfarm.analysis.drawing import (
     EDGE,
     EDGE_WIDTH,
@@ -23,6 +23,7 @@ from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes, panel_rows
 from schedfarm.analysis.plots.series import over_loads
 from schedfarm.analysis.plots.subject import Subject
+from schedfarm.core.checks import is_number
 from schedfarm.core.numerals import counted, significant
 
 if TYPE_CHECKING:

@@ -307,15 +307,20 @@ def divide(array: Float64, to: int, one: int, other: int) -> None:
         array[to + k] = np.divide(array[one + k], array[other + k])
 
 
-def _lesser(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
-    # A value that is not a number stays one, as in numpy.
-    kept = builder.or_(
-        builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered("<=", one, other)
-    )
-    return builder.select(kept, one, other)
+def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
+    """Return the code of an extreme: the first float if it is in a relation to the other or NaN."""
+
+    def write(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
+        # NaN stays, as in numpy.
+        kept = builder.or_(
+            builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered(relation, one, other)
+        )
+        return builder.select(kept, one, other)
+
+    return write
 
 
-@in_float_lanes(_lesser)
+@in_float_lanes(_first_if("<="))
 def take_less(array: Float64, to: int, one: int, other: int) -> None:
     """Write the lesser of the floats from two places on, the first of equal ones; NaN stays."""
     for k in range(WORD):
@@ -323,14 +328,7 @@ def take_less(array: Float64, to: int, one: int, other: int) -> None:
         array[to + k] = a if a <= b or np.isnan(a) else b
 
 
-def _greater(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
-    kept = builder.or_(
-        builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered(">=", one, other)
-    )
-    return builder.select(kept, one, other)
-
-
-@in_float_lanes(_greater)
+@in_float_lanes(_first_if(">="))
 def take_more(array: Float64, to: int, one: int, other: int) -> None:
     """Write the greater of the floats from two places on, the first of equal ones; NaN stays."""
     for k in range(WORD):

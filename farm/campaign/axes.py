@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any
 
-from schedfarm.core.checks import is_whole, shown
+from schedfarm.core.checks import is_number, is_whole, shown
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.farm.campaign.plain import LONGEST_NAME, keys
@@ -90,11 +90,6 @@ def _checked(name: str, values: object) -> Any:
 
 def _kind(value: Value) -> str:
     return "number" if is_number(value) else type(value).__name__
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a number; true and false are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def expand_policies(policies: Sequence[str], axes: Axes) -> list[tuple[str, Variant | None]]:
