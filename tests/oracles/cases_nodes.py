@@ -59,7 +59,7 @@ def _reservations() -> Iterator[Case]:
         name, PLANNED, TWO, rows, starts, NODES, promises=[0, 40, -1, 50, 29],
         on=["a", "ab", "", "ab", "b"], ends=[30, 50, -1, 70, 39], states=[0, 0, REFUSED, 0, 0],
     )  # fmt: skip
-    name = "a reservation is refused beside those that run or were accepted"
+    name = "a reservation is refused where running jobs or accepted reservations leave no room"
     rows = [job(0, 9, 2), job(1, 5, 2, weight=2, reserved=7), job(2, 5, 2, weight=2, reserved=7)]
     rows += [job(3, 5, 2, reserved=9), job(4, 1, 2, reserved=9)]
     yield Case(
@@ -114,7 +114,7 @@ def _times() -> Iterator[Case]:
     rows = [job(0, 9), job(1, 0), job(1, 0, 2, weight=2), job(2, 20, weight=2), job(3, 3)]
     promises = [0, 1, 9, 2, 3]
     yield Case(name, PLANNED, TWO, rows, [0, 1, 22, 2, 3], NODES, promises=promises)
-    name = "the plan is made anew at an early end"
+    name = "the plan is rebuilt at an early end"
     rows = [job(0, 50, 2, run=4), job(1, 5, 2, weight=2), job(2, 60)]
     yield Case(name, PLANNED, TWO, rows, [0, 4, 9], NODES)
 

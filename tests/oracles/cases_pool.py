@@ -511,12 +511,20 @@ def _priorities() -> Iterator[Case]:
     for name, weights, starts in (
         # Sizes of the others: 3/4, 1, 2/4, 2/4.
         ("the largest goes first", "size=100", [0, 14, 10, 20, 20]),
-        ("so it does by processors as a TRES", "cpu=100", [0, 14, 10, 20, 20]),
+        (
+            "the weight of processors as a TRES ranks the largest first",
+            "cpu=100",
+            [0, 14, 10, 20, 20],
+        ),
         # 1/4, 0, 2/4, 2/4: at 16 only two processors are free.
-        ("with favor_small the smallest", "size=100, favor_small=yes", [0, 18, 24, 10, 10]),
+        ("favor_small ranks the smallest first", "size=100, favor_small=yes", [0, 18, 24, 10, 10]),
         # 75 and 100 are cut to 0 and 1, and at least 1: all alike.
         ("priorities are whole", "size=1", [0, 10, 16, 20, 20]),
-        ("no weight is first come, first served", "max_age=5s", [0, 10, 16, 20, 20]),
+        (
+            "without weights, priority is first come, first served",
+            "max_age=5s",
+            [0, 10, 16, 20, 20],
+        ),
     ):
         yield Case(name, f"multifactor({weights})+none", 4, ORDERED, starts, PRIORITY)
     name = "a size relative to time is per minute, rounded up: 4/2/4 and 4/1/4"
@@ -569,7 +577,7 @@ def _predictions() -> Iterator[Case]:
     rows = [*HEAD, (32, 30, 200, 1, 7)]
     yield Case(name, "fcfs+easy", 4, rows, [0, 0, 30, 70, 75], PREDICTED, [])
     yield Case(name, "fcfs+easy,predict=last2", 4, rows, [0, 0, 30, 70, 32], PREDICTED, [4])
-    name = "each predictor has its own idea"
+    name = "predictors differ on the same history"
     # The shadow time is 50: means of 15 and 20, 30/200 of 200, 10.
     rows = [*PAST, (30, 20, 20, 3, 1), (31, 5, 5, 4, 2), (32, 10, 200, 1, 7)]
     for predict, start in (

@@ -52,6 +52,7 @@ KEYS = {
     "both": "resamples = 2\nlog = true\nloads = [0.8, 0.9]",
     "alone": "resamples = 0",
     "light": 'resamples = 1\nkeep = "summary"',
+    "sizes": "resamples = 2\n[axes]\nprocessors = [64, 80]",
 }
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -77,10 +78,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_every_kind_draws_a_store(farm: Farm, stores: Path, kind: str) -> None:
-    """In both widths, as every kind of file."""
+    """In both widths, as every kind of file; a kind of axes draws a store that has one."""
+    store = stores / ("sizes.farm" if "axis" in KINDS[kind].takes else "both.farm")
     for width, inches in COLUMN_WIDTHS.items():
         file = Path(f"{kind}-{width}.svg")
-        said = farm("plot", kind, stores / "both.farm", "--out", file, "--width", width)
+        said = farm("plot", kind, store, "--out", file, "--width", width)
         assert said.output == f"figure: {file}\n"
         (points,) = re.findall(r'<svg[^>]* width="([\d.]+)pt"', file.read_text())
         assert float(points) == pytest.approx(72 * inches, abs=0.01)
