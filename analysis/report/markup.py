@@ -220,7 +220,9 @@ def _controls(of: Contents) -> list[str]:
         f'<select id="by-{axis}" name="{axis}"></select></span>'
         for axis in FILTERS
     ]
-    return [*lines, "</fieldset></form>", '<p id="shown" role="status" aria-live="polite"></p>']
+    # Announcements, such as of a sorted table, must not replace the selection that is printed.
+    status = '<p id="status" role="status" aria-live="polite"></p>'
+    return [*lines, "</fieldset></form>", '<p id="selection"></p>', status]
 
 
 def _figure(one: Figure, of: Contents) -> list[str]:

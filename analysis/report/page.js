@@ -221,14 +221,16 @@ function described(figure, values) {
 }
 
 function say(text) {
-  document.getElementById("shown").textContent = text;
+  document.getElementById("status").textContent = text;
 }
 
 async function show() {
   turn += 1;
   Object.keys(COLUMNS).forEach(tabulate);
   const parts = AXES.map((axis) => axis + " " + (state[axis] === ALL ? "all" : state[axis]));
-  say("Shown: " + [titled(metric()), ...parts].join("; "));
+  const selection = "Shown: " + [titled(metric()), ...parts].join("; ");
+  document.getElementById("selection").textContent = selection;
+  say(selection);
   try {
     await Promise.all(data.figures.map(draw));
     document.body.dataset.drawn = String(turn);

@@ -9,7 +9,6 @@ import numpy as np
 
 from schedfarm.core.arrays import HORIZON, Bool, Float64, Int64
 from schedfarm.core.checks import whole
-from schedfarm.core.engine.predicted import predictions
 from schedfarm.core.errors import InputError
 from schedfarm.core.metrics.capacity import lost_capacity
 from schedfarm.core.metrics.groups import Groups, Means, means_of_groups
@@ -123,6 +122,9 @@ class Counted:
     @cached_property
     def prediction_error(self) -> Int64:
         """Predicted minus actual run time, int64[k], s; the estimate counts as a prediction."""
+        # Here, since it loads numba, which readers of stores do without.
+        from schedfarm.core.engine.predicted import predictions
+
         return predictions(self.schedule)[self.kept] - self.run
 
     @cached_property

@@ -16,7 +16,7 @@ from schedfarm import farm
 from schedfarm.cluster import ClusterSpec, connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.cli.run import NONE_BEGUN
+from schedfarm.farm.cli.stopping import NONE_BEGUN
 from tests.support.harness import Command, assert_same_results, recorded_cells, wait_for
 from tests.support.made import MadeStores
 

@@ -246,7 +246,7 @@ def test_print(opened: Page) -> None:
         )
         assert beyond == []
         assert not opened.driver.find_element("id", "filters").is_displayed()
-        assert opened.driver.find_element("id", "shown").text.startswith("Shown: ")
+        assert opened.driver.find_element("id", "selection").text.startswith("Shown: ")
         printed = opened.driver.print_page()
         assert base64.b64decode(printed).startswith(b"%PDF")
     finally:
