@@ -122,10 +122,15 @@ class Slurm:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     def jobs(self, *states: str) -> list[str]:
-        """Return the ids of the jobs in some states, in the order of their submission."""
+        """Return the ids of the jobs in some states, in the order of their submission.
+
+        A task of an array is a job of its own (``15_2``), pending ones included.
+        """
         wanted = ",".join(states) or "RUNNING"
-        listed = self.said("squeue", "--noheader", f"--states={wanted}", "--format=%i").split()
-        return sorted(listed, key=int)
+        listed = self.said(
+            "squeue", "--array", "--noheader", f"--states={wanted}", "--format=%i"
+        ).split()
+        return sorted(listed, key=lambda job: [int(part) for part in job.split("_")])
 
     def state(self, job: str) -> str:
         """Return the state of a job."""
