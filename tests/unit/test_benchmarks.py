@@ -205,7 +205,7 @@ def test_a_peer_s_line_names_its_first_violation(tmp_path: Path) -> None:
         "",
         "First violation of `fcfs+easy`:",
         "",
-        "- theirs: fcfs+easy: at 2 s job 3 (1 processors) was left waiting, but it needs 1 processors "
-        "and 2 are free",
+        "- theirs: fcfs+easy: at 2 s job 3 (1 processors) was left waiting, but it needs 1 "
+        "processors and 2 are free",
         "- cut: job 2 does not start",
     ]
