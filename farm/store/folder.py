@@ -20,8 +20,8 @@ from schedfarm.farm.store.lock import check_fence, fenced, locked, shared
 EVENTS = "events.jsonl"
 
 REMOVALS = 20
-"""Attempts to remove a folder: a late worker of an earlier run may stage a file in it meanwhile, since
-the fence prevents only the publication."""
+"""Attempts to remove a folder: a late worker of an earlier run may stage a file in it meanwhile,
+since the fence prevents only the publication."""
 
 
 @dataclass(frozen=True)
