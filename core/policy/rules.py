@@ -511,7 +511,7 @@ def _row_of_passes(name: str, function: object) -> Rule:
         _first_line(name, function),
         simulate=_CUSTOM + "simulate_custom",
         promise=_CUSTOM + "promise_custom",
-        check=_at_instants,
+        check=_once_an_instant,
         cost=CALLED,
     )
 
@@ -519,7 +519,7 @@ def _row_of_passes(name: str, function: object) -> Rule:
 _CUSTOM = "schedfarm.core.machines.pool.custom:"
 
 
-def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
+def _once_an_instant(order: str, options: Mapping[str, str]) -> str | None:
     if "events" not in options:
         return None
     return (
