@@ -41,6 +41,7 @@ MAY_IMPORT = {
         "platformdirs",
         "pooch",
         "pyarrow",
+        "scipy",
         "tomli_w",
         "tqdm",
         "xarray",
@@ -179,8 +180,8 @@ FLOORS = {
     "farm": (
         ("clock",),
         ("store",),
-        ("export", "logs", "output", "watching"),
-        ("campaign",),
+        ("export", "logs", "output", "site.dump", "watching"),
+        ("campaign", "site"),
         ("planning",),
         ("execution",),
         ("verify",),
