@@ -122,7 +122,7 @@ def fit(
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """Fit parameters to the starts of the first half of the period."""
-    from scipy.optimize import differential_evolution
+    from scipy.optimize import Bounds, OptimizeResult, differential_evolution
 
     rows = [PARAMETERS[name] for name in names]
     bounds = [row.bounds(site) for row in rows]
@@ -149,19 +149,24 @@ def fit(
     given = np.array(
         [[np.log(np.clip(row.of(site), *bound))] for row, bound in zip(rows, bounds, strict=True)]
     )
-    logs = [(float(np.log(low)), float(np.log(high))) for low, high in bounds]
-    if any(high > low for low, high in logs):
+    low, high = np.log(np.array(bounds)).T
+
+    def enough(intermediate_result: OptimizeResult) -> None:
+        if len(tried) >= most:
+            raise StopIteration
+
+    if (high > low).any():
         size = max(5, most // 5)
         differential_evolution(
-            loss, logs, x0=given[:, 0], init="sobol", popsize=max(5, size // len(rows)), maxiter=40,
-            rng=seed, polish=False, tol=0,
-            callback=lambda *_, **__: len(tried) >= most,
+            loss, Bounds(low, high), x0=given[:, 0], init="sobol",
+            popsize=max(5, size // len(rows)), maxiter=40, rng=seed, polish=False, tol=0,
+            callback=enough,
         )  # fmt: skip
     else:
         loss(given[:, 0])
     values, found = np.array(list(tried), np.int64), np.array(list(tried.values()))
     best = int(found.sum(axis=1).argmin())
-    places = np.log(values) / np.array([max(high - low, 1e-9) for low, high in logs])
+    places = np.log(values) / np.maximum(high - low, 1e-9)
     equal = _as_good(found, best, seed, _roughness(places, found.sum(axis=1)))
     setting = start(site)
     for row, value in zip(rows, values[best].tolist(), strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -156,14 +157,16 @@ def _with_outages(jobs: Workload, truth: Truth) -> Workload:
     span = int(jobs.submit[-1])
     count = round(truth.outages * truth.processors * span / (2.5 * CPUS * 6.5 * 3600))
     run = random.integers(3600, 12 * 3600, count)
-    extra = {
+    extra: dict[str, Any] = {
         "submit": random.integers(0, span, count),
         "run": run,
         "estimate": run,
         "procs": CPUS * random.integers(1, 5, count),
         **{name: np.full(count, SYSTEM) for name in ("user", "group", "queue", "partition")},
     }
-    columns = {name: np.concatenate((getattr(jobs, name), more)) for name, more in extra.items()}
+    columns: dict[str, Any] = {
+        name: np.concatenate((getattr(jobs, name), more)) for name, more in extra.items()
+    }
     return Workload.from_columns(
         **columns, platform=jobs.platform, name=jobs.name, names=jobs.names
     )
@@ -176,9 +179,7 @@ def write_dump(folder: Path, truth: Truth, hidden: Sequence[str] = ()) -> Schedu
     return schedule
 
 
-def write_files(
-    folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence[str] = ()
-) -> None:
+def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence[str] = ()) -> None:
     """Write the dump of a site whose jobs started as in a schedule."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {

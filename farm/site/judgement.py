@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
@@ -142,11 +143,11 @@ def _judged(
         errors[unit] = _ratio(np.abs(sums[0] - sums[1]), sums[1], seed)
     days = np.bincount(since // PERIODS[units[-1]], weights=wait - logged)
     base = np.bincount(since // PERIODS[units[-1]], weights=logged)
-    mean = (float(x.mean()) if x.size else float("nan") for x in (logged, wait))
-    return Judged(by, name, wait.size, *mean, _ratio(days, base, seed), errors)
+    means = [float(x.mean()) if x.size else float("nan") for x in (logged, wait)]
+    return Judged(by, name, wait.size, means[0], means[1], _ratio(days, base, seed), errors)
 
 
-def _ratio(over: Float64, under: Float64, seed: int) -> Range:
+def _ratio(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
     """Return the ratio of two sums over blocks, with the interval of a bootstrap over them."""
     if not under.sum() > 0:
         return Range(float("nan"), None, None)

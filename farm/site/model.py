@@ -205,19 +205,19 @@ def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset
 def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -> Workload:
     """Return the jobs of the chosen partitions on their processors."""
     jobs = select(whole, partitions=sorted(_used(whole, chosen))) if chosen else whole
-    jobs = replace(jobs, platform=Pool(size.value))
     widest = int(jobs.procs.max(initial=0))
     if widest > size.value:
         raise InputError(
             f"{log}: a job requests {widest} processors, and there are {size.value} ({size.source})"
             "; the files are of different times, or give --processors"
         )
+    jobs = replace(jobs, platform=Pool(size.value))
     if (jobs.logged_wait < 0).all():
         raise InputError(f"{log} has no starts of jobs; ask sacct for Start")
     return jobs
 
 
-def _used(whole: Workload, chosen: frozenset[str]) -> set[str]:
+def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:
     """Return the chosen partitions that have jobs."""
     return chosen & {*whole.names.get("partition", {}).values()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,8 @@ def _argument(name: str) -> Callable[[Site], int]:
 def _put(name: str) -> Callable[[Setting, int], Setting]:
     def put(setting: Setting, value: int) -> Setting:
         assert setting.order is not None
-        return replace(setting, order=replace(setting.order, **{name: value}))
+        changes: dict[str, Any] = {name: value}
+        return replace(setting, order=replace(setting.order, **changes))
 
     return put
 
@@ -116,4 +118,4 @@ def check_fitted(site: Site, names: tuple[str, ...]) -> None:
 def rounded(value: float) -> int:
     """Return a value as parameters have it: a whole number, three digits of large ones."""
     digits = max(0, int(np.floor(np.log10(max(value, 1)))) - 3)
-    return max(1, round(value / 10**digits) * 10**digits)
+    return max(1, int(round(value / 10**digits) * 10**digits))
