@@ -154,6 +154,7 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("stepping",),
         ("audit.verdict",),
         ("audit.times",),
         ("machines.*.audit",),
