@@ -15,6 +15,9 @@ FILES = ("site.toml", "campaign.toml")
 OUTAGES = 0.04
 """Part of the processors of the generated site that is lost to outages."""
 
+LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
+"""Limits of its QOS, by column of sacctmgr."""
+
 
 @command()
 @click.argument("dump", required=False, type=click.Path(path_type=Path), metavar="DUMPDIR")
@@ -131,7 +134,7 @@ def _write_example(folder: Path, jobs: int, seed: int) -> None:
     from schedfarm.core.numerals import counted
     from schedfarm.farm.site.example import Truth, write_dump
 
-    truth = Truth(jobs=jobs, weeks=jobs / 1000, seed=seed, outages=OUTAGES)
+    truth = Truth(jobs=jobs, weeks=jobs / 1000, seed=seed, outages=OUTAGES, limits=LIMITS)
     with patience():
         schedule = write_dump(folder, truth)
     click.echo(f"dump: {folder}, of {counted(len(schedule.workload), 'job')}")

@@ -52,7 +52,8 @@ class Truth:
     nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which
     jobs run. weeks: length of the log. load: offered load of the usable processors. policy: the
     site's own rule where it is not the one that slurm.conf describes. outages: part of the usable
-    processors that are lost at times, by jobs of the system that no accounting has.
+    processors that are lost at times, by jobs of the system that no accounting has. limits: of each
+    QOS by column of sacctmgr.
     """
 
     jobs: int = 20_000
@@ -70,6 +71,7 @@ class Truth:
     depth: int = 50
     policy: str = ""
     outages: float = 0.0
+    limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def processors(self) -> int:
@@ -143,6 +145,12 @@ def run_site(truth: Truth) -> Schedule:
     from schedfarm.core import simulate
 
     policy = truth.policy or f"{true_order(truth).name}+depth({truth.depth})"
+    limits = [
+        f"qos.{name}.{key}={value}"
+        for name, row in truth.limits.items()
+        for key, value in row.items()
+    ]
+    policy += f",limits=({', '.join(limits)})" * bool(limits)
     jobs = site_jobs(truth)
     if not truth.outages:
         return simulate(jobs, Policy.parse(policy))
@@ -186,7 +194,7 @@ def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence
         "accounting": _accounting(schedule),
         "conf": _conf(truth, hidden),
         "sinfo": _sinfo(truth),
-        "qos": _qos(),
+        "qos": _qos(truth),
         "associations": _associations(truth),
         "tres": "Type|Name|ID\ncpu||1\nmem||2\nnode||4\n",
         "reservations": "No reservations in the system\n",
@@ -274,9 +282,13 @@ def _sinfo(truth: Truth) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _qos() -> str:
-    lines = ["Name|Priority|Preempt|GrpTRES|GrpJobs|MaxTRESPU|MaxJobsPU"]
-    return "\n".join([*lines, *(f"{name}|{value}|||||" for name, value in QOS.items())]) + "\n"
+def _qos(truth: Truth) -> str:
+    columns = ("GrpTRES", "GrpJobs", "MaxTRESPU", "MaxJobsPU")
+    lines = ["|".join(("Name", "Priority", "Preempt", *columns))]
+    for name, value in QOS.items():
+        limits = [truth.limits.get(name, {}).get(column, "") for column in columns]
+        lines.append("|".join((name, str(value), "", *limits)))
+    return "\n".join(lines) + "\n"
 
 
 def _associations(truth: Truth) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from schedfarm.farm.site.dump.facts import Fact
 from schedfarm.farm.site.dump.kinds import KINDS, read_dump
 from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
+from schedfarm.farm.site.limits import Limited, limits_of
 from schedfarm.farm.site.notes import Note, notes_of
 
 CLEAN = Clean(submit="eligible")
@@ -49,6 +50,10 @@ _TIMES = {
 """Arguments that are times: the keys, and Slurm's defaults."""
 
 
+Numbers = Callable[[str, str], str]
+"""From a column and a name in it to the log's number, as text."""
+
+
 @dataclass(frozen=True, eq=False)
 class Site:
     """Hold the site that a dump describes.
@@ -57,7 +62,7 @@ class Site:
     jobs: on a pool of the configured processors, without names. names: of the log's numbers.
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
-    qos, factors: sources of the tables, by name. notes: what is not simulated.
+    qos, factors: sources of the tables, by name. notes: what is not simulated. limits: what is.
     """
 
     name: Fact[str]
@@ -74,11 +79,17 @@ class Site:
     qos: Mapping[str, Qos]
     factors: Mapping[str, Fact[int]]
     notes: tuple[Note, ...]
+    limits: tuple[Limited, ...] = ()
 
-    def policy(self, order: Multifactor | None = None) -> str:
-        """Return the policy's name, with another order of the site's kind if one is given."""
+    def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
+        """Return the policy's name, with another order of the site's kind if one is given.
+
+        axes: whether the values of limits are those of a campaign's axes.
+        """
         given = order or self.order
-        return f"{given.name if given else 'fcfs'}+{self.rule.value}"
+        limits = ", ".join(one.text(axis=axes) for one in self.limits)
+        name = f"{given.name if given else 'fcfs'}+{self.rule.value}"
+        return f"{name},limits=({limits})" if limits else name
 
 
 def read_site(folder: Path, *, partition: str | None = None, processors: int | None = None) -> Site:
@@ -111,9 +122,12 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
         _priority(conf), None, _rule(conf), parts["associations"], parts["qos"],
         _factors(conf), (),
     )  # fmt: skip
+    number = _numbers(site)
     if site.priority:
-        site = replace(site, order=_order(site))
-    return replace(site, notes=tuple(notes_of(site, parts, len(whole) - len(site.jobs), rest)))
+        site = replace(site, order=_order(site, number))
+    limits, unlimited = limits_of(site, number)
+    notes = (*notes_of(site, parts, len(whole) - len(site.jobs), rest), *unlimited)
+    return replace(site, notes=notes, limits=tuple(limits))
 
 
 def _cluster(
@@ -308,21 +322,20 @@ def _factors(conf: Conf) -> dict[str, Fact[int]]:
     return found
 
 
-def _order(site: Site) -> Multifactor:
+def _order(site: Site, number: Numbers) -> Multifactor:
     """Return the order with the log's numbers in place of names.
 
     Accounts, users, QOS and partitions without jobs get further numbers, since they count in shares
     and in the largest factor.
     """
-    number = {column: _numbers(site, column) for column in ("user", "group", "queue", "partition")}
     accounts = {
-        number["group"](name): Account(
-            number["group"](row.parent) if row.parent else "", row.shares.value
+        number("group", name): Account(
+            number("group", row.parent) if row.parent else "", row.shares.value
         )
         for name, row in site.associations.accounts.items()
     }
     users = {
-        (number["user"](user), number["group"](account)): row.shares.value
+        (number("user", user), number("group", account)): row.shares.value
         for (user, account), row in site.associations.users.items()
         if account in site.associations.accounts
     }
@@ -335,22 +348,28 @@ def _order(site: Site) -> Multifactor:
         accounts=accounts,
         users=users,
         qos_priorities={
-            number["queue"](name): row.priority.value for name, row in site.qos.items()
+            number("queue", name): row.priority.value for name, row in site.qos.items()
         },
-        partitions={number["partition"](name): fact.value for name, fact in site.factors.items()},
+        partitions={number("partition", name): fact.value for name, fact in site.factors.items()},
     )
 
 
-def _numbers(site: Site, column: str) -> Any:
-    """Return a function from the names of a column to its numbers as text."""
-    known = {name: number for number, name in site.names.get(column, {}).items()}
-    given: dict[str, int] = {}
-    values = getattr(site.jobs, column)
-    first = 1 + max([int(values.max(initial=0)), *known.values()])
+def _numbers(site: Site) -> Numbers:
+    """Return a function from names to the log's numbers, or to further ones, the same each time."""
+    known: dict[str, dict[str, int]] = {}
+    first: dict[str, int] = {}
 
-    def number(name: str) -> str:
-        if not site.names.get(column) and name.isdigit():
+    def number(column: str, name: str) -> str:
+        names = site.names.get(column)
+        if not names and name.isdigit():
             return name
-        return str(known[name] if name in known else given.setdefault(name, first + len(given)))
+        if column not in known:
+            known[column] = {one: number for number, one in (names or {}).items()}
+            used = int(getattr(site.jobs, column).max(initial=0))
+            first[column] = 1 + max([used, *known[column].values()])
+        if name not in known[column]:
+            known[column][name] = first[column]
+            first[column] += 1
+        return str(known[column][name])
 
     return number

@@ -43,7 +43,7 @@ def notes_of(
             f"the usage of {counted(others, 'job')} on other nodes would count in fair shares",
         )
     yield from _machine(site, parts)
-    yield from _limits(site)
+    yield from _preemption(site)
     if site.order is not None:
         yield from _shares(site)
 
@@ -66,18 +66,7 @@ def _machine(site: Site, parts: Mapping[str, Any]) -> Iterator[Note]:
         yield Note(f"reservation {one.name}", one.where, "other jobs may use its nodes")
 
 
-def _limits(site: Site) -> Iterator[Note]:
-    for kind, rows in (("QOS", site.qos), ("account", site.associations.accounts)):
-        for name, row in rows.items():
-            for key, fact in row.limits.items():
-                yield Note(f"{key} of {kind} {name}", fact.source, "its jobs wait less")
-    held = [one for one in site.associations.users.values() if one.limits]
-    if held:
-        yield Note(
-            f"limits of {counted(len(held), 'user')}",
-            next(iter(held[0].limits.values())).source,
-            "their jobs wait less",
-        )
+def _preemption(site: Site) -> Iterator[Note]:
     preempting = [name for name, row in site.qos.items() if row.preempts]
     if preempting:
         yield Note(

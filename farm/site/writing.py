@@ -14,6 +14,7 @@ from schedfarm.core.numerals import counted
 from schedfarm.farm.site.calibration import Fit, Fitted
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.judgement import Judgement
+from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.text import verdict
 
@@ -30,10 +31,15 @@ TIMES = ("max_age", "calc", "halflife")
 FITTED = "fitted"
 
 
+def _toml(value: Any) -> str:
+    """Return a value as TOML, a list in one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return tomli_w.dumps({"x": value}).partition("=")[2].strip()
+
+
 def _line(key: str, value: Any, comment: str) -> str:
-    written = tomli_w.dumps({"x": value}, multiline_strings=False).partition("=")[2].strip()
-    written = " ".join(written.split())
-    return f"{f'{key} = {written}':<{COMMENT}}  # {comment}"
+    return f"{f'{key} = {_toml(value)}':<{COMMENT}}  # {comment}"
 
 
 def _name(name: str) -> str:
@@ -67,16 +73,33 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
         yield _line("shares", account.shares.value, account.shares.source)
         if account.parent:
             yield _line("parent", account.parent, account.shares.source)
+        yield from _limits(site, "account", name)
     for (user, name), row in site.associations.users.items():
         if name in site.associations.accounts:
             yield from ("", f"[users.{_name(f'{user}@{name}')}]")
             yield _line("shares", row.shares.value, row.shares.source)
+            yield from _limits(site, "user", f"{user}@{name}")
     for name, qos in site.qos.items():
         yield from ("", f"[qos.{_name(name)}]")
         yield _line("priority", qos.priority.value, qos.priority.source)
+        yield from _limits(site, "qos", name)
     for name, factor in site.factors.items():
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
+    yield from ("", "[scheduler]")
+    yield _line("rule", site.rule.value, site.rule.source)
+
+
+def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
+    """Yield a line for each limit of something; those of several resources are one line."""
+    found: dict[str, list[Limited]] = {}
+    for one in site.limits:
+        if (one.kind, one.name) == (kind, name):
+            found.setdefault(one.key, []).append(one)
+    for key, several in found.items():
+        values = ",".join(one.equals for one in several)
+        value = values if several[0].tres else several[0].value
+        yield _line(key, value, several[0].source)
 
 
 def campaign_file(site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path) -> str:
@@ -112,7 +135,7 @@ def _campaign(
                 listed = ", ".join(f"{number} {name}" for number, name in names.items())
                 yield f"#   {what}: {listed}"
     yield f"# order: site.toml; rule: {site.rule.source}"
-    yield f"policies = [{tomli_w.dumps({'x': site.policy(order)}).partition('=')[2].strip()}]"
+    yield f"policies = [{_toml(site.policy(order, axes=True))}]"
     yield ""
     size = fit.setting.processors if fit else site.processors.value
     found = fit.parameters.get("processors") if fit else None
@@ -121,11 +144,12 @@ def _campaign(
         if found
         else site.processors.source
     )
-    larger = round(size * LARGER)
+    percent = round(100 * (LARGER - 1))
     yield "[axes]"
-    yield _line(
-        "processors", [size, larger], f"as it is, and {LARGER:.0%} of that".replace("%", " %")
-    )
+    yield _line("processors", [size, round(size * LARGER)], f"as it is, and {percent} % more")
+    for one in site.limits:
+        half = f"; half of it: [{one.value}, {one.value // 2}]"
+        yield _line(one.axis, [one.value], f"{one.source}{half}")
     yield ""
     yield "[[traces]]"
     yield _line("name", "site", "label in tables")
