@@ -18,6 +18,8 @@ from schedfarm.farm.site.model import read_site
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
+PAGE = Path(__file__).parents[2] / "docs" / "site.md"
+
 SMALL = Truth(jobs=300, weeks=6, nodes=8, users=7)
 
 
@@ -49,8 +51,8 @@ def change(path: Path, old: str, new: str) -> None:
 def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     """Both files are read by the commands that they are for; every value has a comment."""
     farm("site", dump, "--no-fit")
-    order = farm("policies", "--site", dump / "site.toml").stdout.strip()
-    found = Policy.parse(f"{order}+easy")
+    found = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert found.rule == "depth(50)"
     assert "accounts=(science=60, physics=science/2" in found.order
     assert "qos_priority=(normal=10, high=100, low=0)" in found.order
     campaign = Campaign.from_toml(dump / "campaign.toml")
@@ -98,6 +100,7 @@ def test_a_dump_is_calibrated_and_judged(tmp_path: Path, farm: Farm) -> None:
 
 def test_the_script_prints_every_file(farm: Farm) -> None:
     text = farm("site", "--script").stdout
+    assert text in PAGE.read_text(encoding="utf-8")
     for kind in KINDS.values():
         assert f"> {kind.file}\n" in text
 
@@ -109,13 +112,30 @@ def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) ->
             "PreemptType=preempt/qos\nSchedulerParameters=bf_max_job_test=50,assoc_limit_stop\n"
         )
     change(dump / "slurm.conf", "SchedulerParameters=bf_max_job_test=50\n", "")
-    change(dump / "qos.txt", "high|100|||||", "high|100|||4||")
     said = farm("site", dump, "--no-fit").stderr
-    assert "grptresrunmins" not in said
-    assert "grpjobs of QOS high (qos.txt:3, grpjobs)" in said
+    assert "of qos high" not in said
     assert "PreemptType=preempt/qos (slurm.conf:15)" in said
     assert "preempted jobs wait longer" in said
     assert "assoc_limit_stop" in said
+
+
+def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
+    """A limit that policies know is one of the policy and an axis, with its line."""
+    change(dump / "qos.txt", "high|100|||||", "high|100||cpu=64,energy=9|4||")
+    change(dump / "assoc.txt", "user02|2|||", "user02|2|||3")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "grptres of qos high (energy) (qos.txt:3, grptres): its jobs wait less" in said
+    tables = tomllib.loads((dump / "site.toml").read_text())
+    assert tables["qos"]["high"] == {"priority": 100, "GrpTRES": "cpu=64", "GrpJobs": 4}
+    assert tables["users"]["user02@biology"]["MaxJobs"] == 3
+    assert tables["scheduler"] == {"rule": "depth(50)"}
+    axes = tomllib.loads((dump / "campaign.toml").read_text())["axes"]
+    assert axes["qos_high_GrpTRES_cpu"] == [64]
+    assert axes["qos_high_GrpJobs"] == [4]
+    policy = Campaign.from_toml(dump / "campaign.toml").policies[0]
+    number = next(n for n, name in read_site(dump).names["queue"].items() if name == "high")
+    assert f"qos.{number}.GrpTRES=cpu=64" in policy
+    assert "MaxJobs=3" in policy
 
 
 def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
