@@ -30,6 +30,7 @@ ANSWERS = {
     "job-arrays": "no block is missing, and the summary is complete",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
+    "learning": "learned",
     "../plots": "figure: heatmap.png",
     "larger-machine": "processors=120: mean wait",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
