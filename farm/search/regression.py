@@ -74,7 +74,7 @@ class Family:
         """Return the value of each term without its coefficient, float64[jobs, terms]."""
         bases = [BASES[name](one) for name, one in zip(self.bases, columns, strict=True)]
         found = []
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             for term in self.terms:
                 value = np.ones_like(bases[0])
                 for place, divides in term:
