@@ -17,6 +17,7 @@ from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.cost import CALLED, Cost, Rate
+from schedfarm.core.policy.custom_rule import is_called_at_passes
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
@@ -74,6 +75,8 @@ class Rule:
     forgets : bool
         Whether, on a pool or a grid, the running jobs alone determine the future when no job
         waits, so that a simulation can start again from them.
+    apart : bool
+        Whether jobs of different participants of a network never compete.
     of_log : bool
         Whether it replays the log's own schedule, which samples, models and other loads do not
         have.
@@ -101,6 +104,7 @@ class Rule:
     audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
     forgets: bool = False
+    apart: bool = False
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -396,6 +400,7 @@ _ROWS = (
         holds=GIVEN,
         check=_on_links,
         refer=_ON_LINKS + "Isolated",
+        apart=True,
         platforms=("network",),
         fair_platforms=(),
         cost=Cost(Rate(0.7, 0.1)),
@@ -488,9 +493,39 @@ def _row_of(name: str, function: object) -> Rule:
     try:
         inspect.signature(cast(Callable[..., Any], function)).bind("workload", "policy")
     except (TypeError, ValueError):
+        if is_called_at_passes(function):
+            return _row_of_passes(name, function)
         raise InputError(
-            f"rule {name!r} is not a function of (workload, policy) that returns starts, "
-            "nor a schedfarm.core.policy.rules.Rule"
+            f"rule {name!r} is neither a function of (state), or a class of such functions, nor a "
+            "function of (workload, policy) that returns starts, nor a "
+            "schedfarm.core.policy.rules.Rule"
         ) from None
-    meaning = (function.__doc__ or name).strip().partition("\n")[0]
+    meaning = _first_line(name, function)
     return Rule(name, meaning, simulate=cast(Callable[..., Any], function), holds=0)
+
+
+def _first_line(name: str, function: object) -> str:
+    return (getattr(function, "__doc__", None) or name).strip().partition("\n")[0]
+
+
+def _row_of_passes(name: str, function: object) -> Rule:
+    """Return the row of a rule that is called at each pass."""
+    return Rule(
+        name,
+        _first_line(name, function),
+        simulate=_CUSTOM + "simulate_custom",
+        promise=_CUSTOM + "promise_custom",
+        check=_once_an_instant,
+        cost=CALLED,
+    )
+
+
+_CUSTOM = "schedfarm.core.machines.pool.custom:"
+
+
+def _once_an_instant(order: str, options: Mapping[str, str]) -> str | None:
+    if "events" not in options:
+        return None
+    return (
+        f"a rule of your own is called once at each instant; leave out events={options['events']}"
+    )
