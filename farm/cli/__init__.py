@@ -28,6 +28,7 @@ from schedfarm.farm.cli.plot import plot
 from schedfarm.farm.cli.report import report
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
+from schedfarm.farm.cli.search import search
 from schedfarm.farm.cli.simulate import simulate
 from schedfarm.farm.cli.submit import submit
 from schedfarm.farm.cli.traces import traces
@@ -70,6 +71,7 @@ cli.add_section(
         init: "Write a commented campaign file for logs.",
         plan: "Estimate the cost of a campaign.",
         run: "Simulate the missing cells of a campaign.",
+        search: "Optimise an order, and judge it on held-out weeks.",
         status: "Print the progress and failures of a store.",
         watch: "Follow a run from another shell.",
         verify: "Check all data of a store, and re-simulate cells.",

@@ -21,17 +21,20 @@ PROJECT = "schedfarm"
 HOUSE = {
     **{name: ROOT / name for name in ("core", "cluster", "farm", "analysis")},
     "offline": ROOT / "src" / PROJECT / "offline",
+    "learning": ROOT / "src" / PROJECT / "learning",
 }
 """Folder of each package of `schedfarm`: at the top of the tree, or beside the links to those."""
 
 MAY_IMPORT = {
     "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
+    "learning": {"core", "gymnasium", "numpy", "xarray"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",
         "cluster",
         "click",
+        "cmaes",
         "dask",
         "distributed",
         "msgspec",
@@ -169,6 +172,7 @@ FLOORS = {
         ("algorithms",),
         ("comparison",),
     ),
+    "learning": (("samples", "views"), ("batch",), ("environment", "vector"), ("evaluation",)),
     "cluster": (
         ("close_http", "errors", "ignore_interrupts", "settings", "walltime", "examples"),
         ("certificates", "encryption", "opening", "queues", "scratch"),
@@ -184,6 +188,11 @@ FLOORS = {
         ("campaign",),
         ("planning",),
         ("execution",),
+        ("search.spec",),
+        ("search.orders", "search.split", "search.cells", "search.journal", "search.race"),
+        ("search.coefficients", "search.growth", "search.regression"),
+        ("search.run",),
+        ("search",),
         ("verify",),
         ("cli",),
         ("__main__",),
