@@ -31,8 +31,10 @@ ANSWERS = {
     "job-arrays": "no block is missing, and the summary is complete",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
+    "learning": "learned",
     "../plots": "figure: heatmap.png",
     "larger-machine": "processors=120: mean wait",
+    "site": "processors=518: mean wait",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
 }
 """What each page comes to."""
@@ -143,6 +145,6 @@ def test_every_page_is_tried() -> None:
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
         "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
-        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "slurm",
-        "slurm-log", "why-a-job-waited",
+        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
+        "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
