@@ -35,6 +35,7 @@ ANSWERS = {
     "learning": "learned",
     "../plots": "figure: heatmap.png",
     "larger-machine": "processors=120: mean wait",
+    "site": "processors=518: mean wait",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
 }
 """What each page comes to."""
@@ -146,6 +147,6 @@ def test_every_page_is_tried() -> None:
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
         "custom-rule",
         "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
-        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "slurm",
-        "slurm-log", "why-a-job-waited",
+        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
+        "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
