@@ -146,7 +146,7 @@ def test_every_page_is_tried() -> None:
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
         "custom-rule",
-        "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
+        "job-arrays", "larger-machine", "learning", "log-to-answer", "network-file-systems",
         "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
         "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
