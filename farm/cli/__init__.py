@@ -30,6 +30,7 @@ from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
 from schedfarm.farm.cli.search import search
 from schedfarm.farm.cli.simulate import simulate
+from schedfarm.farm.cli.site import site
 from schedfarm.farm.cli.submit import submit
 from schedfarm.farm.cli.traces import traces
 from schedfarm.farm.cli.validate import validate
@@ -62,6 +63,7 @@ cli.add_section(
         simulate: "Simulate a log under one policy, and print its metrics.",
         audit: "Check a schedule against a policy.",
         offline: "Schedule moldable jobs without arrivals.",
+        site: "Calibrate the simulation of a Slurm site.",
     },
 )
 cli.add_section(

@@ -89,15 +89,15 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         if work.platform.name == "pool" and dice.random() < 0.3:
             work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]
         rule, order = RULES[found % len(RULES)], dice.choice(ORDERS)
-        limits = {limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 6))}
+        limits = dict.fromkeys(limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 6)))
         text = f"{order}+{rule},limits=({', '.join(limits)})"
         backfill = dice.choice(BACKFILLS) if rule != "conservative" else ""
         text += f",backfill={backfill}" * bool(backfill) + ",threshold=9s" * (dice.random() < 0.1)
-        policy = Policy.parse(text)
         try:
+            policy = Policy.parse(text)
             counters_of(work, policy)
         except InputError:
-            # A job exceeds a limit alone, or the log has no accounts, for example.
+            # A job exceeds a limit alone, or a limit was drawn twice, for example.
             continue
         found += 1
         yield work, policy

@@ -40,6 +40,7 @@ CALLS = {
     "search": ("search s.toml --workers 1 --quiet", "held out: "),
     "who": ("who tiny.farm --top 1", "mean wait (s): saf+easy instead of fcfs+easy"),
     "simulate": ("simulate a.swf --policy easy", "a on 8 processors under fcfs+easy"),
+    "site": ("site --script", "sacctmgr --parsable2 show qos > qos.txt"),
     "audit": ("audit b.swf --policy easy", "sound: every one of the 29 jobs keeps"),
     "offline": ("offline --jobs 3 --instances 1 --quiet", "1 instance of 3 jobs on 64"),
     "init": ("init a.swf --out -", 'file = "a.swf"'),

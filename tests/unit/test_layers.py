@@ -44,6 +44,7 @@ MAY_IMPORT = {
         "platformdirs",
         "pooch",
         "pyarrow",
+        "scipy",
         "tomli_w",
         "tqdm",
         "xarray",
@@ -184,8 +185,8 @@ FLOORS = {
     "farm": (
         ("clock",),
         ("store",),
-        ("export", "logs", "output", "watching"),
-        ("campaign",),
+        ("export", "logs", "output", "site.dump", "watching"),
+        ("campaign", "site"),
         ("planning",),
         ("execution",),
         ("search.spec",),
