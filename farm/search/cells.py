@@ -54,6 +54,8 @@ def here(function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list
 
 def on_cluster(client: Client) -> Runner:
     """Return a runner of tasks on a Dask cluster whose workers have the same program."""
+    from distributed import as_completed
+
     own = program()
 
     def run(function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -62,6 +64,9 @@ def on_cluster(client: Client) -> Runner:
             for one in given
         ]
         try:
+            # An interrupted gather would print a traceback for each task; this wait is a thread's.
+            for _ in as_completed(futures):
+                pass
             found: list[Any] = client.gather(futures)
         except BaseException:
             client.cancel(futures, force=True)

@@ -26,6 +26,7 @@ ANSWERS = {
     "log-to-answer": "spf+easy,threshold=3x: mean wait",
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
+    "custom-rule": "free processors after the pass: 0",
     "search": "found: (procs**",
     "shared-machine": "0 failed",
     "job-arrays": "no block is missing, and the summary is complete",
@@ -144,7 +145,8 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
+        "custom-rule",
+        "job-arrays", "larger-machine", "learning", "log-to-answer", "network-file-systems",
         "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
         "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
