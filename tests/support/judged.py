@@ -1,0 +1,162 @@
+"""A Slurm with accounting that runs short jobs, and what it wrote about them."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.slurm import Slurm, free_ports, wait
+
+PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr", "sacct")
+"""Programs that are needed in addition to those of a Slurm without accounting."""
+
+COLUMNS = (
+    "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
+    "AllocCPUS,NNodes,ReqTRES,AllocTRES,Priority,State"
+)
+
+DATABASE = """\
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost=localhost
+DbdPort={slurmdbd}
+SlurmUser={user}
+PidFile={folder}/slurmdbd.pid
+LogFile={folder}/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={mariadbd}
+StorageUser=root
+StorageLoc=slurm
+"""
+
+ACCOUNTING = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={slurmdbd}
+AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=associations,limits,qos
+AccountingStorageTRES=gres/gpu
+"""
+
+PATIENCE = 600
+"""Time within which all jobs end, s."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Describe a job: when to submit it, s, and what it asks for; it sleeps for some seconds."""
+
+    at: float
+    user: str
+    account: str
+    seconds: float
+    minutes: int
+    nodes: int
+    gpus: int = 0
+    partition: str = ""
+    qos: str = ""
+
+    def command(self) -> list[str]:
+        """Return the command that submits it; gpus are for each of its nodes."""
+        words = {
+            "uid": self.user, "account": self.account, "nodes": self.nodes, "time": self.minutes,
+            "partition": self.partition, "qos": self.qos, "gpus-per-node": self.gpus,
+            "output": "/dev/null", "chdir": "/", "wrap": f"exec sleep {self.seconds}",
+        }  # fmt: skip
+        return ["sbatch", *(f"--{key}={value}" for key, value in words.items() if value)]
+
+
+class Ran(NamedTuple):
+    """Hold what sacct, the controller and squeue wrote, and an instant of PriorityCalcPeriod, s.
+
+    waiting: an instant and the jobs that waited then with their priorities. Unix time.
+    """
+
+    accounting: str
+    controller: str
+    calculated: float
+    waiting: list[tuple[float, dict[int, int]]]
+
+
+class Accounted(Slurm):
+    """A Slurm with a database, in which sacctmgr does first what it is asked for."""
+
+    def __init__(
+        self, folder: Path, nodes: Sequence[str], rest: str, site: Iterable[str], gres: str = ""
+    ) -> None:
+        self.ports = dict(zip(("slurmdbd", "mariadbd"), free_ports(2), strict=True))
+        super().__init__(folder, nodes, ACCOUNTING.format(folder=folder, **self.ports) + rest)
+        self.site, self.gres = tuple(site), gres
+
+    def prepare(self, stack: ExitStack) -> None:
+        """Start the database, and enter the site's accounts and users."""
+        data, socket = self.folder / "db", self.folder / "db.socket"
+        subprocess.run(
+            ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}",
+             f"--tmpdir={self.folder}", "--auth-root-authentication-method=normal",
+             "--skip-test-db"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        self.daemon(
+            stack, "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
+            f"--socket={socket}", f"--port={self.ports['mariadbd']}", "--bind-address=127.0.0.1",
+            "--skip-name-resolve", f"--pid-file={self.folder}/mariadbd.pid",
+            "--innodb-flush-log-at-trx-commit=0",
+        )  # fmt: skip
+        wait(socket.exists, "the database")
+        text = DATABASE.format(folder=self.folder, user="root", **self.ports)
+        (self.folder / "slurmdbd.conf").touch(0o600)
+        (self.folder / "slurmdbd.conf").write_text(text)
+        (self.folder / "gres.conf").write_text(self.gres)
+        self.daemon(stack, "slurmdbd", "-D")
+        wait(lambda: self.said("sacctmgr", "-nP", "list", "qos"), "slurmdbd")
+        for one in ("add cluster tried", *self.site):
+            subprocess.run(["sacctmgr", "-i", *one.split()], check=True, capture_output=True)
+
+    def align(self, phase: float) -> None:
+        """Make the controller's cycles of a second begin at a part of each second.
+
+        A thread that sleeps between two cycles goes on at once where its time has passed while the
+        process was stopped.
+        """
+        os.kill(self.controller.pid, signal.SIGSTOP)
+        time.sleep(1.1)
+        time.sleep((phase - time.time()) % 1)
+        os.kill(self.controller.pid, signal.SIGCONT)
+
+    def run(self, jobs: Sequence[Job]) -> Ran:
+        """Submit jobs at their times, wait until all have ended, and return what was written."""
+        first = math.ceil(time.time()) + 1
+        for job in jobs:
+            time.sleep(max(first + job.at - time.time(), 0))
+            subprocess.run(job.command(), check=True, capture_output=True)
+        seen: list[tuple[float, dict[int, int]]] = []
+
+        def has_ended() -> bool:
+            time.sleep(1)
+            queue = self.said("squeue", "-h", "-t", "PD,R,CG", "-o", "%t %i %Q").splitlines()
+            words = [line.split() for line in queue]
+            waiting = {int(job): int(value) for state, job, value in words if state == "PD"}
+            seen.append((time.time(), waiting))
+            return not queue
+
+        wait(has_ended, "the jobs' end", PATIENCE)
+        wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row")
+        return Ran(
+            self._accounting(),
+            (self.folder / "slurmctld.log").read_text(),
+            (self.folder / "state" / "priority_last_decay_ran").stat().st_mtime,
+            seen,
+        )
+
+    def _accounting(self) -> str:
+        return self.said("sacct", "--allusers", "--allocations", "-P", f"--format={COLUMNS}")
