@@ -34,6 +34,7 @@ from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import poisson
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
+from schedfarm.core.stepping.stepping import Stepping
 from schedfarm.core.workload.load import offered_load, scale_arrivals, scale_load
 from schedfarm.core.workload.resample_blocks import resample_blocks
 from schedfarm.core.workload.resample_users import resample_users
@@ -54,6 +55,7 @@ __all__ = [
     "Policy",
     "Pool",
     "Schedule",
+    "Stepping",
     "Workload",
     "bounded_slowdown",
     "by_origin",

@@ -88,7 +88,7 @@ class RaisedError(InputError):
         self.said = said
 
     @classmethod
-    def of(cls, what: str, error: Exception, call: str = "") -> RaisedError:
+    def of(cls, what: str, error: BaseException, call: str = "") -> RaisedError:
         """Describe an error on one line, with the instant and the jobs of the call."""
         why = " ".join(str(error).split()) or "no word of why"
         return cls(what, f"raised {type(error).__name__}: {why}" + f" ({call})" * bool(call))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.audit.limits import Totals
 from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.profile import Profile
 from schedfarm.core.policy.policy import Policy
@@ -63,6 +64,7 @@ class Machine:
         self.place: list[int] = schedule.place.tolist()
         sizes, names = work.platform.sizes, work.platform.places
         self.sites = [Site(size, name) for size, name in zip(sizes, names, strict=True)]
+        self.limits = Totals(work, policy)
         self.now = 0
         self.waiting = np.empty(0, np.int64)
         # True end of each running job and how many started before it: per event, completions of
@@ -71,8 +73,9 @@ class Machine:
         self.begun = 0
 
     def arrive(self, jobs: list[int]) -> None:
-        """Put jobs into the queue."""
-        self.waiting = np.concatenate((self.waiting, np.array(jobs, np.int64)))
+        """Put arriving jobs into the queue, and others that limits kept out of it."""
+        entering = self.limits.let_in(jobs)
+        self.waiting = np.concatenate((self.waiting, np.array(entering, np.int64)))
 
     def begin(self, job: int) -> None:
         """Give a job its processors; it leaves the queue at the end of the pass."""
@@ -81,6 +84,7 @@ class Machine:
             site.free -= self.procs[job]
             insort(site.running, (self.now + self.estimate[job], job))
         insort(self.ending, (self.end[job], self.begun, job))
+        self.limits.begin(job, self.now)
         self.begun += 1
 
     def give_back(self) -> None:
@@ -100,6 +104,7 @@ class Machine:
                 site = self.sites[self.place[job]]
                 site.free += self.procs[job]
                 del site.running[bisect_left(site.running, (predicted, job))]
+            self.limits.complete(job, self.start[job])
             wait = self.start[job] - self.submit[job]
             work = self.run[job] * self.procs[job]
             self.past.add(self.user[job], wait, work, self.now)
@@ -202,6 +207,13 @@ class Pass:
         machine.place[job] = site
         machine.begin(job)
         self.started.append(job)
+
+    def holds(self, job: int) -> bool:
+        """Whether a limit keeps a job from starting; note it."""
+        why = self.machine.limits.holds(job, self.now)
+        if why is not None:
+            self.may_not(job, why)
+        return why is not None
 
     def may_not(self, job: int, why: str) -> None:
         """Note that the rule does not start this job now."""

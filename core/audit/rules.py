@@ -47,6 +47,8 @@ class Strict(Discipline):
     def check(self, step: Pass) -> None:
         """Report to the pass which jobs may start and which may not."""
         for place, job in enumerate(step.queue.tolist()):
+            if step.holds(job):
+                continue
             site = step.machine.room_for(job)
             if site is None:
                 step.may_not(job, step.lacks(job))
@@ -152,11 +154,13 @@ class Reserving(Discipline):
         profiles, points, held, place = machine.profiles(), [], 0, 0
         while place < last and held < depth:
             job = int(queue[place])
+            place += 1
+            if step.holds(job):
+                continue
             reserved = _reserve(step, job, profiles)
             if reserved is not None:
                 held += 1
                 points.append((job, *reserved))
-            place += 1
         for job, instant, site in points:
             # Beyond the depth no job may cross the start of a holder with estimate 0 either.
             if machine.estimate[job] == 0:
@@ -167,6 +171,8 @@ class Reserving(Discipline):
         machine = step.machine
         look = step.is_given(rest) | (machine.widths[rest] <= machine.most_free)
         for job in step.behind(rest[look]).tolist():
+            if step.holds(job):
+                continue
             procs, estimate = machine.procs[job], machine.estimate[job]
             fitting = [i for i in machine.wide_enough(job) if step.fits(job, i)]
             site = next((i for i in fitting if profiles[i].has_room(procs, estimate)), None)
@@ -221,13 +227,15 @@ def _walk(
         if not notable[place]:
             return
         job = int(jobs[place])
+        jobs = jobs[place + 1 :]
+        if step.holds(job):
+            continue
         site = where(job)
         if site is None:
             step.may_not(job, why(job))
         else:
             charge(job, site)
             step.may(job, step.room(job, site), site)
-        jobs = jobs[place + 1 :]
 
 
 class Planned(Discipline):

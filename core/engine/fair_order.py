@@ -33,7 +33,7 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     """Tell whether kernels compute fair starts under a policy on a kind of platform.
 
     Under a rule that keeps its plan they do so only in the order of arrival; with predictions,
-    which depend on the past, they do not.
+    which depend on the past, and with limits they do not.
 
     Examples
     --------
@@ -49,6 +49,7 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     return (
         known
         and policy.predict is None
+        and policy.limits is None
         and (plain or not row.keeps_plan)
         and all(find_order(name).is_compiled for name in orders)
     )

@@ -17,13 +17,15 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.fixed_order import run_fixed
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.limited import STATE, WAITS, Limited, run_limited
+from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.moving_order import next_pass, run_moving, run_pass
 from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.world import RESERVING, Options, World, empty_world
+from schedfarm.core.engine.world import HOLD, RESERVING, Options, World, empty_world
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
@@ -95,6 +97,9 @@ class Door(NamedTuple):
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
         """Simulate a rule with at most one reservation, made again at each pass."""
         self.check(policy)
+        if policy.limits is not None:
+            world_of_limits = self.limited(workload, policy, code)
+            return self._done(workload, policy, world_of_limits.jobs, world_of_limits.machine)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
         world, clock = self.world(workload, orders), np.zeros(2, np.int64)
         jobs, machine = world.jobs, world.machine
@@ -113,11 +118,17 @@ class Door(NamedTuple):
 
     def reserving(self, workload: Workload, policy: Policy) -> Schedule:
         """Simulate ``depth(K)`` or ``conservative``."""
+        if policy.limits is not None:
+            return self.schedule(workload, policy, RESERVING)
         planner = self.schedule_reserving(workload, policy, promises=False)
         return self._done(workload, policy, planner.jobs, planner.machine)
 
     def promise_reserving(self, workload: Workload, policy: Policy) -> Int64:
         """Return the starts that ``depth(K)`` or ``conservative`` reserves at arrival, s."""
+        if policy.limits is not None:
+            self.check(policy)
+            promised = self.limited(workload, policy, RESERVING, promises=True).promised
+            return np.maximum(promised, NO_PROMISE)
         return self.schedule_reserving(workload, policy).promised
 
     def schedule_reserving(
@@ -141,6 +152,20 @@ class Door(NamedTuple):
         underway().check()
         orders.check()
         return planner
+
+    def limited(
+        self, workload: Workload, policy: Policy, code: int, *, promises: bool = False
+    ) -> Limited:
+        """Simulate a rule with limits on jobs; return the machine after the last completion."""
+        world = self.limited_world(workload, policy, UNSEEN if promises else NO_PROMISE)
+        orders, options = Orders(workload, policy), options_of(workload, policy, code)
+        while run_limited(world, orders.ranked, options, promises, orders.called):
+            waiting = np.sort(world.waiting[: world.clock[WAITS]])
+            running = world.machine.running_jobs()
+            orders.call(int(world.clock[NOW]), waiting, world.jobs.start, running)
+        underway().check()
+        orders.check()
+        return world
 
     def fair(self, workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
         """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
@@ -187,6 +212,26 @@ class Door(NamedTuple):
             self.plan(workload, unit, widest),
             np.zeros(CLOCK, np.int64),
             np.full(n, promise, np.int64),
+        )
+
+    def limited_world(self, workload: Workload, policy: Policy, promise: int) -> Limited:
+        """Return an idle machine that counts in units, with nothing used of the limits."""
+        jobs, machine, plan, _, promised = self.planner(workload, promise)
+        waiting, behind, spare, outside = (np.empty(len(workload), np.int64) for _ in range(4))
+        running, submitted = counters_of(workload, policy)
+        return Limited(
+            jobs,
+            machine,
+            plan,
+            np.zeros(HOLD, np.int64),
+            waiting,
+            behind,
+            spare,
+            outside,
+            running,
+            submitted,
+            np.zeros(STATE, np.int64),
+            promised,
         )
 
     def _done(self, workload: Workload, policy: Policy, jobs: Jobs, machine: Machine) -> Schedule:

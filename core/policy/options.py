@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from schedfarm.core.durations import DAY, duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
+from schedfarm.core.policy.limits import canonical_limits
 from schedfarm.core.policy.orders import ORDERS, find_order, spelt
 from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
@@ -193,6 +194,12 @@ _ROWS = (
         "3d",
         "fair share: time after which usage counts half",
         _interval,
+    ),
+    Option(
+        "limits",
+        "(root.MaxJobs=8)",
+        "Slurm's limits of associations and QOS, as in (qos.high.GrpTRES=cpu=512)",
+        canonical_limits,
     ),
     Option("every", "5m", "tabu: interval of searches for a better plan", _interval, "5m"),
     Option(

@@ -44,6 +44,8 @@ class Policy:
         arrival (as pyss), or by the queue at that instant, through which the order matters.
     refresh, halflife : str, optional
         Interval between updates of users' history, and half-life of its entries; durations.
+    limits : str, optional
+        Limits of associations and QOS, such as ``(qos.high.MaxJobsPerUser=8)``.
     every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
         Search parameters of `tabu`; see `farm policies`.
     shelf, resets, utc, worth, budget : str
@@ -78,6 +80,7 @@ class Policy:
     walk: str = "start"
     refresh: str | None = None
     halflife: str | None = None
+    limits: str | None = None
     every: str = "5m"
     iterations: str = "2x"
     tenure: str = "10"

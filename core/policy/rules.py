@@ -17,6 +17,7 @@ from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.cost import CALLED, Cost, Rate
+from schedfarm.core.policy.custom_rule import is_called_at_passes
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
@@ -150,6 +151,9 @@ _MISSING = {
 _PREDICTED = ("predict", "correct")
 """Options of rules that can plan with predictions."""
 
+_LIMITED = ("limits",)
+"""Options of rules under which jobs may have to wait for a limit."""
+
 
 def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None:
     if "predict" not in options:
@@ -162,9 +166,23 @@ def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None
     )
 
 
+def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
+    if not any(name in options for name in _LIMITED):
+        return None
+    if "predict" in options:
+        return f"limits go with estimates; leave out predict={options['predict']}"
+    if "events" in options:
+        return f"limits go with events=instant; leave out events={options['events']}"
+    return None
+
+
+def _with_estimates(order: str, options: Mapping[str, str]) -> str | None:
+    return _at_instants(order, options) or _fixed_while_predicted(order, options)
+
+
 def _nobody_left(order: str, options: Mapping[str, str]) -> str | None:
     if "backfill" not in options:
-        return None
+        return _at_instants(order, options)
     return (
         "under rule 'conservative' every waiting job holds a reservation and none is left "
         "to backfill; leave out backfill="
@@ -244,8 +262,8 @@ _ROWS = (
         "start the head while it fits; stop at the first job that does not",
         simulate=_POOL + "none",
         overtakes=False,
-        options=("backfill", *_PREDICTED),
-        check=_fixed_while_predicted,
+        options=("backfill", *_PREDICTED, *_LIMITED),
+        check=_with_estimates,
         fair_start=_POOL + "fair_none",
         refer=_everywhere("Strict"),
         audit=_AUDIT + "Strict",
@@ -258,8 +276,8 @@ _ROWS = (
         "aggressive",
         "start everything that fits now, in queue order; no reservation (also bf)",
         simulate=_POOL + "aggressive",
-        options=("backfill", *_PREDICTED),
-        check=_fixed_while_predicted,
+        options=("backfill", *_PREDICTED, *_LIMITED),
+        check=_with_estimates,
         fair_start=_POOL + "fair_aggressive",
         refer=_everywhere("Aggressive"),
         audit=_AUDIT + "Aggressive",
@@ -274,8 +292,8 @@ _ROWS = (
         "one reservation, for the first job that does not fit; others may not delay it",
         simulate=_POOL + "easy",
         holds=1,
-        options=("backfill", *_PREDICTED),
-        check=_fixed_while_predicted,
+        options=("backfill", *_PREDICTED, *_LIMITED),
+        check=_with_estimates,
         fair_start=_POOL + "fair_easy",
         refer=_everywhere("Easy"),
         audit=_AUDIT + "Easy",
@@ -289,7 +307,8 @@ _ROWS = (
         "the first K waiting jobs hold reservations (easy is depth(1))",
         simulate=_POOL + "reserving",
         holds=GIVEN,
-        options=("backfill",),
+        options=("backfill", *_LIMITED),
+        check=_at_instants,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
         refer=_everywhere("Reserving"),
@@ -304,6 +323,7 @@ _ROWS = (
         "every waiting job holds a reservation, all made again in queue order each pass",
         simulate=_POOL + "reserving",
         holds=ALL,
+        options=_LIMITED,
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
@@ -469,9 +489,39 @@ def _row_of(name: str, function: object) -> Rule:
     try:
         inspect.signature(cast(Callable[..., Any], function)).bind("workload", "policy")
     except (TypeError, ValueError):
+        if is_called_at_passes(function):
+            return _row_of_passes(name, function)
         raise InputError(
-            f"rule {name!r} is not a function of (workload, policy) that returns starts, "
-            "nor a schedfarm.core.policy.rules.Rule"
+            f"rule {name!r} is neither a function of (state), or a class of such functions, nor a "
+            "function of (workload, policy) that returns starts, nor a "
+            "schedfarm.core.policy.rules.Rule"
         ) from None
-    meaning = (function.__doc__ or name).strip().partition("\n")[0]
+    meaning = _first_line(name, function)
     return Rule(name, meaning, simulate=cast(Callable[..., Any], function), holds=0)
+
+
+def _first_line(name: str, function: object) -> str:
+    return (getattr(function, "__doc__", None) or name).strip().partition("\n")[0]
+
+
+def _row_of_passes(name: str, function: object) -> Rule:
+    """Return the row of a rule that is called at each pass."""
+    return Rule(
+        name,
+        _first_line(name, function),
+        simulate=_CUSTOM + "simulate_custom",
+        promise=_CUSTOM + "promise_custom",
+        check=_once_an_instant,
+        cost=CALLED,
+    )
+
+
+_CUSTOM = "schedfarm.core.machines.pool.custom:"
+
+
+def _once_an_instant(order: str, options: Mapping[str, str]) -> str | None:
+    if "events" not in options:
+        return None
+    return (
+        f"a rule of your own is called once at each instant; leave out events={options['events']}"
+    )

@@ -53,7 +53,7 @@ def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
     _forget_the_later(simulation, job, rank)
     simulation.coming.remove(job)
     simulation.step(ending, [other for other in arriving if other in simulation.coming])
-    while simulation.waiting:
+    while simulation.waiting or simulation.outside:
         simulation.step(*simulation.next_event())
     simulation.coming.append(job)
     simulation.step([], [job])
@@ -70,7 +70,7 @@ def _until_arrival(simulation: Simulation, job: Job) -> tuple[list[Job], list[Jo
 
 
 def _forget_the_later(simulation: Simulation, job: Job, rank: list[int]) -> None:
-    for other in simulation.coming + simulation.waiting:
+    for other in simulation.coming + simulation.outside + simulation.waiting:
         if rank[other.position] > rank[job.position]:
             simulation.forget(other)
 

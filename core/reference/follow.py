@@ -193,7 +193,7 @@ class _Follower:
                 return self._difference(
                     job, f"{simulation.says(job)} {why}: {simulation.reason[job]}"
                 )
-        for job in simulation.queue():
+        for job in [*simulation.queue(), *simulation.outside]:
             if job in starting:
                 why = simulation.refusal(job, simulation.where_given(given, job))
                 return self._difference(job, f"{simulation.says(job)} started, but {why}")

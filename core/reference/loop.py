@@ -22,6 +22,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job, jobs_of
+from schedfarm.core.reference.limits import Limits
 from schedfarm.core.reference.orders import keys
 from schedfarm.core.reference.predictions import Predictions
 from schedfarm.core.reference.processors import Claim
@@ -90,8 +91,10 @@ class Simulation:
         self.now = 0
         self.jobs = jobs_of(workload)
         self.predictions = Predictions(workload, policy) if policy.predict else None
-        # A job goes through these four lists in turn.
+        self.limits = Limits(workload, policy)
+        # A job goes through these lists in turn.
         self.coming = list(self.jobs)
+        self.outside: list[Job] = []
         self.waiting: list[Job] = []
         self.running: list[Job] = []
         self.completed: list[Job] = []
@@ -105,13 +108,13 @@ class Simulation:
 
     def goes_on(self) -> bool:
         """Whether a job is yet to arrive, to start or to end."""
-        return bool(self.coming or self.waiting or self.running)
+        return bool(self.coming or self.outside or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:
         """Go to the next instant; return the jobs that end and that arrive before its pass."""
         instants = self.instants()
         if not instants:
-            stuck = min(self.waiting, key=lambda job: job.position)
+            stuck = min(self.waiting + self.outside, key=lambda job: job.position)
             raise RuntimeError(
                 f"job {stuck.number} ({stuck.procs} processors, submitted at {stuck.submit} s) "
                 f"would wait for ever under {self.policy.name}: nothing happens after {self.now} s"
@@ -139,14 +142,28 @@ class Simulation:
             if self.predictions:
                 self.predictions.predict_at_submission(job, self.completed)
             self.coming.remove(job)
-            self.waiting.append(job)
+            self.outside.append(job)
         if self.predictions:
             self.predictions.correct_outlived(self.running, self.now)
-        self.scheduling_pass(arriving)
+        self.scheduling_pass(self.let_in())
+
+    def let_in(self) -> list[Job]:
+        """Let the submitted jobs into the queue that limits allow there, and return them."""
+        entering: list[Job] = []
+        for job in list(self.outside):
+            if not self.limits.is_outside(job, self.waiting + self.running):
+                self.outside.remove(job)
+                self.waiting.append(job)
+                entering.append(job)
+        return entering
+
+    def is_held(self, job: Job) -> bool:
+        """Whether a limit keeps a waiting job from starting at this moment of a pass."""
+        return self.limits.held_by(job, self.running, self.now) is not None
 
     def forget(self, job: Job) -> None:
         """Remove a job that has not started, as if it had never been submitted."""
-        for jobs in (self.coming, self.waiting):
+        for jobs in (self.coming, self.outside, self.waiting):
             if job in jobs:
                 jobs.remove(job)
 

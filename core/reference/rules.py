@@ -81,6 +81,8 @@ class Strict(Clusters):
         """Start the jobs that the rule starts now."""
         behind = self.queue(self.policy.backfill)
         for head in self.queue():
+            if self.is_held(head):
+                continue
             fitting = self.fitting(head)
             if not fitting:
                 self.blocked(head, [job for job in behind if job in self.waiting])
@@ -98,7 +100,7 @@ class Aggressive(Strict):
         """Start the jobs that fit, each in the first cluster in which it does."""
         for job in waiting:
             fitting = self.fitting(job)
-            if fitting:
+            if fitting and not self.is_held(job):
                 self.start(job, backfilled=True, place=fitting[0])
 
 
@@ -114,7 +116,7 @@ class Easy(Strict):
             shadows.append((shadow, place, extra))
         shadow, reserved, extra = min(shadows)
         for job in waiting:
-            if job is head:
+            if job is head or self.is_held(job):
                 continue
             for place in self.fitting(job):
                 short = self.now + job.expected <= shadow
@@ -136,6 +138,8 @@ class Reserving(Clusters):
         for job in queue:
             if len(held) == self.policy.depth:
                 break
+            if self.is_held(job):
+                continue
             claim = self.reservation(job, list(held.values()))
             if job in arrived:
                 job.promise = claim.begin
@@ -144,7 +148,7 @@ class Reserving(Clusters):
             else:
                 held[job] = claim
         for job in behind:
-            if job in self.waiting and job not in held:
+            if job in self.waiting and job not in held and not self.is_held(job):
                 self.backfill(job, list(held.values()))
 
     def backfill(self, job: Job, held: list[Claim]) -> None:

@@ -31,14 +31,15 @@ OWN = (
 @click.option(
     "--site",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Print the order that the tables of a TOML file describe, instead.",
+    help="Print the order or policy that the tables of a TOML file describe, instead.",
 )
 @JSON
 def policies(site: Path | None, as_json: bool) -> None:
     """List the queue orders, backfilling rules and options of policies."""
     if site is not None:
-        order = _order_of(site)
-        click.echo(json.dumps({"order": order}, indent=1) if as_json else order)
+        texts = _texts_of(site)
+        text = texts.get("policy", texts["order"])
+        click.echo(json.dumps(texts, indent=1) if as_json else text)
         return
     from schedfarm.core import own
     from schedfarm.core.policy.expression import FUNCTIONS
@@ -69,13 +70,13 @@ def policies(site: Path | None, as_json: bool) -> None:
     click.echo(OWN.format(columns=columns, functions=functions))
 
 
-def _order_of(site: Path) -> str:
-    """Return the order that the tables of a site's file describe."""
+def _texts_of(site: Path) -> dict[str, str]:
+    """Return the order, and the policy if there is one, that a site's file describes."""
     from schedfarm.core.errors import InputError
-    from schedfarm.core.policy.multifactor import order_of_table
+    from schedfarm.core.policy.site import texts_of_table
 
     try:
-        return order_of_table(tomllib.loads(site.read_text(encoding="utf-8")))
+        return texts_of_table(tomllib.loads(site.read_text(encoding="utf-8")))
     except (InputError, OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{site}: {why}") from error

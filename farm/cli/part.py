@@ -15,7 +15,8 @@ from schedfarm.farm.cli.where import ClusterOptions
 
 if TYPE_CHECKING:
     from schedfarm.farm.campaign.campaign import Campaign
-    from schedfarm.farm.execution.run import Outcome, PreparedPart
+    from schedfarm.farm.execution.preparation import PreparedPart
+    from schedfarm.farm.execution.run import Outcome
     from schedfarm.farm.planning.parts import Part
     from schedfarm.farm.store.place import Place
 
@@ -43,7 +44,8 @@ def run_part(
     quiet: bool,
 ) -> None:
     """Simulate one part, print its counts, and exit as `farm run` does."""
-    from schedfarm.farm.execution.run import begin_part, execute_part
+    from schedfarm.farm.execution.preparation import begin_part
+    from schedfarm.farm.execution.run import execute_part
     from schedfarm.farm.planning.parts import Part
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.watching.progress import Quiet, watcher

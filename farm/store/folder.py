@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -17,6 +18,10 @@ from schedfarm.farm.store.journal import START, FileJournal, Position, read_file
 from schedfarm.farm.store.lock import check_fence, fenced, locked, shared
 
 EVENTS = "events.jsonl"
+
+REMOVALS = 20
+"""Attempts to remove a folder: a late worker of an earlier run may stage a file in it meanwhile,
+since the fence prevents only the publication."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +142,16 @@ class Folder:
     def remove_below(self, folder: str) -> None:
         """Delete a folder, if it exists, and sync its parent."""
         path = self.path / folder
-        if path.is_dir():
-            shutil.rmtree(path)
-            sync(path.parent)
+        if not path.is_dir():
+            return
+        for left in reversed(range(REMOVALS)):
+            try:
+                shutil.rmtree(path)
+                break
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY or not left:
+                    raise
+        sync(path.parent)
 
     def links_out(self) -> Iterator[tuple[str, str]]:
         """Yield links to targets outside of this folder."""

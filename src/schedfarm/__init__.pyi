@@ -46,6 +46,7 @@ from .core import (
     Policy as Policy,
     Pool as Pool,
     Schedule as Schedule,
+    Stepping as Stepping,
     Workload as Workload,
     bounded_slowdown as bounded_slowdown,
     by_origin as by_origin,

@@ -105,8 +105,8 @@ def rates(jobs: int, seconds: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def environment(folder: Path) -> Path:
-    """Return the Python of an environment with AccaSim, made where there is none.
+def environment(folder: Path, package: str = PACKAGE) -> Path:
+    """Return the Python of an environment with a published simulator, made where there is none.
 
     Raises
     ------
@@ -116,11 +116,11 @@ def environment(folder: Path) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        words = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
+        words = [str(python), "-m", "pip", "install", "--quiet", package]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode:
             said = done.stderr.strip().rpartition("\n")[2]
-            raise Unavailable(f"{PACKAGE} cannot be installed in {folder}; pip says: {said}")
+            raise Unavailable(f"{package} cannot be installed in {folder}; pip says: {said}")
     return python
 
 

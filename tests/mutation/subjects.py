@@ -94,7 +94,7 @@ SUBJECTS = (
     ),
     Subject(
         "resume",
-        ("farm/execution/run.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
+        ("farm/execution/coordinator.py", "farm/execution/cell.py", "farm/planning/tasks.py"),
         ("tests/unit/farm/test_plan.py", *STORES),
     ),
 )

@@ -64,6 +64,8 @@ def by_seconds(work: Workload, policy: Policy) -> Answers | None:
     span = int(work.submit.max(initial=0) + work.estimate.sum())
     if work.platform.name != "pool" or span >= SPAN or policy.refresh or policy.halflife:
         return None
+    if policy.limits is not None:
+        return None
     called = ":" in policy.order or is_multifactor(policy.order)
     if policy.rule == "planned" and not called:
         return answers(simulate_planned(work, policy), promises_planned(work, policy))

@@ -14,7 +14,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import task_progress, worker
 from schedfarm.farm.execution.faults import WorkerFault
 from schedfarm.farm.execution.messages import TaskEncoder, decoded
-from schedfarm.farm.execution.run import Prepared, begin
+from schedfarm.farm.execution.preparation import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs

@@ -17,7 +17,7 @@ from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.preparation import begin
 from schedfarm.farm.verify import verify
 from tests.support.growing import (
     GROWN,

@@ -20,7 +20,8 @@ from schedfarm.core.format.names import LOCK, PARTS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.run import begin, begin_part, execute_part
+from schedfarm.farm.execution.preparation import begin, begin_part
+from schedfarm.farm.execution.run import execute_part
 from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.parts import MOST, Part, shares
 from schedfarm.farm.planning.survey import survey

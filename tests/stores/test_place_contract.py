@@ -6,18 +6,20 @@ tests/real/test_place_in_bucket.py holds a real S3 server to the same.
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from obstore.store import MemoryStore
 
 from schedfarm.core import InputError
 from schedfarm.core.format.names import LOCK
-from schedfarm.farm.execution.run import begin
+from schedfarm.farm.execution.preparation import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import lease
 from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket
@@ -247,6 +249,23 @@ class TestFolder(PlaceContract, StoreContract):
     @pytest.fixture
     def place(self, tmp_path: Path) -> Place:
         return place_of(tmp_path / "s")
+
+    def test_removal__of_a_folder_in_which_a_late_worker_stages(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What it stages while the folder is removed is removed, too."""
+        place.write_each("r", {f"m/{i}": b"x" for i in range(5)})
+        late, rmdir = [b"1", b"2"], os.rmdir
+
+        def staging(path: Any, **at: Any) -> None:
+            if late and str(path).endswith("m"):
+                place.write("r/m/late", late.pop())
+            rmdir(path, **at)
+
+        monkeypatch.setattr(os, "rmdir", staging)
+        place.remove_below("r")
+        assert late == []
+        assert place.entries() == set()
 
 
 class TestMemory(PlaceContract, LeaseContract):

@@ -14,6 +14,8 @@ from schedfarm.core import Workload, lublin, read_swf, simulate, write_swf
 from tests.benchmarks import against, published, table
 from tests.benchmarks.fields import Field, between, differing, laid_out, noise, swapped
 from tests.benchmarks.floor import chained, passed
+from tests.benchmarks.peers.__main__ import Line, laid_out as audited, read_starts
+from tests.benchmarks.peers.schedgym import Job, Loop
 from tests.benchmarks.stand import measured
 from tests.benchmarks.whole import REPORT, Looks, Spent, stages
 
@@ -172,3 +174,38 @@ def test_jobs_without_a_run_time_are_not_compared() -> None:
     kept = published.comparable(jobs)
     assert kept.submit.tolist() == [1, 3]
     assert kept.run.tolist() == [4, 5]
+
+
+def test_the_loop_of_schedgym_has_one_shadow_time_and_no_extra_processors() -> None:
+    """Job 3 would start at 2 under EASY: by its estimate it ends after the shadow time, 10 s, but
+    needs only the processor that job 2 leaves free."""
+    jobs = [
+        Job(1, 0, 10, 2, 10),
+        Job(2, 1, 5, 3, 5),
+        Job(3, 2, 20, 1, 20),
+        Job(4, 2, 7, 1, 7),
+    ]
+    assert Loop(jobs, 4).simulate() == {1: 0, 4: 2, 2: 10, 3: 10}
+
+
+def test_a_peer_s_line_names_its_first_violation(tmp_path: Path) -> None:
+    jobs = Workload.from_columns(
+        submit=[0, 1, 2], run=[10, 5, 20], estimate=[10, 5, 20], procs=[2, 3, 1], processors=4
+    )
+    file = tmp_path / "jobs.csv"
+    file.write_text("job_id,starting_time\nw0!1,0\nw0!3,10.0\nw0!2,10.0\n")
+    right = Line("schedfarm", simulate(jobs, "fcfs+easy").start, [0.5, 0.25])
+    lines = [right, Line("theirs", read_starts(file, jobs)), Line("cut", np.array([0, -1, 2]))]
+    assert list(audited(jobs, lines, "fcfs+easy")) == [
+        "| program | jobs/s of CPU | same start | mean wait, s | audit |",
+        "|:--|--:|--:|--:|:--|",
+        "| schedfarm | 6.00 to 12.0 | 3 | 3 | sound |",
+        "| theirs | ran elsewhere | 2 | 6 | refuted |",
+        "| cut | ran elsewhere | 2 | 0 | refuted |",
+        "",
+        "First violation of `fcfs+easy`:",
+        "",
+        "- theirs: fcfs+easy: at 2 s job 3 (1 processors) was left waiting, but it needs 1 "
+        "processors and 2 are free",
+        "- cut: job 2 does not start",
+    ]

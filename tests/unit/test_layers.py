@@ -153,6 +153,7 @@ FLOORS = {
         ("logs", "labels", "reference"),
         ("engine",),
         ("machines",),
+        ("stepping",),
         ("audit.verdict",),
         ("audit.times",),
         ("machines.*.audit",),

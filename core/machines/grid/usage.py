@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import priority, usage
+from schedfarm.core.engine import limits, priority, usage
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import Shares
 from schedfarm.core.machines.grid.kernel import Clusters
@@ -41,3 +41,10 @@ def list_running(clusters: Clusters, active: Int64) -> int:
             active[count] = clusters.job[c, p]
             count += 1
     return count
+
+
+@limits.forget_ended.of(Clusters)
+def forget_ended(clusters: Clusters) -> None:
+    """Count none as released."""
+    for c in range(clusters.size.size):
+        clusters.released[c] = 0

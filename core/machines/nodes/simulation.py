@@ -177,6 +177,11 @@ def _known(policy: Policy) -> Policy:
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
             "on nodes leave it out"
         )
+    if policy.limits is not None:
+        raise InputError(
+            f"policy {policy.name!r}: limits go with processors and other resources that are "
+            "counted; on nodes leave them out"
+        )
     row = find_order(policy.order)
     if row.remembers:
         raise InputError(

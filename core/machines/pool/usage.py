@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import priority, usage
+from schedfarm.core.engine import limits, priority, usage
 from schedfarm.core.engine.running import Jobs, Running
 from schedfarm.core.engine.usage import SETTLED, Shares
 
@@ -32,3 +32,8 @@ def list_running(running: Running, active: Int64) -> int:
     for p in range(running.count[0]):
         active[p] = running.job[p]
     return int(running.count[0])
+
+
+@limits.forget_ended.of(Running)
+def forget_ended(running: Running) -> None:
+    """Do nothing: they are behind the end of the list."""

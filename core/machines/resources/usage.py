@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import priority, usage
+from schedfarm.core.engine import limits, priority, usage
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import SETTLED, Shares
 from schedfarm.core.machines.resources.kernel import Stock
@@ -36,3 +36,8 @@ def list_running(stock: Stock, active: Int64) -> int:
     for p in range(running.count[0]):
         active[p] = running.job[p]
     return int(running.count[0])
+
+
+@limits.forget_ended.of(Stock)
+def forget_ended(stock: Stock) -> None:
+    """Do nothing: they are behind the end of the list."""

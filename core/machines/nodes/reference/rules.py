@@ -36,6 +36,11 @@ class NodesSimulation(Replayable):
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
                 "on nodes leave it out"
             )
+        if policy.limits is not None:
+            raise InputError(
+                f"policy {policy.name!r}: limits are for pools, grids and resources; "
+                "on nodes leave them out"
+            )
         assert isinstance(workload.platform, Nodes)
         self.places = workload.platform.places
         self.inventory = Inventory(workload.platform)

@@ -91,6 +91,8 @@ class Machine(Replayable):
 
     def refusal(self, job: Job, where: Where) -> str:
         """Say why the last pass left a job waiting."""
+        if job in self.outside:
+            return "a limit keeps it out of the queue"
         if not self.fits(job):
             return self.lacks(job)
         return self.held_back.get(job, "a job before it in the queue does not fit")
@@ -100,6 +102,13 @@ class Machine(Replayable):
         pairs = zip(self.request[job], self.free_now(), self.units, strict=True)
         short = [f"{free} {unit} are free" for wanted, free, unit in pairs if wanted > free]
         return "only " + " and ".join(short)
+
+    def is_held_back(self, job: Job) -> bool:
+        """Whether a limit keeps a job from starting, which is then why it waits."""
+        limit = self.limits.held_by(job, self.running, self.now)
+        if limit is not None:
+            self.held_back[job] = f"the limit {limit.text} is reached"
+        return limit is not None
 
     def begin(self, job: Job, why: str, *, backfilled: bool) -> None:
         """Start a job, and remember why."""
@@ -115,6 +124,8 @@ class Strict(Machine):
         self.held_back = {}
         behind = self.queue(self.policy.backfill)
         for head in self.queue():
+            if self.is_held_back(head):
+                continue
             if not self.fits(head):
                 self.blocked(head, [job for job in behind if job in self.waiting])
                 return
@@ -130,7 +141,7 @@ class Aggressive(Strict):
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit."""
         for job in waiting:
-            if self.fits(job):
+            if self.fits(job) and not self.is_held_back(job):
                 self.begin(job, "it fits", backfilled=True)
 
 
@@ -141,7 +152,7 @@ class Easy(Strict):
         """Start the jobs that fit and do not delay the head."""
         shadow, extra = self.stock.shadow(self.request[head], self.now, self.running_holds())
         for job in waiting:
-            if job is head or not self.fits(job):
+            if job is head or not self.fits(job) or self.is_held_back(job):
                 continue
             reserved = f"job {head.number}, which is reserved for {shadow} s"
             if self.now + job.estimate <= shadow:
@@ -166,6 +177,8 @@ class Reserving(Machine):
         for job in queue:
             if len(held) == self.policy.depth:
                 break
+            if self.is_held_back(job):
+                continue
             hold = self.beginning(job, [*held.values()])
             if job in arrived:
                 job.promise = hold.begin
@@ -176,7 +189,7 @@ class Reserving(Machine):
                 held[job] = hold
                 self.held_back[job] = f"its reservation begins at {hold.begin} s"
         for job in behind:
-            if job in self.waiting and job not in held:
+            if job in self.waiting and job not in held and not self.is_held_back(job):
                 self.backfill(job, [*held.values()])
 
     def backfill(self, job: Job, held: list[Hold]) -> None:

@@ -1,0 +1,148 @@
+"""Slurm's limits as the auditor counts them: totals of each limit, by whom it counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from schedfarm.core.policy.limits import Limit, read_limits
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
+
+Key = tuple[str, ...]
+"""A limit's text, and the user or account for each of which it counts."""
+
+
+class Share(NamedTuple):
+    """A limit to which a job adds: its key, the request, and whether the limit is in force."""
+
+    key: Key
+    limit: Limit
+    request: int
+    in_force: bool
+
+
+class Totals:
+    """Follow what running jobs take of each limit, and which jobs are in the queue or run."""
+
+    def __init__(self, work: Workload, policy: Policy) -> None:
+        self.limits = read_limits(policy.limits) if policy.limits else ()
+        self.work = work
+        self.parents = {
+            name: account.parent
+            for order in policy.orders
+            if order.weighs is not None
+            for name, account in order.weighs.accounts.items()
+        }
+        self.taken: defaultdict[Key, int] = defaultdict(int)
+        # Of running TRES-minutes, the sum of request x predicted end.
+        self.until: defaultdict[Key, int] = defaultdict(int)
+        self.known: dict[int, list[Share]] = {}
+        self.estimate = work.estimate.tolist()
+        # Submitted jobs that are not in the queue yet, in order.
+        self.outside: list[int] = []
+
+    def let_in(self, jobs: Iterable[int]) -> list[int]:
+        """Return the jobs that enter the queue at an instant at which these arrive."""
+        self.outside += jobs
+        entering = []
+        for job in self.outside:
+            if self.keeps_out(job) is None:
+                entering.append(job)
+                for share in self._shares(job, submitted=True):
+                    self.taken[share.key] += 1
+        inside = set(entering)
+        self.outside = [job for job in self.outside if job not in inside]
+        return entering
+
+    def keeps_out(self, job: int) -> str | None:
+        """Say which limit keeps a job out of the queue."""
+        for share in self._shares(job, submitted=True):
+            if share.in_force and self.taken[share.key] >= share.limit.value:
+                return f"{share.limit.text} keeps it out of the queue"
+        return None
+
+    def holds(self, job: int, now: int) -> str | None:
+        """Say which limit a job would exceed if it started now."""
+        for share in self._shares(job, submitted=False):
+            if not share.in_force or share.request == 0:
+                continue
+            used, mine, most = self.taken[share.key], share.request, share.limit.value
+            if share.limit.row.counts == "minutes":
+                used = self.until[share.key] - used * now
+                mine, most = mine * self.estimate[job], 60 * most
+                if mine == 0:
+                    continue
+            if used > most - mine:
+                return f"with {used} in use and {mine} more it would exceed {share.limit.text}"
+        return None
+
+    def begin(self, job: int, now: int) -> None:
+        """Count a job that starts."""
+        self._count(job, now, 1)
+
+    def complete(self, job: int, start: int) -> None:
+        """Stop to count a job that has ended."""
+        self._count(job, start, -1)
+        for share in self._shares(job, submitted=True):
+            self.taken[share.key] -= 1
+
+    def _count(self, job: int, start: int, sign: int) -> None:
+        for share in self._shares(job, submitted=False):
+            self.taken[share.key] += sign * share.request
+            self.until[share.key] += sign * share.request * (start + self.estimate[job])
+
+    def _shares(self, job: int, *, submitted: bool) -> Iterator[Share]:
+        if self.limits and job not in self.known:
+            self.known[job] = [*self._found(job)]
+        for share in self.known.get(job, ()):
+            if (share.limit.row.counts == "submitted") == submitted:
+                yield share
+
+    def _found(self, job: int) -> Iterator[Share]:
+        user, account, qos = (self._name(column, job) for column in ("user", "group", "queue"))
+        lineage = [account]
+        while parent := self.parents.get(lineage[-1], ""):
+            lineage.append(parent)
+        own = {
+            (_family(one.what), one.tres)
+            for one in self.limits
+            if (one.kind, one.name) == ("qos", qos)
+        }
+        nearest: dict[str, tuple[int, Limit]] = {}
+        for one in self.limits:
+            in_force = (_family(one.what), one.tres) not in own
+            if one.kind == "qos":
+                if one.name == qos:
+                    each = {"user": (user,), "account": (account,)}.get(one.row.each, ())
+                    yield Share((one.says, *each), one, self._request(one, job), True)
+                continue
+            steps = {("user", f"{user}@{account}"): -1, ("root", ""): len(lineage)}
+            steps |= {("account", name): i for i, name in enumerate(lineage)}
+            step = steps.get((one.kind, one.name))
+            if step is None:
+                continue
+            if one.what.startswith("Grp"):
+                yield Share((one.says,), one, self._request(one, job), in_force)
+            elif one.what not in nearest or step < nearest[one.what][0]:
+                nearest[one.what] = step, one
+        for what, (_, one) in nearest.items():
+            yield Share((what, user, account), one, 1, (_family(what), "") not in own)
+
+    def _request(self, one: Limit, job: int) -> int:
+        if not one.tres:
+            return 1
+        asked = max(0, int(getattr(self.work, one.tres)[job]))
+        return (asked + 1048575) // 1048576 if one.tres == "memory" else asked
+
+    def _name(self, column: str, job: int) -> str:
+        number = int(getattr(self.work, column)[job])
+        return self.work.names.get(column, {}).get(number, str(number))
+
+
+def _family(what: str) -> str:
+    """Return the name of the limits that replace each other."""
+    if what.startswith("Max") and "TRES" not in what:
+        return "MaxSubmitJobs" if "Submit" in what else "MaxJobs"
+    return what

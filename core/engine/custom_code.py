@@ -1,0 +1,178 @@
+"""Machine code of users' rules, by numba's documented interface.
+
+A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any, NamedTuple, cast
+from weakref import WeakKeyDictionary
+
+import numba
+
+from schedfarm.core.engine.custom_pass import (
+    ADDRESSES,
+    ARRAYS,
+    ARRIVALS,
+    AT,
+    MEMORY,
+    ROOM,
+    RUNS,
+    SIZE,
+    WAITS,
+)
+from schedfarm.core.engine.toolchain import PLAIN
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.custom_rule import (
+    COMPILED,
+    Book,
+    Columns,
+    Profile,
+    State,
+)
+
+
+class Code(NamedTuple):
+    """The code of a rule: its address (0 if kernels cannot call it), and a function of the desk.
+
+    Without either, `why` is the reason.
+    """
+
+    address: int
+    call: Callable[[int], int] | None
+    keep: object
+    why: str
+
+
+_known: WeakKeyDictionary[Any, Code] = WeakKeyDictionary()
+
+
+def code_of(name: str, rule: Any) -> Code:
+    """Return the code of a rule, or the reason why it runs as plain Python."""
+    function = getattr(rule, "py_func", rule)
+    if isinstance(function, type) or not hasattr(function, "__code__"):
+        return Code(0, None, None, "it is a class or an object, not a function")
+    if not getattr(rule, "compiled", True):
+        return Code(0, None, None, "its attribute compiled is False")
+    if numba.config.DISABLE_JIT:
+        return Code(0, None, None, "numba is disabled")
+    if function not in _known:
+        _known[function] = _compiled(name, function)
+    return _known[function]
+
+
+def _compiled(name: str, function: Callable[..., Any]) -> Code:
+    make_callable()
+    inner = _jitted(function)
+    try:
+        entry = _entry(inner)
+        if PLAIN:
+            called = numba.njit("int64(int64)", nogil=True)(entry)
+            return Code(0, called, called, "")
+        compiled = numba.cfunc("int64(int64)")(entry)
+    except Exception as error:  # Numba refuses a function by many kinds of errors.
+        return Code(0, None, None, _reason(error))
+    if (given := inner.overloads[next(iter(inner.overloads))].signature.return_type) != numba.none:
+        raise InputError(
+            f"rule {name!r} returns {given}; it must return nothing: it decides by start(state, j) "
+            "and reserve(state, j, at)"
+        )
+    return Code(compiled.address, None, compiled, "")
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    """Return a function with checked indices, and the functions of its module that it calls."""
+    known: dict[Any, Any] = {}
+
+    def jitted(one: FunctionType) -> Any:
+        if one not in known:
+            scope = dict(one.__globals__)
+            copy = FunctionType(
+                one.__code__, scope, one.__name__, one.__defaults__, one.__closure__
+            )
+            known[one] = numba.njit(boundscheck=True)(copy)
+            for name in one.__code__.co_names:
+                other = scope.get(name)
+                if isinstance(other, FunctionType) and other.__module__ == one.__module__:
+                    scope[name] = jitted(other)
+        return known[one]
+
+    return jitted(cast(FunctionType, function))
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of numba's message that says most."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if "Failed in nopython mode" not in line]
+    return (told or lines or [type(error).__name__])[0]
+
+
+@cache
+def make_callable() -> None:
+    """Let compiled code call the functions of `core.policy.custom_rule`."""
+    from numba.extending import overload
+
+    for function in COMPILED:
+        overload(function, strict=False, inline="never", jit_options={"forceinline": True})(
+            _chosen(function)
+        )
+
+
+def _chosen(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *kinds: function
+
+
+def _entry(rule: Any) -> Callable[[int], int]:
+    """Return the function of a desk's address that calls a rule with its state."""
+    at_address = _pointer()
+    carray, int64, float64 = numba.carray, numba.int64, numba.float64
+
+    def call(address: int) -> int:
+        desk = carray(at_address(address), ADDRESSES + ARRAYS, int64)
+        arrived, n, a = desk[ARRIVALS], desk[ROOM], ADDRESSES
+        c = carray(at_address(desk[a]), (8, n), int64)[:, :arrived]
+        state = State(
+            desk[AT],
+            desk[SIZE],
+            carray(at_address(desk[a + 1]), desk[WAITS], int64),
+            carray(at_address(desk[a + 2]), desk[RUNS], int64),
+            carray(at_address(desk[a + 3]), desk[RUNS], int64),
+            Columns(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]),
+            Profile(
+                carray(at_address(desk[a + 4]), 4 * n + 16, int64),
+                carray(at_address(desk[a + 5]), 4 * n + 16, int64),
+                carray(at_address(desk[a + 6]), 1, int64),
+            ),
+            carray(at_address(desk[a + 7]), desk[MEMORY], float64),
+            Book(
+                carray(at_address(desk[a + 8]), 3, int64),
+                carray(at_address(desk[a + 9]), n + 1, int64),
+                carray(at_address(desk[a + 10]), arrived, int64),
+                carray(at_address(desk[a + 11]), arrived, int64),
+            ),
+        )
+        try:
+            rule(state)
+        except Exception:  # noqa: BLE001  Compiled code knows no other.
+            return 1
+        return 0
+
+    return call
+
+
+@cache
+def _pointer() -> Any:
+    """Return the function from an address to a pointer, for compiled code."""
+    from numba.extending import intrinsic
+
+    def typed(typing: Any, address: Any) -> Any:
+        def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            kind = context.get_value_type(numba.types.voidptr)
+            return builder.inttoptr(values[0], kind)
+
+        return numba.types.voidptr(numba.types.int64), write
+
+    return intrinsic(typed)

@@ -1,0 +1,253 @@
+"""Passes of a user's rule: the kernel shows it the state, and carries out and checks its decisions.
+
+The rule sees copies, so that whatever it writes changes no simulation. Where it is compiled, it is
+called by its address (`core.engine.custom_code`); else the kernel returns for each call.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.indirect import call_address
+from schedfarm.core.engine.jit import kernel, verb
+from schedfarm.core.engine.machine import begin, has_free, most_free, running_count
+from schedfarm.core.engine.plan import COUNT, remove
+from schedfarm.core.engine.rank import AnyRankings, rank_list
+from schedfarm.core.engine.reservations import BEFORE, TURNED, Planner, arrange, turn
+from schedfarm.core.engine.world import Options, starving_before
+from schedfarm.core.policy.custom_rule import FREE, OVERBOOKED, STARTS
+
+END, ORDER, RULE, FAULT = range(4)
+"""Why the kernel returns: the simulation is over; the order's keys, or the rule's decisions, are to
+be computed in Python; the rule made a mistake."""
+
+AT, SIZE, ARRIVALS, WAITS, RUNS, CALLS, INSIDE, ROOM, MEMORY, ADDRESSES = range(10)
+"""Fields of a desk: the instant, s; processors; arrived, waiting and running jobs; calls of the
+rule so far; whether it is being called; room for jobs; size of the rule's memory; the address of
+the first array."""
+
+ARRAYS = 12
+"""Number of arrays whose addresses are on the desk."""
+
+OUTSIDE, TWICE, WIDE, IDLE, PAST, OVER, RAISED = range(1, 8)
+"""Mistakes: a job that has not arrived is started; one that has started; one that does not fit;
+none, while the machine is idle; one is reserved an instant that has passed, or processors that are
+not free; the rule raised an exception."""
+
+KIND, JOB, DETAIL = range(3)
+"""Fields of a fault: the mistake, the job, and a number for its sentence."""
+
+
+class View(NamedTuple):
+    """The copies that a rule sees, the books of its decisions, and the kernel's own arrays.
+
+    desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
+    running jobs, the soonest predicted end first. fault: int64[3]. columns: int64[8, n], of all
+    jobs. The others are those of `core.policy.custom_rule.State`.
+    """
+
+    desk: Int64
+    active: Int64
+    fault: Int64
+    columns: Int64
+    waiting: Int64
+    running: Int64
+    ends: Int64
+    time: Int64
+    free: Int64
+    size: Int64
+    memory: Float64
+    tally: Int64
+    decided: Int64
+    started: Int64
+    reserved: Int64
+
+
+def empty_view(columns: Int64, processors: int, memory: int) -> View:
+    """Return a view for jobs with these columns, int64[8, n], on an idle machine."""
+    n = columns.shape[1]
+    view = View(
+        np.zeros(ADDRESSES + ARRAYS, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(3, np.int64),
+        columns,
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(4 * n + 16, np.int64),
+        np.empty(4 * n + 16, np.int64),
+        np.ones(1, np.int64),
+        np.zeros(memory),
+        np.zeros(3, np.int64),
+        np.empty(n + 1, np.int64),
+        np.zeros(n, np.int64),
+        np.empty(n, np.int64),
+    )
+    view.desk[[SIZE, ROOM, MEMORY]] = processors, n, memory
+    view.desk[ADDRESSES:] = [array.ctypes.data for array in view[3:]]
+    return view
+
+
+@verb
+def show_running(planner: Planner, view: View, unit: int) -> None:
+    """Copy the running jobs, and lay out the profile of their predicted ends."""
+    jobs, machine, _, clock, _ = planner
+    active, time, free = view.active, view.time, view.free
+    now, kept, step = clock[NOW], 0, 0
+    time[0], free[0] = now, most_free(machine) * unit
+    for place in range(view.desk[RUNS]):
+        j = active[place]
+        # A job that ends now has completed: completions come first.
+        if jobs.start[j] + jobs.run[j] <= now:
+            continue
+        end = jobs.start[j] + jobs.estimate[j]
+        active[kept], view.running[kept], view.ends[kept] = j, j, end
+        kept += 1
+        if end > time[step]:
+            step += 1
+            time[step], free[step] = end, free[step - 1]
+        free[step] += jobs.procs[j] * unit
+    view.desk[RUNS], view.size[0] = kept, step + 1
+
+
+@verb
+def show(planner: Planner, view: View, unit: int) -> None:
+    """Copy the state of this instant for the rule, with empty books."""
+    _, _, plan, clock, _ = planner
+    count, front, desk = plan.state[COUNT], plan.front[0], view.desk
+    for i in range(count):
+        j = plan.job[front + i]
+        view.waiting[i], view.reserved[j] = j, NO_PROMISE
+    show_running(planner, view, unit)
+    desk[AT], desk[ARRIVALS], desk[WAITS] = clock[NOW], clock[ARRIVED], count
+    view.tally[STARTS], view.tally[FREE], view.tally[OVERBOOKED] = 0, view.free[0], 0
+    desk[CALLS] += 1
+
+
+@verb
+def blame(view: View, kind: int, j: int, detail: int) -> bool:
+    """Record a mistake; return False."""
+    view.fault[KIND], view.fault[JOB], view.fault[DETAIL] = kind, j, detail
+    return False
+
+
+@verb
+def note_start(planner: Planner, view: View, j: int) -> None:
+    """Insert a job into the running ones by its predicted end."""
+    jobs, active = planner.jobs, view.active
+    end, place = jobs.start[j] + jobs.estimate[j], view.desk[RUNS]
+    while place > 0 and jobs.start[active[place - 1]] + jobs.estimate[active[place - 1]] > end:
+        active[place] = active[place - 1]
+        place -= 1
+    active[place] = j
+    view.desk[RUNS] += 1
+
+
+@verb
+def start_decided(planner: Planner, view: View, unit: int) -> bool:
+    """Start the jobs that the rule has decided on; return whether each may start."""
+    jobs, machine, plan, clock, _ = planner
+    head = plan.front[0]
+    for k in range(min(view.tally[STARTS], view.decided.size)):
+        j = view.decided[k]
+        if j < 0 or j >= clock[ARRIVED]:
+            return blame(view, OUTSIDE, plan.job[plan.front[0]], j)
+        if jobs.start[j] >= 0:
+            return blame(view, TWICE, j, jobs.start[j])
+        if not has_free(machine, 0, jobs.procs[j]):
+            return blame(view, WIDE, j, most_free(machine) * unit)
+        while jobs.start[plan.job[head]] >= 0:
+            head += 1
+        jobs.backfilled[j] = plan.job[head] != j
+        begin(machine, jobs, 0, j, clock[NOW])
+        note_start(planner, view, j)
+    return True
+
+
+@verb
+def check_reserved(planner: Planner, view: View) -> bool:
+    """Tell whether reservations lie in the future, and hold only free processors."""
+    plan, now, over = planner.plan, planner.clock[NOW], view.tally[OVERBOOKED] - 1
+    for i in range(plan.state[COUNT]):
+        j = plan.job[plan.front[0] + i]
+        at = view.reserved[j]
+        if at != NO_PROMISE and at < now:
+            return blame(view, PAST, j, at)
+        if j == over:
+            return blame(view, OVER, j, at)
+    return True
+
+
+@verb
+def promise(planner: Planner, view: View) -> None:
+    """Record the starts that this pass gives to the jobs that arrived with it."""
+    jobs, _, _, clock, promised = planner
+    for j in range(clock[BEFORE], clock[ARRIVED]):
+        promised[j] = clock[NOW] if jobs.start[j] >= 0 else view.reserved[j]
+
+
+@verb
+def judge(planner: Planner, view: View, unit: int) -> bool:
+    """Carry out the decisions of the rule; return whether all are allowed."""
+    jobs, machine, plan, _, _ = planner
+    if not start_decided(planner, view, unit) or not check_reserved(planner, view):
+        return False
+    promise(planner, view)
+    if view.tally[STARTS] > 0:
+        for i in range(plan.state[COUNT] - 1, -1, -1):
+            if jobs.start[plan.job[plan.front[0] + i]] >= 0:
+                remove(plan, i)
+    if plan.state[COUNT] > 0 and running_count(machine) == 0:
+        return blame(view, IDLE, plan.job[plan.front[0]], 0)
+    return True
+
+
+@kernel
+def run_custom(
+    planner: Planner,
+    rankings: AnyRankings,
+    options: Options,
+    view: View,
+    unit: int,
+    address: int,
+    desk: int,
+    ordered: bool,
+    decided: bool,
+) -> int:
+    """Run every event and its pass until the rule, or an order, is to be called, or to the end.
+
+    Unless `address` is 0, the rule is called there with the address of the desk. `ordered` tells
+    that keys of the waiting jobs are to be computed in Python, `decided` that the rule has just
+    been called there.
+    """
+    jobs, _, plan, clock, _ = planner
+    if decided and not judge(planner, view, unit):
+        return FAULT
+    while True:
+        if clock[TURNED] == 0:
+            if jobs.leave[0] != 0 or not turn(planner, rankings, options.per_event):
+                return END
+            if ordered:
+                clock[TURNED] = 1
+                return ORDER
+        clock[TURNED] = 0
+        if plan.state[COUNT] == 0:
+            continue
+        limit = starving_before(options, clock[NOW])
+        rank_list(rankings, plan.job[plan.front[0] :], plan.state[COUNT])
+        arrange(planner, rankings, limit)
+        show(planner, view, unit)
+        if address == 0:
+            return RULE
+        view.desk[INSIDE] = 1
+        failed = call_address(address, desk)
+        view.desk[INSIDE] = 0
+        if failed != 0:
+            blame(view, RAISED, view.waiting[0], 0)
+            return FAULT
+        if not judge(planner, view, unit):
+            return FAULT

@@ -1,0 +1,381 @@
+"""The rules none, aggressive, easy, depth(K) and conservative with limits on jobs.
+
+A job that a limit keeps from starting is passed over: it does not start, is not the head, and
+holds no reservation. Passes keep only the order of the queue: a start or an end may let jobs
+anywhere in the queue take part, or not, so that each pass makes all of its reservations again.
+
+Invariant: in one pass starts only add to what is used of limits and of the machine, so a job that
+is passed over, or does not fit, stays so for the rest of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
+from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.limits import Counters, add, exceeds, forget_ended
+from schedfarm.core.engine.machine import (
+    Machine,
+    begin,
+    has_free,
+    most_free,
+    place_beside,
+    place_for,
+    reserve,
+    running_count,
+)
+from schedfarm.core.engine.plan import COUNT, KEPT, PLANNED, POINTS
+from schedfarm.core.engine.planning import (
+    AnyPlan,
+    earliest,
+    lay_out,
+    place_now,
+    put_down,
+    step_now,
+    take,
+)
+from schedfarm.core.engine.priority import list_ended
+from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
+from schedfarm.core.engine.ranking import Ranking, goes_before
+from schedfarm.core.engine.reservations import UNSEEN, guard_points
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.world import NONE, RESERVING, Options, starving_before
+
+WAITS, OUTSIDE, TURNED, STATE = range(2, 6)
+"""Fields of a clock after its first: number of waiting jobs, and of those outside of the queue;
+whether the pass of this instant is pending; the number of fields."""
+
+
+class Limited(NamedTuple):
+    """A machine, its waiting jobs in the order of the last pass, and what is used of limits.
+
+    waiting, behind, spare, outside: int64[n], the queue, the order of backfills, room to sort them,
+    and submitted jobs that may not wait yet, by (submit, position). hold: the head's reservation.
+    promised: the starts reserved at arrival, s.
+    """
+
+    jobs: Jobs
+    machine: Machine
+    plan: AnyPlan
+    hold: Int64
+    waiting: Int64
+    behind: Int64
+    spare: Int64
+    outside: Int64
+    running: Counters
+    submitted: Counters
+    clock: Int64
+    promised: Int64
+
+
+@verb
+def end_jobs(world: Limited, before: int) -> None:
+    """Remove the jobs that have just ended, of those that ran before, from their counters.
+
+    Before orders follow the completions, which forget them on a grid.
+    """
+    ended = list_ended(world.machine, before, world.spare, 0)
+    for p in range(ended):
+        j = world.spare[p]
+        add(world.running, j, world.jobs.start[j], -1)
+        add(world.submitted, j, 0, -1)
+
+
+@verb
+def let_in(world: Limited) -> None:
+    """Let jobs outside of the queue into it, in their order, as far as limits allow."""
+    clock, kept = world.clock, 0
+    for p in range(clock[OUTSIDE]):
+        j = world.outside[p]
+        if exceeds(world.submitted, j, 0):
+            world.outside[kept] = j
+            kept += 1
+        else:
+            add(world.submitted, j, 0, 1)
+            world.waiting[clock[WAITS]] = j
+            clock[WAITS] += 1
+    clock[OUTSIDE] = kept
+
+
+@verb
+def turn(world: Limited, rankings: AnyRankings) -> bool:
+    """Go to the next instant, its completions and arrivals; return False at the end."""
+    jobs, machine, clock = world.jobs, world.machine, world.clock
+    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
+    clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
+    if clock[NOW] == NEVER:
+        return False
+    end_jobs(world, before)
+    follow_up(rankings, machine, jobs, begun, clock[NOW])
+    forget_ended(machine)
+    for j in range(first, clock[ARRIVED]):
+        world.outside[clock[OUTSIDE]] = j
+        clock[OUTSIDE] += 1
+    let_in(world)
+    return True
+
+
+@verb
+def may_start(world: Limited, j: int, free: int, now: int) -> bool:
+    """Tell whether a job takes part in this pass and may fit the largest free place."""
+    return bool(world.jobs.procs[j] <= free and not exceeds(world.running, j, now))
+
+
+@verb
+def last_to_start(world: Limited, now: int) -> int:
+    """Return the last place of the queue whose job may start, -1 for none."""
+    free = most_free(world.machine)
+    for p in range(world.clock[WAITS] - 1, -1, -1):
+        if may_start(world, world.waiting[p], free, now):
+            return p
+    return -1
+
+
+@verb
+def merge_runs(
+    source: Int64,
+    target: Int64,
+    ranking: Ranking,
+    jobs: Jobs,
+    now: int,
+    limit: int,
+    first: int,
+    middle: int,
+    last: int,
+) -> None:
+    """Merge the sorted jobs first..middle - 1 and middle..last - 1."""
+    a, b = first, middle
+    for p in range(first, last):
+        if a < middle and (
+            b >= last or not goes_before(ranking, jobs, now, limit, source[b], source[a])
+        ):
+            target[p] = source[a]
+            a += 1
+        else:
+            target[p] = source[b]
+            b += 1
+
+
+@verb
+def end_of_run(
+    source: Int64, ranking: Ranking, jobs: Jobs, now: int, limit: int, first: int, count: int
+) -> int:
+    """Return the end of the sorted run that begins at a place."""
+    stop = first + 1
+    while stop < count and not goes_before(
+        ranking, jobs, now, limit, source[stop], source[stop - 1]
+    ):
+        stop += 1
+    return stop
+
+
+@routine
+def sort_jobs(
+    source: Int64, spare: Int64, count: int, ranking: Ranking, jobs: Jobs, now: int, limit: int
+) -> None:
+    """Sort jobs by a ranking, starving ones first: a merge sort of the runs that are there.
+
+    The order of the last pass has few runs: users change their ranks as a whole.
+    """
+    sorted_ = False
+    while not sorted_:
+        first, runs = 0, 0
+        while first < count:
+            middle = end_of_run(source, ranking, jobs, now, limit, first, count)
+            if middle == count and runs == 0:
+                return
+            last = middle
+            if middle < count:
+                last = end_of_run(source, ranking, jobs, now, limit, middle, count)
+            merge_runs(source, spare, ranking, jobs, now, limit, first, middle, last)
+            first, runs = last, runs + 1
+        for p in range(count):
+            source[p] = spare[p]
+        sorted_ = runs == 1
+
+
+@verb
+def start(world: Limited, j: int, c: int, now: int, backfilled: bool) -> None:
+    """Start a job at place c of the machine; it stays in the queue until the end of the pass."""
+    world.jobs.backfilled[j] = backfilled
+    begin(world.machine, world.jobs, c, j, now)
+    add(world.running, j, now, 1)
+
+
+@verb
+def leave_queue(world: Limited) -> None:
+    """Remove the jobs that have started from the queue."""
+    kept = 0
+    for p in range(world.clock[WAITS]):
+        j = world.waiting[p]
+        if world.jobs.start[j] < 0:
+            world.waiting[kept] = j
+            kept += 1
+    world.clock[WAITS] = kept
+
+
+@verb
+def order_behind(
+    world: Limited, rankings: AnyRankings, first: int, now: int, limit: int
+) -> tuple[int, int]:
+    """Write the jobs that may be backfilled in their order; return the first place and the end.
+
+    In queue order these are those from a place on, otherwise all that wait.
+    """
+    count = world.clock[WAITS]
+    for p in range(count):
+        world.behind[p] = world.waiting[p]
+    if not rankings.differ:
+        return first, count
+    sort_jobs(world.behind, world.spare, count, rankings.backfill, world.jobs, now, limit)
+    return 0, count
+
+
+@verb
+def pass_simple(
+    world: Limited, rankings: AnyRankings, rule: int, now: int, limit: int, last: int
+) -> None:
+    """Start heads while they fit; then those that fit and leave the head's reservation alone."""
+    jobs, machine, hold = world.jobs, world.machine, world.hold
+    place, head = 0, -1
+    while place <= last:
+        j = world.waiting[place]
+        place += 1
+        if exceeds(world.running, j, now):
+            continue
+        c = place_for(machine, jobs.procs[j])
+        if c < 0:
+            head = j
+            break
+        start(world, j, c, now, False)
+    if head < 0 or rule == NONE:
+        return
+    reserve(machine, hold, rule, jobs.procs[head])
+    place, count = order_behind(world, rankings, place, now, limit)
+    while place < count:
+        j = world.behind[place]
+        place += 1
+        if j == head or jobs.start[j] >= 0:
+            continue
+        if may_start(world, j, most_free(machine), now):
+            c = place_beside(machine, hold, now, jobs.procs[j], jobs.estimate[j])
+            if c >= 0:
+                start(world, j, c, now, True)
+
+
+@verb
+def put_last(plan: AnyPlan, jobs: Jobs, j: int) -> int:
+    """Put a job behind the reserved ones of a plan; return its place."""
+    i = plan.state[COUNT]
+    cell = plan.front[0] + i
+    plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
+    plan.need[cell], plan.length[cell] = jobs.procs[j], jobs.estimate[j]
+    return int(i)
+
+
+@verb
+def reserve_next(world: Limited, j: int, now: int) -> None:
+    """Start a job whose earliest start, next to the reservations so far, is now; or reserve it."""
+    jobs, machine, plan = world.jobs, world.machine, world.plan
+    i, need, length = put_last(plan, jobs, j), jobs.procs[j], jobs.estimate[j]
+    c, t, step = earliest(machine, plan, i, now)
+    if world.promised[j] == UNSEEN:
+        world.promised[j] = t
+    take(machine, plan, c, step, t, length, need)
+    if t == now and has_free(machine, c, need):
+        start(world, j, c, now, i > 0)
+        return
+    plan.state[COUNT] = plan.state[PLANNED] = i + 1
+    plan.state[POINTS] += length == 0
+    plan.at[i] = t
+    put_down(machine, plan, i, c)
+    world.behind[i] = j
+
+
+@verb
+def pass_reserving(
+    world: Limited,
+    rankings: AnyRankings,
+    depth: int,
+    now: int,
+    limit: int,
+    last: int,
+    promises: bool,
+) -> None:
+    """Reserve for the first `depth` jobs that take part, up to the last that may start."""
+    jobs, machine, plan = world.jobs, world.machine, world.plan
+    plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
+    plan.state[POINTS] = 0
+    lay_out(machine, plan, now)
+    place, stop = 0, world.clock[WAITS] if promises else last + 1
+    while place < stop and plan.state[COUNT] < depth:
+        j = world.waiting[place]
+        place += 1
+        if not exceeds(world.running, j, now):
+            reserve_next(world, j, now)
+    if place >= stop:
+        return
+    if plan.state[POINTS] > 0:
+        guard_points(machine, plan)
+    holders = plan.state[COUNT]
+    for i in range(holders):
+        # Marked as started, so that the order of backfills passes over them.
+        jobs.start[plan.job[i]] = now
+    place, count = order_behind(world, rankings, place, now, limit)
+    while place < count:
+        j = world.behind[place]
+        place += 1
+        if jobs.start[j] >= 0 or not may_start(world, j, most_free(machine), now):
+            continue
+        c = place_now(machine, plan, now, put_last(plan, jobs, j))
+        if c >= 0:
+            take(machine, plan, c, step_now(machine, plan, c), now, jobs.estimate[j], jobs.procs[j])
+            start(world, j, c, now, holders > 0)
+    for i in range(holders):
+        jobs.start[plan.job[i]] = -1
+
+
+@verb
+def pass_over(world: Limited, rankings: AnyRankings, options: Options, promises: bool) -> None:
+    """Make the pass of this instant."""
+    now, count = world.clock[NOW], world.clock[WAITS]
+    limit = starving_before(options, now)
+    reserving = options.rule == RESERVING
+    if not (promises and reserving) and last_to_start(world, now) < 0:
+        return
+    rank_list(rankings, world.waiting, count)
+    sort_jobs(world.waiting, world.spare, count, rankings.queue, world.jobs, now, limit)
+    last = last_to_start(world, now)
+    if reserving:
+        pass_reserving(world, rankings, options.depth, now, limit, last, promises)
+    else:
+        pass_simple(world, rankings, options.rule, now, limit, last)
+    leave_queue(world)
+
+
+@kernel
+def run_limited(
+    world: Limited, rankings: AnyRankings, options: Options, promises: bool, stepwise: bool
+) -> bool:
+    """Run every instant and its pass to the last completion; return False then, or if cancelled.
+
+    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    """
+    clock = world.clock
+    while True:
+        if clock[TURNED] == 0:
+            if world.jobs.leave[0] != 0 or not turn(world, rankings):
+                return False
+            if stepwise:
+                clock[TURNED] = 1
+                return True
+        clock[TURNED] = 0
+        if clock[WAITS] > 0:
+            pass_over(world, rankings, options, promises)
+        if promises:
+            for p in range(clock[WAITS]):
+                j = world.waiting[p]
+                if world.promised[j] == UNSEEN:
+                    world.promised[j] = NO_PROMISE

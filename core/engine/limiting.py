@@ -1,0 +1,241 @@
+"""From the limits of a policy and a workload to the counters of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.engine.limits import Counters
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.limits import COLUMNS, Limit, read_limits
+from schedfarm.core.policy.multifactor import Account, Multifactor
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
+
+_MOST = 2**62
+"""Bound of amounts and of their sums."""
+
+_OVER = {
+    "MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount"),
+    "MaxSubmitJobs": ("MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"),
+}
+"""Limits of a QOS in place of those of associations; the others are of the same name."""
+
+
+class Entries(NamedTuple):
+    """The jobs of one limit: the counter of each, 0.., and whether the limit holds for it."""
+
+    limit: Limit
+    jobs: Int64
+    counter: Int64
+    checked: Bool
+
+
+def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]:
+    """Return the counters of running and of submitted jobs, with none yet.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
+    ...                           user=[8, 9], processors=4)
+    >>> running, submitted = counters_of(w, Policy.parse("fcfs+easy,limits=(root.MaxJobs=1)"))
+    >>> running.most.tolist(), running.counter.tolist(), submitted.most.tolist()
+    ([1, 1], [0, 1], [])
+    """
+    limits = read_limits(policy.limits) if policy.limits else ()
+    found = _Jobs(workload, policy, limits).entries()
+    parts = [[one for one in found if (one.limit.row.counts == "submitted") == w] for w in (0, 1)]
+    return _counters(workload, parts[0]), _counters(workload, parts[1])
+
+
+class _Jobs:
+    """The jobs of a workload by QOS, account and user, by name."""
+
+    def __init__(self, workload: Workload, policy: Policy, limits: Sequence[Limit]) -> None:
+        self.workload, self.limits = workload, limits
+        self.qos, self.account, self.user = (
+            _labels(workload, c) for c in ("queue", "group", "user")
+        )
+        defined = [row.weighs for row in policy.orders if row.weighs is not None]
+        self.accounts = _merged([one.accounts for one in defined])
+        self._check(defined)
+
+    def entries(self) -> list[Entries]:
+        """Return the entries of each limit that has jobs."""
+        found = [self._together(limit) for limit in self.limits if not _is_inherited(limit)]
+        for what in _OVER:
+            found += self._inherited([limit for limit in self.limits if limit.what == what])
+        return [one for one in found if one.jobs.size]
+
+    def _together(self, limit: Limit) -> Entries:
+        """Return the entries of a limit of a QOS, or of all jobs of an association."""
+        mine = self._members(limit.kind, limit.name)
+        jobs = np.flatnonzero(mine)
+        counter = np.zeros(jobs.size, np.int64)
+        if limit.row.each:
+            who = self.user if limit.row.each == "user" else self.account
+            counter = np.unique(who[jobs], return_inverse=True)[1].ravel()
+        checked = np.ones(jobs.size, np.bool_) if limit.kind == "qos" else self._left(limit)[jobs]
+        return Entries(limit, jobs, counter, checked)
+
+    def _inherited(self, limits: Sequence[Limit]) -> list[Entries]:
+        """Return the entries of associations, each under the limit that is nearest to it."""
+        by_name = {(limit.kind, limit.name): k for k, limit in enumerate(limits)}
+        pair = np.stack((self.workload.user, self.workload.group), axis=1)
+        _, first, which = np.unique(pair, axis=0, return_index=True, return_inverse=True)
+        chosen = np.full(first.size, -1)
+        for k, job in enumerate(first.tolist() if limits else ()):
+            user, account = self.user[job], self.account[job]
+            line = [("account", one) for one in self._line(account)]
+            line = [("user", f"{user}@{account}"), *line, ("root", "")]
+            chosen[k] = next((by_name[one] for one in line if one in by_name), -1)
+        found = []
+        for k, limit in enumerate(limits):
+            jobs = np.flatnonzero(chosen[which.ravel()] == k)
+            counter = np.unique(which.ravel()[jobs], return_inverse=True)[1].ravel()
+            found.append(Entries(limit, jobs, counter, self._left(limit)[jobs]))
+        return found
+
+    def _members(self, kind: str, name: str) -> Bool:
+        if kind == "root":
+            return np.ones(len(self.workload), np.bool_)
+        if kind == "qos":
+            return np.asarray(self.qos == name)
+        if kind == "user":
+            user, _, account = name.partition("@")
+            return np.asarray((self.user == user) & (self.account == account))
+        accounts, which = np.unique(self.account, return_inverse=True)
+        below = np.array([name in self._line(one) for one in accounts.tolist()], np.bool_)
+        return np.asarray(below[which.ravel()])
+
+    def _line(self, account: str) -> list[str]:
+        """Return an account and those above it, without the root."""
+        found = [account]
+        while (row := self.accounts.get(found[-1])) is not None and row.parent:
+            found.append(row.parent)
+        return found
+
+    def _left(self, limit: Limit) -> Bool:
+        """Return the jobs whose QOS leaves an association's limit in force."""
+        over = _OVER.get(limit.what, (limit.what,))
+        own = {
+            one.name
+            for one in self.limits
+            if one.kind == "qos" and one.what in over and one.tres == limit.tres
+        }
+        return ~np.isin(self.qos, [*own]) if own else np.ones(self.qos.size, np.bool_)
+
+    def _check(self, defined: Sequence[Multifactor]) -> None:
+        """Refuse limits on data that the log does not have, and names that nothing has."""
+        known = {
+            "qos": {name for one in defined for name in one.qos_priorities},
+            "account": {*self.accounts},
+            "user": {user for one in defined for user, _ in one.users},
+        }
+        for limit in self.limits:
+            words = limit.name.split("@")
+            named = {"account": words[-1]} if limit.kind in ("account", "user") else {}
+            named |= {"user": words[0]} if limit.kind == "user" else {}
+            named |= {"qos": limit.name} if limit.kind == "qos" else {}
+            each = "user" if _is_inherited(limit) else limit.row.each
+            for kind in dict.fromkeys((*named, *([each] if each else []))):
+                self._check_column(limit, kind)
+            for kind, name in named.items():
+                self._check_name(limit, kind, name, known[kind])
+            if limit.tres and (getattr(self.workload, limit.tres) < 0).all():
+                raise InputError(
+                    f"limits: {limit.says} limits {limit.tres}, which no job of the log requests; "
+                    "leave it out"
+                )
+
+    def _check_column(self, limit: Limit, kind: str) -> None:
+        if len(self.workload) and (getattr(self.workload, COLUMNS[kind]) == -1).all():
+            raise InputError(
+                f"limits: {limit.says} needs the {kind} of each job, which the log "
+                f"{self.workload.name!r} does not give; leave it out"
+            )
+
+    def _check_name(self, limit: Limit, kind: str, name: str, listed: set[str]) -> None:
+        names = {*self.workload.names.get(COLUMNS[kind], {}).values()}
+        if name not in names | listed and not name.lstrip("-").isdigit():
+            known = sorted(names | listed)
+            there = f"known: {', '.join(known[:20])}" if known else "the log has numbers only"
+            raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
+
+
+def _is_inherited(limit: Limit) -> bool:
+    return limit.what in _OVER
+
+
+def _merged(tables: Sequence[Mapping[str, Account]]) -> dict[str, Account]:
+    return {name: row for table in tables for name, row in table.items()}
+
+
+def _labels(workload: Workload, column: str) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+    """Return the name of each job's user, account or QOS, or its number where there is none."""
+    numbers, which = np.unique(getattr(workload, column), return_inverse=True)
+    names = workload.names.get(column, {})
+    labels = np.array([names.get(one, str(one)) for one in numbers.tolist()], np.str_)
+    return np.asarray(labels[which.ravel()])
+
+
+def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:
+    """Return the counters of some limits, one after the other, and their entries by job."""
+    jobs, counter, amount, slope, checked, most = ([np.zeros(0, np.int64)] for _ in range(6))
+    begin = 0
+    for one in entries:
+        value = _amounts(workload, one.limit, one.jobs)
+        lasting = one.limit.row.counts == "minutes"
+        whole = value * workload.estimate[one.jobs] if lasting else value
+        limit = min(one.limit.value * (60 if lasting else 1), _MOST)
+        _check_amounts(workload, one, value, lasting)
+        _check_possible(workload, one, whole, limit)
+        kept = whole > 0
+        jobs.append(one.jobs[kept])
+        counter.append(begin + one.counter[kept])
+        amount.append(whole[kept])
+        slope.append(value[kept] if lasting else np.zeros(int(kept.sum()), np.int64))
+        checked.append(one.checked[kept].astype(np.int64))
+        most.append(np.full(int(one.counter.max()) + 1, limit))
+        begin += most[-1].size
+    job = np.concatenate(jobs)
+    order = np.argsort(job, kind="stable")
+    whole = np.concatenate(most)
+    return Counters(
+        np.searchsorted(job[order], np.arange(len(workload) + 1)),
+        np.concatenate(counter)[order],
+        np.concatenate(amount)[order],
+        np.concatenate(slope)[order],
+        np.concatenate(checked)[order],
+        whole,
+        np.zeros(whole.size, np.int64),
+        np.zeros(whole.size, np.int64),
+    )
+
+
+def _amounts(workload: Workload, limit: Limit, jobs: Int64) -> Int64:
+    """Return what jobs request of what is limited: 1 job, or a resource; memory in MB."""
+    if not limit.tres:
+        return np.ones(jobs.size, np.int64)
+    found: Int64 = np.maximum(getattr(workload, limit.tres)[jobs], 0)
+    return -(-found // 2**20) if limit.tres == "memory" else found
+
+
+def _check_amounts(workload: Workload, one: Entries, value: Int64, lasting: bool) -> None:
+    times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0
+    if float((value * times).sum()) >= _MOST:
+        raise InputError(f"limits: {one.limit.says}: the requests of all jobs exceed 2^62 in all")
+
+
+def _check_possible(workload: Workload, one: Entries, whole: Int64, limit: int) -> None:
+    """Refuse a limit that a job exceeds alone, so that it would wait for ever."""
+    over = one.checked & (whole > limit)
+    if over.any():
+        job = int(workload.job[one.jobs[int(over.argmax())]])
+        raise InputError(
+            f"limits: job {job} alone exceeds {one.limit.text} and would wait for ever; raise the "
+            f"limit, or leave out the {int(over.sum())} such jobs"
+        )

@@ -1,0 +1,60 @@
+"""What jobs use of the limits that they are under, and whether another one would exceed a limit.
+
+Each limit counts for a set of jobs. A running job adds an amount to each of its counters, of
+running TRES-minutes one that falls with time: procs x (start + estimate - now). So a counter holds
+the sum of procs x (start + estimate), and the sum of procs as the slope by which it falls.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import generic, verb
+from schedfarm.core.engine.machine import Machine
+
+
+class Counters(NamedTuple):
+    """The counters of limits, and which of them each job adds to.
+
+    The entries of job j are ``first[j] : first[j + 1]``, int64[n + 1]. counter, amount, slope,
+    checked: int64[entries], the counter, what the job adds at its start, by how much that falls in
+    a second, and whether the limit holds for this job. most, used, fall: int64[counters], the
+    limit, what is used if nothing falls, and the sum of slopes; sums wrap around, their differences
+    do not.
+    """
+
+    first: Int64
+    counter: Int64
+    amount: Int64
+    slope: Int64
+    checked: Int64
+    most: Int64
+    used: Int64
+    fall: Int64
+
+
+@verb
+def exceeds(counters: Counters, j: int, now: int) -> bool:
+    """Tell whether a job that starts now would exceed a limit that holds for it."""
+    for entry in range(counters.first[j], counters.first[j + 1]):
+        k = counters.counter[entry]
+        used = counters.used[k] - now * counters.fall[k]
+        if counters.checked[entry] != 0 and used + counters.amount[entry] > counters.most[k]:
+            return True
+    return False
+
+
+@verb
+def add(counters: Counters, j: int, start: int, sign: int) -> None:
+    """Add a job that starts at an instant, s, or remove one that started then, with sign -1."""
+    for entry in range(counters.first[j], counters.first[j + 1]):
+        k, slope = counters.counter[entry], counters.slope[entry]
+        counters.used[k] += sign * (counters.amount[entry] + slope * start)
+        counters.fall[k] += sign * slope
+
+
+@generic
+def forget_ended(machine: Machine) -> None:
+    """Forget the jobs that `core.engine.priority.list_ended` lists."""
+    raise NotImplementedError

@@ -1,0 +1,94 @@
+"""A limit on the CPU time of one call of a user's code.
+
+The work is done by a thread of its own. If a call takes too long, an exception is raised in that
+thread; compiled code does not notice, and is left to run until the process ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from contextvars import copy_context
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.custom_pass import CALLS, INSIDE
+
+LOOK_SECONDS = 0.05
+"""Least interval between two checks of the time of a call, s."""
+
+PATIENCE = 20
+"""Number of exceptions that are raised in a thread before it is left."""
+
+
+class Overrun(BaseException):
+    """Interrupt a rule that has taken too long; no rule should catch it."""
+
+
+class Pace:
+    """Tell which call a thread is in; as a context it marks a call from Python."""
+
+    def __init__(self, desk: Int64, seconds: float) -> None:
+        self.desk, self.seconds = desk, seconds
+
+    def __enter__(self) -> None:
+        self.desk[INSIDE] = 1
+
+    def __exit__(self, *error: object) -> None:
+        self.desk[INSIDE] = 0
+
+
+def within_limit(work: Callable[[], None], pace: Pace) -> bool:
+    """Do some work in a thread; return False once a call has taken more than its seconds of CPU.
+
+    Errors of the work are raised here.
+    """
+    ended, raised = threading.Event(), []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # It is raised by the caller.
+            raised.append(error)
+        finally:
+            ended.set()
+
+    context = copy_context()
+    thread = threading.Thread(target=lambda: context.run(run), daemon=True)
+    thread.start()
+    if _ends_in_time(thread, ended, pace):
+        if raised and not isinstance(raised[0], Overrun):
+            raise raised[0]
+        return not raised
+    return False
+
+
+def _ends_in_time(thread: threading.Thread, ended: threading.Event, pace: Pace) -> bool:
+    """Wait for a thread; return False if it does not end although it was interrupted."""
+    calls, since, interrupted = -1, 0.0, 0
+    look = min(LOOK_SECONDS + pace.seconds / 20, 0.5)
+    while not ended.wait(LOOK_SECONDS if interrupted else look):
+        used = cpu_seconds(thread)
+        if pace.desk[INSIDE] == 0 or pace.desk[CALLS] != calls:
+            calls, since = int(pace.desk[CALLS]), used
+        elif used - since > pace.seconds:
+            if interrupted == PATIENCE:
+                return False
+            interrupted += 1
+            _interrupt(thread)
+    return True
+
+
+def cpu_seconds(thread: threading.Thread) -> float:
+    """Return the CPU time of a thread, s, or the time of a clock where there is none."""
+    try:
+        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident or 0))
+    except (AttributeError, OSError):
+        return time.monotonic()
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Overrun)
+    )

@@ -1,0 +1,249 @@
+"""From a policy with a rule that is called at each pass to its simulation on a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core import own
+from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.clock import NOW
+from schedfarm.core.engine.compiled_order import Orders
+from schedfarm.core.engine.custom_code import code_of
+from schedfarm.core.engine.custom_pass import (
+    ARRIVALS,
+    AT,
+    DETAIL,
+    END,
+    FAULT,
+    IDLE,
+    JOB,
+    KIND,
+    ORDER,
+    OUTSIDE,
+    OVER,
+    PAST,
+    RAISED,
+    RUNS,
+    SIZE,
+    TWICE,
+    WAITS,
+    WIDE,
+    View,
+    empty_view,
+    run_custom,
+)
+from schedfarm.core.engine.plan import COUNT
+from schedfarm.core.engine.reservations import Planner
+from schedfarm.core.engine.run import options_of, unit_of
+from schedfarm.core.engine.time_limit import Overrun, Pace, within_limit
+from schedfarm.core.engine.world import RESERVING
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.pool.simulation import POOL
+from schedfarm.core.numerals import counted
+from schedfarm.core.policy.custom_rule import (
+    Book,
+    Columns,
+    Profile,
+    State,
+    fits,
+    start,
+)
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.workload import Workload
+
+SECONDS = 10.0
+"""CPU time that a rule may take in one pass, s, unless its attribute `seconds` says otherwise."""
+
+_COLUMNS = ("submit", "estimate", "procs", "job", "user", "group", "queue", "partition")
+
+_SENTENCES = {
+    OUTSIDE: "starts a job of index {detail} at {now} s, but only 0 to {last} have arrived, and "
+    "job {number} is first in the queue; take indices from state.waiting",
+    TWICE: "starts job {number} at {now} s, which has started at {detail} s; a job starts once",
+    WIDE: "starts job {number} ({procs} processors) at {now} s, when only {detail} are free; ask "
+    "fits(state, j) first",
+    IDLE: "starts no job at {now} s, although the machine is idle and job {number} ({procs} "
+    "processors) waits; it must start one then, or jobs may wait for ever",
+    PAST: "reserves processors for job {number} from {detail} s on, which is before {now} s; take "
+    "earliest(state, j), for example",
+    OVER: "reserves {procs} processors for job {number} from {detail} s on, at {now} s, but they "
+    "are not free for as long; take earliest(state, j), for example",
+}
+
+
+def simulate_custom(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate a rule that is called at each pass.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[5, 5, 7], estimate=[9, 5, 7],
+    ...                           procs=[3, 4, 1], processors=4)
+    >>> rule = "schedfarm.core.machines.pool.custom:first_come"
+    >>> simulate_custom(w, Policy.parse(f"fcfs+{rule}")).start.tolist()
+    [0, 5, 10]
+    """
+    jobs = _simulation(workload, policy).run().jobs
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
+
+
+def promise_custom(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that the rule reserves in the pass of a job's arrival, s; -1 for none."""
+    return _simulation(workload, policy).run().promised
+
+
+def why_plain(policy: Policy) -> str | None:
+    """Return why a policy's rule runs as plain Python; None if it is compiled, or built in."""
+    rule = own.brought("rule", own.RULES, policy.rule)
+    return code_of(policy.rule, rule).why or None
+
+
+def first_come(state: State) -> None:
+    """Start the first job while it fits."""
+    for j in state.waiting:
+        if not fits(state, j):
+            break
+        start(state, j)
+
+
+class _Simulation:
+    """One simulation of a policy: the kernel's arguments, and the rule in Python."""
+
+    def __init__(self, workload: Workload, policy: Policy, rule: Any) -> None:
+        self._workload, self._policy = workload, policy
+        self._orders = Orders(workload, policy)
+        self._planner: Planner = POOL.planner(workload, NO_PROMISE)
+        columns = np.array([getattr(workload, name) for name in _COLUMNS], np.int64)
+        self._view: View = empty_view(columns, workload.processors, _whole(rule, "memory", 0))
+        self._code = code_of(policy.rule, rule)
+        python = getattr(rule, "py_func", rule)
+        self._python: Callable[[State], Any] = python() if isinstance(python, type) else python
+        seconds = float(getattr(rule, "seconds", SECONDS))
+        self._pace = Pace(self._view.desk, seconds)
+
+    def run(self) -> Planner:
+        """Simulate, with a limit on the time of a pass; return the machine after the last job."""
+        here = underway()
+        if not within_limit(self._go, self._pace):
+            raise InputError(
+                f"{self._name} has taken more than {self._pace.seconds:g} s of CPU for its pass "
+                f"{self._at}; it may not return, or needs a larger limit in its attribute seconds"
+            )
+        here.check()
+        self._orders.check()
+        return self._planner
+
+    def _go(self) -> None:
+        orders, planner, view = self._orders, self._planner, self._view
+        options = options_of(self._workload, self._policy, RESERVING)
+        unit, desk, code = unit_of(self._workload), view.desk.ctypes.data, self._code
+        ranked, decided = orders.ranked, False
+        while True:
+            why = run_custom(
+                planner, ranked, options, view, unit, code.address, desk, orders.called, decided
+            )
+            decided = False
+            if why == ORDER:
+                plan, first = planner.plan, planner.plan.front[0]
+                waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
+                running = planner.machine.running_jobs()
+                orders.call(int(planner.clock[NOW]), waiting, planner.jobs.start, running)
+            elif why == FAULT:
+                self._refuse()
+            elif why == END:
+                return
+            else:
+                self._call(desk)
+                decided = True
+
+    def _call(self, desk: int) -> None:
+        """Call the rule at this pass, in Python or by its code."""
+        call = self._code.call
+        with self._pace:
+            if call is None:
+                self._ask()
+            elif call(desk):
+                self._ask_why()
+
+    def _ask(self) -> None:
+        try:
+            said = self._python(self._state())
+        except Overrun:
+            raise
+        except BaseException as error:  # A user's rule may fail in any way, even by sys.exit().
+            raise own.RaisedError.of(self._name, error, self._at) from error
+        if said is not None:
+            raise InputError(
+                f"{self._name} returned {type(said).__name__} {self._at}; it must return nothing: "
+                "it decides by start(state, j) and reserve(state, j, at)"
+            )
+
+    def _ask_why(self) -> None:
+        """Call a compiled rule that raised again, in Python, for the error and its line."""
+        self._ask()
+        raise InputError(
+            f"{self._name} raised an exception {self._at} when compiled, not in Python"
+        )
+
+    @property
+    def _name(self) -> str:
+        return f"rule {self._policy.rule!r}"
+
+    @property
+    def _at(self) -> str:
+        return f"at {self._view.desk[AT]} s, {self._queue}"
+
+    @property
+    def _queue(self) -> str:
+        # Not from the view, in which the rule may have written.
+        plan = self._planner.plan
+        first, count = self._workload.job[plan.job[plan.front[0]]], int(plan.state[COUNT])
+        return f"with {counted(count, 'job')} in the queue, first job {first}"
+
+    def _state(self) -> State:
+        view, desk = self._view, self._view.desk
+        arrived, waits, runs = desk[ARRIVALS], desk[WAITS], desk[RUNS]
+        return State(
+            int(desk[AT]),
+            int(desk[SIZE]),
+            view.waiting[:waits],
+            view.running[:runs],
+            view.ends[:runs],
+            Columns(*view.columns[:, :arrived]),
+            Profile(view.time, view.free, view.size),
+            view.memory,
+            Book(view.tally, view.decided, view.started[:arrived], view.reserved[:arrived]),
+        )
+
+    def _refuse(self) -> None:
+        """Raise the error of the rule's mistake."""
+        fault = self._view.fault
+        if fault[KIND] == RAISED:
+            with self._pace:
+                self._ask_why()
+        work, j = self._workload, fault[JOB]
+        text = _SENTENCES[int(fault[KIND])].format(
+            now=self._view.desk[AT],
+            number=work.job[j],
+            procs=work.procs[j],
+            detail=fault[DETAIL],
+            last=self._view.desk[ARRIVALS] - 1,
+        )
+        raise InputError(f"{self._name} {text}")
+
+
+def _simulation(workload: Workload, policy: Policy) -> _Simulation:
+    rule = own.brought("rule", own.RULES, policy.rule)
+    return _Simulation(workload, policy, rule)
+
+
+def _whole(rule: object, name: str, default: int) -> int:
+    """Return a whole number that a rule has as an attribute."""
+    value = getattr(rule, name, default)
+    if not isinstance(value, int) or not 0 <= value <= 10**6:
+        raise InputError(f"the rule's attribute {name} is {value!r}; it must be a number to 10^6")
+    return value

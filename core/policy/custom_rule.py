@@ -1,0 +1,366 @@
+"""Rules that are called at each pass: the state that they see, and the steps by which they decide.
+
+A rule of a user is a function of a `State`, or a class whose instances are called with one. It
+starts waiting jobs by `start` and holds processors for others by `reserve`; `fits` and `earliest`
+look into the profile of free processors, which both keep up to date. The same functions run in
+compiled rules (`core.engine.custom_code`) and in plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from schedfarm.core.arrays import HORIZON, Float64, Int64
+
+STARTS, FREE, OVERBOOKED = range(3)
+"""Fields of a tally: calls of `start`; free processors; 1 + the first job that was
+reserved processors which are not free, 0 for none."""
+
+TALLY = 3
+"""Number of fields of a tally."""
+
+
+class Columns(NamedTuple):
+    """Columns of the jobs that have arrived, by their index, int64[arrived] each; times in s.
+
+    number: that of the job in the log. The last four are -1 where the log does not give them.
+    """
+
+    submit: Int64
+    estimate: Int64
+    procs: Int64
+    number: Int64
+    user: Int64
+    group: Int64
+    queue: Int64
+    partition: Int64
+
+
+class Profile(NamedTuple):
+    """Free processors through time: free[s] from time[s] on, s, for the first size[0] steps.
+
+    By the predicted ends of running jobs, and by the starts and reservations of this pass.
+    """
+
+    time: Int64
+    free: Int64
+    size: Int64
+
+
+class Book(NamedTuple):
+    """Decisions of a pass: the jobs started, in order; flags of starts and reservations by job.
+
+    reserved: the reserved start, s, of a waiting job; -1 for none.
+    """
+
+    tally: Int64
+    decided: Int64
+    started: Int64
+    reserved: Int64
+
+
+class State(NamedTuple):
+    """What a rule sees at a pass: nothing of later jobs, and of run times only the estimates.
+
+    now: the time, s. processors: those of the machine. waiting: the waiting jobs in queue order,
+    int64[k], as indices of `jobs`. running: the running jobs, and ends: their predicted ends, s,
+    soonest first, int64[m] each; without the jobs that the rule starts in this pass. memory:
+    float64, zeros at the beginning, kept between passes; as many as the rule's attribute `memory`.
+    """
+
+    now: int
+    processors: int
+    waiting: Int64
+    running: Int64
+    ends: Int64
+    jobs: Columns
+    profile: Profile
+    memory: Float64
+    book: Book
+
+
+def free(state: State) -> int:
+    """Return the processors that are free now.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+
+    Returns
+    -------
+    int
+        Those that neither running jobs nor jobs started in this pass occupy.
+
+    Examples
+    --------
+    >>> free(example_state(processors=4, procs=[1, 2], estimate=[9, 9]))
+    4
+    """
+    return state.book.tally[FREE]  # type: ignore[no-any-return]
+
+
+def fits(state: State, j: int) -> bool:
+    """Tell whether a waiting job may start now without delaying a reservation of this pass.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+    j : int
+        The job, an index of `state.jobs`.
+
+    Returns
+    -------
+    bool
+        Whether its processors are free now, and stay free for its estimate; False once it has been
+        started.
+
+    Examples
+    --------
+    >>> state = example_state(processors=4, procs=[3, 2], estimate=[9, 9])
+    >>> start(state, 0)
+    >>> fits(state, 1)
+    False
+    """
+    if j < 0 or j >= state.jobs.procs.size:
+        raise IndexError("fits: no job of this index has arrived")
+    need = state.jobs.procs[j]
+    if state.book.started[j] != 0 or need > state.book.tally[FREE]:
+        return False
+    profile, end = state.profile, state.now + state.jobs.estimate[j]
+    step = 0
+    while step < profile.size[0] and profile.time[step] < end:
+        if profile.free[step] < need:
+            return False
+        step += 1
+    return True
+
+
+def earliest(state: State, j: int) -> int:
+    """Return the earliest instant at which a waiting job fits next to the reservations, s.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+    j : int
+        The job, an index of `state.jobs`.
+
+    Returns
+    -------
+    int
+        The first instant, from now on, from which its processors are free for its estimate (1 s
+        for an estimate of 0) by the profile. At `now` a job may still not fit, if a job with
+        estimate 0, which the profile does not show, runs.
+
+    Examples
+    --------
+    >>> state = example_state(processors=4, procs=[3, 2], estimate=[9, 5])
+    >>> start(state, 0)
+    >>> earliest(state, 1)
+    9
+    """
+    if j < 0 or j >= state.jobs.procs.size:
+        raise IndexError("earliest: no job of this index has arrived")
+    profile, need = state.profile, state.jobs.procs[j]
+    length = max(state.jobs.estimate[j], 1)
+    size, begin = profile.size[0], 0
+    while begin < size:
+        step, end = begin, profile.time[begin] + length
+        while step < size and profile.free[step] >= need and profile.time[step] < end:
+            step += 1
+        if step == size or profile.time[step] >= end:
+            return profile.time[begin]  # type: ignore[no-any-return]
+        begin = step + 1
+    raise ValueError("earliest: the profile never has room for this job")
+
+
+def start(state: State, j: int) -> None:
+    """Start a waiting job now.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+    j : int
+        The job, an index of `state.jobs`. After the pass a job that does not fit, or does not
+        wait, is refused by an error.
+
+    Examples
+    --------
+    >>> state = example_state(processors=4, procs=[3, 1], estimate=[9, 5])
+    >>> start(state, 1)
+    >>> free(state), state.profile.time[:2].tolist(), state.profile.free[:2].tolist()
+    (3, [0, 5], [3, 4])
+    """
+    book = state.book
+    k = book.tally[STARTS]
+    book.tally[STARTS] = k + 1
+    if k < book.decided.size:
+        book.decided[k] = j
+    if 0 <= j < state.jobs.procs.size:
+        book.started[j] = 1
+        book.tally[FREE] -= state.jobs.procs[j]
+        block(state, state.now, state.jobs.estimate[j], state.jobs.procs[j])
+
+
+def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
+    """Hold processors for a waiting job from an instant on, for this pass.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+    j : int
+        The job, an index of `state.jobs`.
+    at : int
+        The instant, s, not before now. That of the pass of its arrival is the job's promised start.
+    seconds : int, optional
+        For how long; by default for its estimate, and at least 1 s.
+
+    Examples
+    --------
+    >>> state = example_state(processors=4, procs=[3, 2, 1], estimate=[9, 5, 20])
+    >>> start(state, 0)
+    >>> reserve(state, 1, earliest(state, 1))
+    >>> fits(state, 2), earliest(state, 2)
+    (True, 0)
+    """
+    if j < 0 or j >= state.jobs.procs.size:
+        raise IndexError("reserve: no job of this index has arrived")
+    if seconds < 0:
+        seconds = max(state.jobs.estimate[j], 1)
+    if at > HORIZON or seconds > HORIZON:
+        raise ValueError("reserve: the clock ends before that instant")
+    state.book.reserved[j] = at
+    # The engine reports an instant that has passed.
+    least = block(state, at, seconds, state.jobs.procs[j]) if at >= state.now else 0
+    if least < 0 and state.book.tally[OVERBOOKED] == 0:
+        state.book.tally[OVERBOOKED] = j + 1
+
+
+def block(state: State, at: int, seconds: int, procs: int) -> int:
+    """Take processors out of the profile for no job, for this pass.
+
+    Parameters
+    ----------
+    state : State
+        The pass.
+    at : int
+        From when on, s, not before now.
+    seconds : int
+        For how long.
+    procs : int
+        How many; `fits` and `earliest` then leave them alone.
+
+    Returns
+    -------
+    int
+        The fewest free processors during that time afterwards, which may be below 0.
+
+    Examples
+    --------
+    >>> state = example_state(processors=4, procs=[3], estimate=[9])
+    >>> block(state, 5, 60, 2), earliest(state, 0)
+    (2, 65)
+    """
+    if at < state.now or at > HORIZON or seconds > HORIZON:
+        raise ValueError("block: the instant has passed, or lies beyond the clock")
+    if seconds <= 0:
+        return 0
+    profile = state.profile
+    step = split(state, at)
+    stop = split(state, at + seconds)
+    least = profile.free[step] - procs
+    while step < stop:
+        profile.free[step] -= procs
+        least = min(least, profile.free[step])
+        step += 1
+    return least  # type: ignore[no-any-return]
+
+
+def split(state: State, at: int) -> int:
+    """Return the step of the profile that begins at an instant from now on, made if needed."""
+    time, free, size = state.profile
+    step = size[0]
+    while step > 0 and time[step - 1] >= at:
+        step -= 1
+    if step < size[0] and time[step] == at:
+        return step  # type: ignore[no-any-return]
+    if size[0] >= time.size:
+        raise ValueError("too many reservations in one pass")
+    k = size[0]
+    while k > step:
+        time[k], free[k] = time[k - 1], free[k - 1]
+        k -= 1
+    time[step], free[step] = at, free[step - 1]
+    size[0] += 1
+    return step  # type: ignore[no-any-return]
+
+
+COMPILED = (free, fits, earliest, start, reserve, block, split)
+"""Functions that compiled rules may call."""
+
+
+def example_state(processors: int, procs: list[int], estimate: list[int]) -> State:
+    """Return a pass at 0 s on an idle machine, for examples and for tests of a rule.
+
+    Parameters
+    ----------
+    processors : int
+        Those of the machine.
+    procs, estimate : list of int
+        Processors and estimates, s, of the waiting jobs in queue order, numbered from 1.
+
+    Returns
+    -------
+    State
+        The pass.
+
+    Examples
+    --------
+    >>> example_state(processors=4, procs=[1, 2], estimate=[9, 5]).jobs.number.tolist()
+    [1, 2]
+    """
+    import numpy as np
+
+    count, none = len(procs), np.empty(0, np.int64)
+    unknown, steps = np.full(count, -1), 4 * count + 8
+    time, levels = np.zeros(steps, np.int64), np.full(steps, processors, np.int64)
+    jobs = Columns(
+        np.zeros(count, np.int64),
+        np.array(estimate, np.int64),
+        np.array(procs, np.int64),
+        np.arange(1, count + 1),
+        *[unknown] * 4,
+    )
+    tally = np.array([0, processors, 0], np.int64)
+    decided, started = np.empty(count + 1, np.int64), np.zeros(count, np.int64)
+    return State(
+        0,
+        processors,
+        np.arange(count),
+        none,
+        none,
+        jobs,
+        Profile(time, levels, np.ones(1, np.int64)),
+        np.zeros(0),
+        Book(tally, decided, started, unknown.copy()),
+    )
+
+
+def is_called_at_passes(found: object) -> bool:
+    """Tell whether a user's object is a rule of passes: a class, or callable with one state."""
+    import inspect
+
+    if isinstance(found, type):
+        found = getattr(found, "__call__", None)  # noqa: B004  Its own, not that of its class.
+        given: tuple[Any, ...] = (None, None)
+    else:
+        given = (None,)
+    try:
+        inspect.signature(found).bind(*given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True

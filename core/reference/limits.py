@@ -1,0 +1,118 @@
+"""Slurm's limits of associations and QOS again, slow and plain, from their text in semantics.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from schedfarm.core.policy.limits import Limit, read_limits
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.workload.workload import Workload
+
+Belongs = Callable[[Job], bool]
+"""Tells whether a job counts for a limit."""
+
+REPLACED = {
+    "MaxJobs": {"MaxJobsPerUser", "MaxJobsPerAccount"},
+    "MaxSubmitJobs": {"MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"},
+}
+"""Limits of associations that those of a QOS of other names replace."""
+
+
+class Limits:
+    """Decide which jobs are held, and which may not enter the queue."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        self.workload = workload
+        self.limits = read_limits(policy.limits) if policy.limits else ()
+        self.above: dict[str, str] = {}
+        for order in policy.orders:
+            if order.weighs is not None:
+                for name, row in order.weighs.accounts.items():
+                    self.above[name] = row.parent
+
+    def held_by(self, job: Job, running: list[Job], now: int) -> Limit | None:
+        """Return a limit that a job would exceed if it started now."""
+        for limit, belongs in self._in_force(job):
+            mine = self._amount(limit, job, now, now)
+            if limit.row.counts == "submitted" or mine == 0:
+                continue
+            count = sum(self._amount(limit, one, one.start, now) for one in running if belongs(one))
+            if count + mine > self._value(limit):
+                return limit
+        return None
+
+    def is_outside(self, job: Job, inside: list[Job]) -> bool:
+        """Whether a job exceeds a limit of those that wait in the queue or run."""
+        return any(
+            limit.row.counts == "submitted" and sum(map(belongs, inside)) + 1 > limit.value
+            for limit, belongs in self._in_force(job)
+        )
+
+    def _amount(self, limit: Limit, job: Job, start: int, now: int) -> int:
+        if limit.row.counts == "jobs":
+            return 1
+        if limit.row.counts == "submitted":
+            return 0
+        request = max(int(getattr(self.workload, limit.tres)[job.position]), 0)
+        if limit.tres == "memory":
+            request = (request + 2**20 - 1) // 2**20
+        return request * (start + job.estimate - now) if limit.row.counts == "minutes" else request
+
+    def _value(self, limit: Limit) -> int:
+        return limit.value * 60 if limit.row.counts == "minutes" else limit.value
+
+    def _name(self, column: str, number: int) -> str:
+        return self.workload.names.get(column, {}).get(number, str(number))
+
+    def _line(self, account: str) -> list[str]:
+        line = [account]
+        while self.above.get(line[-1]):
+            line.append(self.above[line[-1]])
+        return line
+
+    def _in_force(self, job: Job) -> list[tuple[Limit, Belongs]]:
+        """Return the limits that hold for a job, each with the jobs that count."""
+        qos = [one for one in self.limits if one.kind == "qos" and self._has_qos(job, one.name)]
+        found: list[tuple[Limit, Belongs]] = [(one, self._of_qos(one, job)) for one in qos]
+        for limit in self.limits:
+            names = REPLACED.get(limit.what, {limit.what})
+            replaced = any(one.what in names and one.tres == limit.tres for one in qos)
+            if limit.kind == "qos" or replaced or not self._is_under(limit, job):
+                continue
+            if limit.what not in REPLACED:
+                found.append((limit, partial(self._is_under, limit)))
+            elif limit is self._nearest(limit.what, job):
+                found.append((limit, partial(self._is_alike, job)))
+        return found
+
+    def _nearest(self, what: str, job: Job) -> Limit:
+        """Return the limit of the association of a job, or of the nearest account."""
+        line = self._line(self._name("group", job.group))
+        named = {(one.kind, one.name): one for one in self.limits if one.what == what}
+        user = self._name("user", job.user)
+        places = [("user", f"{user}@{line[0]}"), *(("account", one) for one in line), ("root", "")]
+        return next(named[place] for place in places if place in named)
+
+    def _has_qos(self, job: Job, name: str) -> bool:
+        return self._name("queue", job.queue) == name
+
+    def _of_qos(self, limit: Limit, job: Job) -> Belongs:
+        def belongs(other: Job) -> bool:
+            if limit.row.each == "user" and other.user != job.user:
+                return False
+            if limit.row.each == "account" and other.group != job.group:
+                return False
+            return self._has_qos(other, limit.name)
+
+        return belongs
+
+    def _is_under(self, limit: Limit, job: Job) -> bool:
+        account = self._name("group", job.group)
+        if limit.kind == "user":
+            return f"{self._name('user', job.user)}@{account}" == limit.name
+        return limit.kind == "root" or limit.name in self._line(account)
+
+    def _is_alike(self, job: Job, other: Job) -> bool:
+        return (other.user, other.group) == (job.user, job.group)

@@ -1,0 +1,138 @@
+"""Actions: start a job, choose the next one, or wait; the kernel that plays them.
+
+Rules say how far an agent decides. Under FREELY each start is an action, and so is waiting for the
+next event. Under IN_TURN and EASY the agent chooses the next job, and time passes until it fits;
+under EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the chosen
+job as the head: those that end by the shadow time, or take extra processors only.
+"""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import kernel, verb
+from schedfarm.core.engine.running import find_shadow
+from schedfarm.core.stepping.fields import (
+    BEGIN,
+    DECISIONS,
+    EASY,
+    FREE,
+    FREELY,
+    JOBS,
+    NOW,
+    REFUSED,
+    REST,
+    STARTED,
+    WAIT,
+    WAITING,
+)
+from schedfarm.core.stepping.state import (
+    Episode,
+    begin,
+    episode_of,
+    find_startable,
+    may_wait,
+    take,
+    turn,
+)
+
+
+@verb
+def go_on(episode: Episode, rule: int, most: int) -> None:
+    """Go to the next decision, which may be at this instant; or to the end of all starts."""
+    fields = episode.fields
+    while fields[STARTED] < fields[JOBS]:
+        if rule == FREELY and find_startable(episode, most) >= 0:
+            return
+        if rule != FREELY and fields[WAITING] > 0:
+            return
+        turn(episode)
+
+
+@verb
+def backfill(episode: Episode, head: int) -> None:
+    """Start the waiting jobs that leave the reservation of a job that does not fit alone."""
+    jobs, running, waiting, fields = episode
+    shadow, extra = find_shadow(running, jobs.procs[head])
+    p = 0
+    while p < fields[WAITING]:
+        j = waiting[p]
+        need, ends = jobs.procs[j], fields[NOW] + jobs.estimate[j] <= shadow
+        if need <= fields[FREE] and (ends or need <= extra):
+            if not ends:
+                extra -= need
+            jobs.backfilled[j] = 1
+            begin(episode, take(episode, p))
+        else:
+            p += 1
+
+
+@verb
+def hold_for(episode: Episode, rule: int, j: int) -> None:
+    """Let time pass until the chosen job fits, and start it."""
+    while episode.jobs.procs[j] > episode.fields[FREE]:
+        if rule == EASY:
+            backfill(episode, j)
+        turn(episode)
+    begin(episode, j)
+
+
+@verb
+def act(episode: Episode, rule: int, place: int, most: int) -> None:
+    """Play an action, a place of the list of waiting jobs or WAIT, up to the next decision.
+
+    A forbidden action is counted and replaced: by waiting where that is possible under FREELY, by
+    the oldest job otherwise.
+    """
+    jobs, _, waiting, fields = episode
+    fields[DECISIONS] += 1
+    if rule == FREELY:
+        good = 0 <= place < fields[WAITING] and jobs.procs[waiting[place]] <= fields[FREE]
+        waits = not good and may_wait(episode)
+        if not good and (place != WAIT or not waits):
+            fields[REFUSED] += 1
+        if waits:
+            turn(episode)
+        else:
+            begin(episode, take(episode, place if good else 0))
+    else:
+        good = 0 <= place < fields[WAITING]
+        fields[REFUSED] += not good
+        hold_for(episode, rule, take(episode, place if good else 0))
+    go_on(episode, rule, most)
+
+
+@verb
+def place_of(visible: Int64, action: int) -> int:
+    """Return the place of the list of waiting jobs that an action means; WAIT, or -4 for none."""
+    if 0 <= action < visible.size:
+        return int(visible[action])
+    return WAIT if action == visible.size or action == WAIT else -4
+
+
+@verb
+def play_row(columns: Int64, row: Int64, visible: Int64, action: int, rule: int) -> None:
+    """Play an action in one simulation."""
+    episode = episode_of(columns, row)
+    if action == BEGIN:
+        go_on(episode, rule, visible.size)
+    elif action != REST and row[STARTED] < row[JOBS]:
+        act(episode, rule, place_of(visible, action), visible.size)
+
+
+@kernel
+def play(columns: Int64, states: Int64, visible: Int64, actions: Int64, rule: int) -> None:
+    """Play one action in each simulation, up to its next decision.
+
+    columns: int64[k, COLUMNS, room]. states: int64[k, cells]. visible: int64[k, slots], the place
+    in the list of waiting jobs of each visible job. actions: int64[k], a slot, the number of slots
+    or WAIT for waiting, BEGIN or REST.
+    """
+    for k in range(actions.size):
+        play_row(columns[k], states[k], visible[k], actions[k], rule)
+
+
+@kernel
+def reserve(columns: Int64, row: Int64, j: int, found: Int64) -> None:
+    """Write the shadow time of a job that does not fit, s, and the extra processors then."""
+    episode = episode_of(columns, row)
+    found[0], found[1] = find_shadow(episode.running, episode.jobs.procs[j])

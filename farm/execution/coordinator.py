@@ -1,0 +1,212 @@
+"""Coordinator: executes the tasks of a run, handles their results, and counts cells."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from schedfarm.core.format.names import record_name
+from schedfarm.farm.execution.cancellation import (
+    COORDINATOR_POLL_SECONDS,
+    CancellationToken,
+    in_thread,
+)
+from schedfarm.farm.execution.dask_executor import on_dask
+from schedfarm.farm.execution.faults import Killed, MissingRequirement
+from schedfarm.farm.execution.monitor import Monitor
+from schedfarm.farm.execution.preparation import Prepared
+from schedfarm.farm.execution.serial import serial
+from schedfarm.farm.execution.spot_checks import SpotChecks, Withdrawn
+from schedfarm.farm.execution.worker import Result, isolated_fingerprint
+from schedfarm.farm.execution.workers import RunContext
+from schedfarm.farm.planning.backlog import Backlog
+from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing
+from schedfarm.farm.store.files import unwritable, writing
+from schedfarm.farm.store.fingerprint import Fingerprint
+from schedfarm.farm.store.provenance import Foreign
+from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.summary import Refresher, Unfolded
+from schedfarm.farm.watching.events import All, BlockDone, Event, Lost, Retracted, Said, now
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Loss = tuple[Task, BaseException]
+"""A task that was not done, and the error that it ended with."""
+
+
+class Coordinator:
+    """Execute the tasks of a run, handle their results, and count cells.
+
+    `done` counts simulated cells; `lost` counts cells that no record reports as failed: their task
+    was lost, or they are done but a new metric could not be added.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        client: Client | None,
+        token: CancellationToken,
+        watch: All,
+        share: float,
+        *,
+        refreshes: bool = True,
+    ) -> None:
+        self._refreshes = refreshes
+        self.done = self.lost = 0
+        self._prepared, self._client, self._token, self._watch = prepared, client, token, watch
+        self._checks = SpotChecks(share, prepared.kept, self._arbitrate, self._say)
+        self._again: list[Task] = []
+        self._said: set[str] = set()
+
+    @property
+    def compared(self) -> int:
+        """Cells of which the results of two workers were compared."""
+        return self._checks.compared
+
+    def run(self) -> None:
+        """Execute all tasks, those whose workers died once more in isolation."""
+        lost = self._execute(self._prepared.tasks)
+        # A task is lost when its worker died too often: its blocks run again one by one, their
+        # cells in processes of their own, so that the one which kills its process fails alone.
+        alone = [
+            replace(task, batches=((block,),), isolate=True)
+            for task, _ in lost
+            for block in task.blocks
+        ]
+        lost = self._execute(alone)
+        # A cell that killed every process that tried it has failed.
+        deadly = [replace(task, last=True) for task, error in lost if isinstance(error, Killed)]
+        lost = [one for one in lost if not isinstance(one[1], Killed)]
+        for task, error in lost + self._execute(deadly):
+            block = task.blocks[0]
+            # If none is missing, all are done and remain without the new metric.
+            cells = self._prepared.missing[block] or cells_missing(task.store, block, None)
+            self.lost += cells
+            self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
+
+    def _execute(self, tasks: list[Task]) -> list[Loss]:
+        """Execute tasks, and again those blocks that a worker in quarantine has done."""
+        lost: list[Loss] = []
+        while tasks:
+            lost += self._execute_once(tasks)
+            tasks, self._again = [] if self._token.requested else self._again, []
+        return lost
+
+    def _execute_once(self, tasks: list[Task]) -> list[Loss]:
+        store = self._prepared.store
+        lost = list[Loss]()
+        summary = Refresher(store) if self._refreshes else None
+        backlog = Backlog(tasks, block_costs(store, (b for t in tasks for b in t.blocks)))
+        monitor = Monitor(backlog, self._token, self._watch)
+        # If an error ends the run, this closes the executor now: no thread can be started while
+        # the interpreter exits.
+        with closing(self._results(tasks[0], backlog, monitor)) as results:
+            for task, result in results:
+                if task.spots:
+                    for withdrawn in self._checks.compare(task, result):
+                        self._withdraw(withdrawn)
+                elif isinstance(result, OSError):
+                    raise unwritable(store.place, result) from result
+                elif isinstance(result, Foreign):
+                    raise result
+                elif isinstance(result, BaseException):
+                    lost.append((task, result))
+                else:
+                    done = [one for one in result if isinstance(one, BlockDone)]
+                    self._take(task, done, backlog, monitor)
+                    self._refresh(summary)
+                for check in self._checks.due(last=not backlog):
+                    backlog.give_back(check)
+        return lost
+
+    def _results(
+        self, first: Task, backlog: Backlog, monitor: Monitor
+    ) -> Generator[tuple[Task, Result], None, None]:
+        if self._client is None:
+            return serial(backlog, self._token, first.run, monitor.update, self._say)
+        context, bad = (
+            RunContext(first.store.place, first.run, first.program),
+            self._checks.quarantined,
+        )
+        return on_dask(self._client, backlog, self._token, context, monitor.update, self._say, bad)
+
+    def _take(
+        self, task: Task, blocks: Sequence[BlockDone], backlog: Backlog, monitor: Monitor
+    ) -> None:
+        """Count the blocks that a worker has done, and draw spot checks among their cells."""
+        for done in blocks:
+            backlog.learn(done.block, done.seconds)
+            self._note_unlearnt(done)
+        # By this machine's clock, and by the measured times of all these blocks.
+        time, left, events = now(), monitor.left(), list[Event]()
+        for done in blocks:
+            # Not the cells of this attempt: an earlier one may have finished blocks before it died.
+            cells = 0 if done.why else self._prepared.missing[done.block]
+            self.done += cells
+            events.append(structs.replace(done, cells=cells, time=time, left=left))
+        self._watch.see_all(events)
+        if not self._token.requested:
+            # A worker that drains has left some.
+            backlog.give_back_rest(task, {done.block for done in blocks})
+        self._checks.draw(task, blocks)
+        for worker in {done.worker for done in blocks}:
+            self._withdraw(self._checks.late(worker))
+
+    def _withdraw(self, withdrawn: Withdrawn | None) -> None:
+        """Remove the records of withdrawn blocks, and subtract their cells from those done."""
+        if withdrawn is None:
+            return
+        store = self._prepared.store
+        if withdrawn.why:
+            self._say(withdrawn.why)
+        for block in (block for task in withdrawn.tasks for block in task.blocks):
+            with writing(store.place):
+                record = read_record(store.place, block)
+                store.place.remove(record_name(block))
+            cells = self._prepared.missing[block] = cells_missing(store, block, None)
+            failed = len(record.header.failed) if record and block.product.policies else 0
+            self.done -= cells
+            event = Retracted(block=block, cells=cells, failed=failed, worker=withdrawn.worker)
+            self._watch.see(event)
+        self._again += withdrawn.tasks
+
+    def _arbitrate(self, check: Task) -> Fingerprint:
+        """Simulate a cell on which two workers differ, in a process of its own on this machine."""
+
+        def check_overdue() -> None:
+            if self._token.is_overdue:
+                raise MissingRequirement("the run stops")
+
+        return in_thread(
+            partial(isolated_fingerprint, check), check_overdue, COORDINATOR_POLL_SECONDS
+        )
+
+    def _refresh(self, summary: Refresher | None) -> None:
+        if summary is None:
+            return
+        try:
+            with writing(self._prepared.store.place):
+                summary.look()
+        except Unfolded as error:
+            # A folder that is full now may have room at the end.
+            self._say_once(str(error), str(error))
+
+    def _note_unlearnt(self, done: BlockDone) -> None:
+        """Count cells to which a new metric could not be added; report each reason once."""
+        if done.why:
+            self.lost += done.failed
+            self._say_once(done.why, f"{done.block} remains without new metrics: {done.why}")
+
+    def _say_once(self, why: str, text: str) -> None:
+        if why not in self._said:
+            self._said.add(why)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._watch.see(Said(text=text))

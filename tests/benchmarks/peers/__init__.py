@@ -1,0 +1,1 @@
+"""Other simulators on the same log: speed, and the audit's verdict on their schedules."""

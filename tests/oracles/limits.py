@@ -1,0 +1,136 @@
+"""Compare kernels, reference and audit under Slurm's limits, on random small workloads.
+
+    python -m tests.oracles.limits --cases 10000 --seed 1
+
+Users, accounts, QOS and requests are drawn, and limits of each kind. Each case has another rule and
+order. Prints the first case on which programs differ, and then exits with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from schedfarm.core.engine.promises import promises
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.policy.limits import MEANINGS
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.loop import promises_reference, simulate_reference
+from schedfarm.core.workload.workload import Workload
+from tests.oracles.compare import check
+from tests.oracles.priorities import workload
+from tests.oracles.programs import described
+
+RULES = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "conservative")
+
+ORDERS = (
+    "fcfs",
+    "saf",
+    "lxf",
+    "multifactor(age=7, max_age=30s, calc=3s, fairshare=9, accounts=(optics=1, physics=optics/2))",
+)
+
+BACKFILLS = ("", "", "", "saf", "lxf", "multifactor(size=7, accounts=(2=1, optics=2/1))")
+
+NAMES = {
+    "user": {1: "ann", 2: "bob"},
+    "group": {0: "physics", 1: "optics"},
+    "queue": {0: "low", 1: "high"},
+}
+
+WHO = {
+    "root": ("",),
+    "account": ("physics", "optics", "2"),
+    "user": ("ann@physics", "bob@optics", "3@optics", "0@physics"),
+    "qos": ("low", "high", "7"),
+}
+
+
+def limit(dice: random.Random, tres: tuple[str, ...]) -> str:
+    """Return a random limit."""
+    kind = dice.choice((*WHO, "qos"))
+    name = dice.choice(WHO[kind])
+    row = dice.choice([row for row in MEANINGS.values() if kind in row.kinds])
+    value = str(dice.randrange(1, 5))
+    if row.counts in ("tres", "minutes"):
+        most = 9 if row.counts == "tres" else 3
+        value = f"{dice.choice(tres)}={dice.randrange(1, most)}"
+    return f"{kind}{'.' * bool(name)}{name}.{row.name}={value}"
+
+
+def with_resources(dice: random.Random, work: Workload) -> Workload:
+    """Return the jobs with other requests, on a machine that has them."""
+    n, most = len(work), {"gpus": 4, "licences": 2}
+    requests = {
+        name: np.array([dice.randrange(-1, size + 1) for _ in range(n)])
+        for name, size in most.items()
+    }
+    # Each resource is requested by some job, so that it can be limited.
+    for column in requests.values():
+        column[0] = max(column[0], 0)
+    platform = Resources(work.processors, most)
+    return replace(work, platform=platform, **requests)
+
+
+def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Return random workloads, each with a policy."""
+    dice = random.Random(seed)
+    found = 0
+    while found < count:
+        work = replace(workload(dice), names=NAMES)
+        tres = ["cpu"]
+        if work.platform.name == "pool" and dice.random() < 0.3:
+            work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]
+        rule, order = RULES[found % len(RULES)], dice.choice(ORDERS)
+        limits = {limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 5))}
+        text = f"{order}+{rule},limits=({', '.join(limits)})"
+        backfill = dice.choice(BACKFILLS) if rule != "conservative" else ""
+        text += f",backfill={backfill}" * bool(backfill) + ",threshold=9s" * (dice.random() < 0.1)
+        try:
+            policy = Policy.parse(text)
+            kept = work
+            from schedfarm.core.engine.limiting import counters_of
+
+            counters_of(kept, policy)
+        except InputError:
+            continue
+        found += 1
+        yield work, policy
+
+
+def compare(work: Workload, policy: Policy) -> int:
+    """Assert that all programs agree; return the number of jobs that a limit delayed."""
+    check(work, policy)
+    ours, theirs = promises(work, policy), promises_reference(work, policy)
+    assert ours.tolist() == theirs.tolist(), f"promises: {ours} {theirs}"
+    free = simulate_reference(work, replace(policy, limits=None))
+    return int((free.start != simulate_reference(work, policy).start).sum())
+
+
+def main(arguments: list[str]) -> int:
+    """Run the cases, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    jobs = delayed = 0
+    for work, policy in cases(asked.cases, asked.seed):
+        try:
+            delayed += compare(work, policy)
+        except Exception:
+            sys.stdout.write(f"{policy.name}\n{described(work)}\n{traceback.format_exc()}\n")
+            return 1
+        jobs += len(work)
+    sys.stdout.write(f"{asked.cases} cases with {jobs} jobs agree; {delayed} start otherwise\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
