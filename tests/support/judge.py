@@ -26,11 +26,6 @@ from tests.support.slurm import slurm
 NODES = 64
 """Nodes of one processor each, each of which a job has for itself: what a pool describes."""
 
-PHASE = 0.8
-"""Part of a second at which the cycles begin, s; submissions come earlier in it."""
-
-SUBMITTED = 0.3
-
 SITE = (
     "add qos high priority=100",
     "add account a fairshare=3 qos=normal,high",
@@ -88,7 +83,7 @@ class Scenario:
         draw.shuffle(limits)
         return [
             Job(
-                at=at + SUBMITTED,
+                at=at,
                 user=(user := draw.choice([*USERS])),
                 account=USERS[user],
                 # Half a second less, so that a job ends between two cycles.
@@ -115,7 +110,7 @@ class Scenario:
             f"NodeName=n[1-{self.gpus}] Name=gpu File=/dev/null\n" if self.gpus else "",
         )  # fmt: skip
         with slurm(one):
-            one.align(PHASE)
+            one.align()
             return one.run(jobs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import subprocess
@@ -122,23 +121,25 @@ class Accounted(Slurm):
         for one in ("add cluster tried", *self.site):
             subprocess.run(["sacctmgr", "-i", *one.split()], check=True, capture_output=True)
 
-    def align(self, phase: float) -> None:
-        """Make the controller's cycles of a second begin at a part of each second.
+    def align(self) -> None:
+        """Make the controller's cycles of a second begin half a second after each calculation.
 
         A thread that sleeps between two cycles goes on at once where its time has passed while the
         process was stopped.
         """
         os.kill(self.controller.pid, signal.SIGSTOP)
         time.sleep(1.1)
-        time.sleep((phase - time.time()) % 1)
+        time.sleep((self._calculated() + 0.5 - time.time()) % 1)
         os.kill(self.controller.pid, signal.SIGCONT)
 
     def run(self, jobs: Sequence[Job]) -> Ran:
         """Submit jobs at their times, wait until all have ended, and return what was written."""
-        first = math.ceil(time.time()) + 1
+        calculated = {self._calculated()}
+        first = time.time() + 1 + (min(calculated) - time.time()) % 1
         for job in jobs:
             time.sleep(max(first + job.at - time.time(), 0))
             subprocess.run(job.command(), check=True, capture_output=True)
+            calculated.add(self._calculated())
         seen: list[tuple[float, dict[int, int]]] = []
 
         def has_ended() -> bool:
@@ -147,16 +148,23 @@ class Accounted(Slurm):
             words = [line.split() for line in queue]
             waiting = {int(job): int(value) for state, job, value in words if state == "PD"}
             seen.append((time.time(), waiting))
+            calculated.add(self._calculated())
             return not queue
 
         wait(has_ended, "the jobs' end", PATIENCE)
         wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row")
+        # The timer of the calculations does not drift, but one may have waited for a lock.
+        last = max(calculated)
         return Ran(
             self._accounting(),
             (self.folder / "slurmctld.log").read_text(),
-            (self.folder / "state" / "priority_last_decay_ran").stat().st_mtime,
+            min(one + 60 * round((last - one) / 60) for one in calculated),
             seen,
         )
+
+    def _calculated(self) -> float:
+        """Return when priorities were last calculated."""
+        return (self.folder / "state" / "priority_last_decay_ran").stat().st_mtime
 
     def _accounting(self) -> str:
         return self.said("sacct", "--allusers", "--allocations", "-P", f"--format={COLUMNS}")
