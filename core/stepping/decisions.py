@@ -18,6 +18,7 @@ from schedfarm.core.stepping.fields import (
     FREE,
     FREELY,
     JOBS,
+    NO_PLACE,
     NOW,
     REFUSED,
     REST,
@@ -103,10 +104,10 @@ def act(episode: Episode, rule: int, place: int, most: int) -> None:
 
 @verb
 def place_of(visible: Int64, action: int) -> int:
-    """Return the place of the list of waiting jobs that an action means; WAIT, or -4 for none."""
+    """Return the place of the list of waiting jobs that an action means, WAIT or NO_PLACE."""
     if 0 <= action < visible.size:
         return int(visible[action])
-    return WAIT if action == visible.size or action == WAIT else -4
+    return WAIT if action == visible.size or action == WAIT else NO_PLACE
 
 
 @verb

@@ -11,9 +11,11 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.workload.workload import Workload
 
-RUNNING, FREE, GIVEN, LEAVE, NOW, ARRIVED, WAITING, JOBS, STARTED, DECISIONS, REFUSED = range(11)
+RUNNING, FREE, GIVEN, LEAVE, NOW, ARRIVED, WAITING, JOBS = range(8)
+STARTED, DECISIONS, REFUSED, PROCESSORS = range(8, 12)
 """First fields of a row: lengths of the lists of running and waiting jobs, free processors, the
-instant, s, jobs that have arrived and started, actions so far, and forbidden ones among them.
+instant, s, jobs that have arrived and started, actions so far, forbidden ones among them, and all
+processors.
 `GIVEN` and `LEAVE` are those of the engine's `Running` and `Jobs`, which nothing sets here."""
 
 HEADER = 16
@@ -32,6 +34,12 @@ FREELY, IN_TURN, EASY = 0, 1, 2
 WAIT, BEGIN, REST = -1, -2, -3
 """Actions that are no slots: wait; go to the first decision; do nothing."""
 
+NO_PLACE = -4
+"""Place of a slot without a job in the list of waiting jobs."""
+
+COMPACT, SCHEDGYM = 0, 1
+"""Codes of the observations: see `core.stepping.observation`."""
+
 
 def empty_rows(simulations: int, jobs: int) -> tuple[Int64, Int64]:
     """Return columns and rows with room for simulations of this many jobs."""
@@ -48,7 +56,8 @@ def write_columns(workload: Workload, columns: Int64) -> None:
 def write_start(workload: Workload, row: Int64) -> None:
     """Write the state before the first event into a row of a fitting length."""
     row[:HEADER] = 0
-    row[FREE], row[GIVEN], row[JOBS] = workload.processors, -1, len(workload)
+    row[FREE] = row[PROCESSORS] = workload.processors
+    row[GIVEN], row[JOBS] = -1, len(workload)
     list_of(row, START)[:] = -1
     list_of(row, BACKFILLED)[:] = 0
 
@@ -57,3 +66,11 @@ def list_of(row: Int64, which: int) -> Int64:
     """Return a list of a row, with its unused room, as a view."""
     room = (row.size - HEADER) // LISTS
     return row[HEADER + which * room : HEADER + (which + 1) * room]
+
+
+def copy_row(source: Int64, target: Int64) -> None:
+    """Copy a row into one with at least as much room."""
+    room = (source.size - HEADER) // LISTS
+    target[:HEADER] = source[:HEADER]
+    for which in range(LISTS):
+        list_of(target, which)[:room] = list_of(source, which)

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings, strategies as st
 
 from schedfarm.core.audit import audit
 from schedfarm.core.audit.kinds import KINDS
@@ -23,8 +23,8 @@ from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
-from tests.oracles.programs import by_seconds, described, kernel, reference
-from tests.support.strategies import RULES, every_order, is_close_call, workloads_on
+from tests.oracles.programs import by_seconds, described, kernel, moved, reference
+from tests.support.strategies import RULES, every_order, is_close_call, policies, workloads_on
 
 
 class Trial(NamedTuple):
@@ -70,6 +70,19 @@ def check_all(trial: Trial) -> None:
     """Assert that all programs agree on a workload under each of some policies."""
     for policy in trial.policies:
         check(trial.work, policy)
+
+
+def check_moved(data: st.DataObject, platform: str, rule: str) -> None:
+    """Assert that the audit names a job that is moved by some seconds, and the first instant."""
+    policy = data.draw(policies(rule=rule, platform=platform))
+    good = simulate(data.draw(workloads_on(platform, policy).filter(len)), policy)
+    shift = data.draw(st.sampled_from((-3600, -9, -3, -1, 1, 2, 9, 3600)))
+    job = data.draw(st.integers(0, len(good.workload) - 1))
+    old = int(good.start[job])
+    assume(old >= 0 and old + shift >= 0)
+    verdict = audit(moved(good, job, shift), policy)
+    assert not verdict.ok
+    assert (verdict.job, verdict.instant) == (job, min(old, old + shift)), verdict.why
 
 
 def differences(platform: str, cases: int, first: int) -> Iterator[str]:

@@ -58,6 +58,15 @@ RULES = {
 }
 """Rules that a kind of platform knows, without the K of those that take one."""
 
+COMPILED_LAST = tuple(
+    (platform, rule)
+    for platform in ("grid", "resources")
+    for rule in RULES[platform]
+    if (platform, rule) not in (("grid", "easy"), ("grid", "conservative"), ("grid", "tabu"))
+)
+"""Rules whose kernels take longest to compile for every order; the tests of a tier that is not run
+by default compare them, hand-written cases do so by default."""
+
 BACKFILLING = ("aggressive", "easy", "depth")
 """Rules that look for jobs to backfill, perhaps in an order of its own."""
 

@@ -21,12 +21,14 @@ PROJECT = "schedfarm"
 HOUSE = {
     **{name: ROOT / name for name in ("core", "cluster", "farm", "analysis")},
     "offline": ROOT / "src" / PROJECT / "offline",
+    "learning": ROOT / "src" / PROJECT / "learning",
 }
 """Folder of each package of `schedfarm`: at the top of the tree, or beside the links to those."""
 
 MAY_IMPORT = {
     "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
+    "learning": {"core", "gymnasium", "numpy", "xarray"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",
@@ -169,6 +171,7 @@ FLOORS = {
         ("algorithms",),
         ("comparison",),
     ),
+    "learning": (("samples", "views"), ("batch",), ("environment", "vector"), ("evaluation",)),
     "cluster": (
         ("close_http", "errors", "ignore_interrupts", "settings", "walltime", "examples"),
         ("certificates", "encryption", "opening", "queues", "scratch"),

@@ -49,6 +49,22 @@ POLICIES = tuple(
 )
 
 
+def numbers(value: object) -> list[float]:
+    """Return the numbers in nested tuples."""
+    if isinstance(value, tuple):
+        return [number for one in value for number in numbers(one)]
+    assert isinstance(value, float), value
+    return [value]
+
+
+def test_no_rate_is_negative() -> None:
+    """A negative rate would hide behind the others in every sum that the tests below compare."""
+    rows = {**ORDERS, **RULES, "scanned": orders.LOOKED_THROUGH}
+    rates = {name: numbers(getattr(row, "cost", row)) for name, row in rows.items()}
+    assert {name: row for name, row in rates.items() if min(row) < 0} == {}
+    assert sum(map(len, rates.values())) == 6 * len(rates)
+
+
 def fair(jobs: int, policy: str, load: str) -> list[float]:
     return [seconds(jobs, policy, load, jobs) for seconds in KINDS]
 

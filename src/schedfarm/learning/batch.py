@@ -1,0 +1,140 @@
+"""The arrays of some simulations, which one kernel advances together."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.stepping.fields import (
+    BACKFILLED,
+    BEGIN,
+    COLUMNS,
+    FREELY,
+    JOBS,
+    REFUSED,
+    REST,
+    SCHEDGYM,
+    START,
+    STARTED,
+    copy_row,
+    empty_rows,
+    list_of,
+    write_columns,
+    write_start,
+)
+from schedfarm.core.workload.workload import Workload
+from schedfarm.learning.samples import KEPT, Samples, ranks_of
+from schedfarm.learning.views import FEATURES, OBSERVATIONS, RULES, Float32, Reward, named
+
+
+class Prepared(NamedTuple):
+    """Hold the jobs of a sample as kernels read them."""
+
+    jobs: Workload
+    columns: Int64
+    still: Float32
+    ranks: Int64
+
+
+class Batch:
+    """Hold simulations side by side, each at a decision of its own sample."""
+
+    def __init__(
+        self,
+        simulations: int,
+        samples: Samples,
+        rule: str,
+        observation: str,
+        slots: int | None,
+        reward: str,
+        tau: float,
+    ) -> None:
+        from schedfarm.core.stepping.observation import step
+
+        self._kernel = step
+        self.view = named("observation", observation, OBSERVATIONS)
+        self.rule = named("rule", rule, RULES)
+        self.slots = whole("slots", self.view.slots if slots is None else slots, least=1)
+        self.actions_each = self.slots + (self.rule == FREELY)
+        self.samples, self.reward = samples, Reward.of(reward, tau)
+        self.actions = np.full(simulations, REST)
+        self.seen = np.zeros((simulations, self.slots, FEATURES), np.float32)
+        self.mask = np.zeros((simulations, self.actions_each), np.int8)
+        self.jobs: list[Workload | None] = [None] * simulations
+        self._visible = np.zeros((simulations, self.slots), np.int64)
+        self.columns, self.states, self.still, self.ranks = self._arrays(1)
+        self._prepared = lru_cache(maxsize=KEPT)(self._prepare)
+
+    def load(self, k: int, sample: int) -> None:
+        """Put a sample into place k; the next `play` goes to its first decision."""
+        found = self._prepared(sample)
+        n = len(found.jobs)
+        if n > self.ranks.shape[2]:
+            self._make_room(n + n // 4)
+        self.columns[k, :, :n], self.still[k, :, :n] = found.columns, found.still
+        self.ranks[k, :, :n] = found.ranks
+        write_start(found.jobs, self.states[k])
+        self.jobs[k] = found.jobs
+        self.actions[k] = BEGIN
+
+    def play(self) -> None:
+        """Play the actions, and observe."""
+        self._kernel(
+            self.columns,
+            self.states,
+            self._visible,
+            self.actions,
+            self.rule,
+            self.view.code,
+            self.still,
+            self.ranks,
+            self.seen,
+            self.mask,
+        )
+
+    def schedule(self, k: int, name: str) -> Schedule:
+        """Return the schedule of place k, all of whose jobs have started."""
+        jobs, row = self.jobs[k], self.states[k]
+        assert jobs is not None
+        n = len(jobs)
+        backfilled = list_of(row, BACKFILLED)[:n] > 0
+        return Schedule(jobs, name, list_of(row, START)[:n].copy(), backfilled)
+
+    def outcome(self, k: int) -> tuple[float, int]:
+        """Return the metric of place k at its end, and how many forbidden actions it had."""
+        return self.reward.value(self.schedule(k, "agent")), int(self.states[k, REFUSED])
+
+    def is_done(self, k: int) -> bool:
+        """Return whether all jobs of place k have started."""
+        return bool(self.states[k, STARTED] == self.states[k, JOBS])
+
+    def _prepare(self, sample: int) -> Prepared:
+        jobs = self.samples.draw(sample)
+        columns = np.empty((COLUMNS, len(jobs)), np.int64)
+        write_columns(jobs, columns)
+        still = self.view.still(jobs, self.samples.longest_run)
+        ranks = np.zeros((2, len(jobs)), np.int64)
+        if self.view.code == SCHEDGYM:
+            ranks[:] = ranks_of(jobs.estimate), ranks_of(jobs.procs)
+        return Prepared(jobs, columns, still, ranks)
+
+    def _arrays(self, most: int) -> tuple[Int64, Int64, Float32, Int64]:
+        """Return columns, states, still and ranks with room for `most` jobs in each place."""
+        simulations = self.actions.size
+        still = np.zeros((simulations, self.view.features, most), np.float32)
+        return *empty_rows(simulations, most), still, np.zeros((simulations, 2, most), np.int64)
+
+    def _make_room(self, most: int) -> None:
+        """Give each place more room; simulations under way move along."""
+        before = self.ranks.shape[2]
+        columns, states, still, ranks = self._arrays(most)
+        columns[:, :, :before], still[:, :, :before] = self.columns, self.still
+        ranks[:, :, :before] = self.ranks
+        for source, target in zip(self.states, states, strict=True):
+            copy_row(source, target)
+        self.columns, self.states, self.still, self.ranks = columns, states, still, ranks

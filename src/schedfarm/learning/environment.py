@@ -1,0 +1,199 @@
+"""One simulation as an environment of Gymnasium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Discrete
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.stepping.fields import JOBS, STARTED
+from schedfarm.core.workload.workload import Workload
+from schedfarm.learning.batch import Batch
+from schedfarm.learning.samples import Samples
+from schedfarm.learning.views import FEATURES, Float32
+
+Mask = npt.NDArray[np.int8]
+
+
+class SchedulingEnv(gymnasium.Env[Float32, int]):
+    """Schedule the jobs of a weekly resample of a log, one decision at a time.
+
+    ``reset(seed=k)`` starts sample k: the resample number k of one part of the log under
+    `campaign_seed` (`resample_weekly`), the same workload in every environment and under every
+    agent. Without a seed the samples follow each other. **Training and test weeks are disjoint by
+    construction**: `part` chooses the first weeks of the log or the others (`split_weeks`), the
+    environment draws from these alone, and it keeps no job of the other part.
+
+    The observation has a row for each of `slots` visible jobs; the action is the slot of one of
+    them. The reward is 0 until the last job starts, when it is the metric of the whole schedule,
+    negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each action
+    that is possible; another one counts as waiting where that is possible, and else as the first
+    slot (``info["refused"]`` counts these at the end).
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least two weeks long, on one pool of processors.
+    part : {"train", "test"}
+        Which weeks.
+    train : float
+        Share of the weeks for training, the first ones.
+    weeks : int
+        Length of an episode, weeks.
+    load : float, optional
+        Offered load of the part, to which run times are scaled; by default the log's own.
+    campaign_seed : int
+        Seed of all samples, as of a campaign.
+    rule : {"free", "none", "easy"}
+        How far the agent decides. ``free``: it starts a job that fits now, or waits for the next
+        event by the last action. ``none``: it chooses the next job, and nothing else starts until
+        that fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
+        chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
+    observation : {"compact", "schedgym"}
+        Eight numbers per job, from 0 to 1. ``compact``: 1 for a job; its wait and estimate, on
+        logarithmic scales; its share of the processors; whether it fits; whether it fits and leaves
+        the earliest start of the oldest job alone; the share of free processors; the length of the
+        queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20).
+    slots : int, optional
+        Visible jobs, the oldest ones; by default 64, for ``schedgym`` 128, where longer queues show
+        the shortest and narrowest jobs in turn.
+    reward : str
+        Name of a metric (`summarise`).
+    tau : float
+        Run times below this count as this in slowdowns, s.
+
+    Raises
+    ------
+    InputError
+        If the log is too short or on another platform, a name is unknown, or a number out of range.
+
+    Examples
+    --------
+    >>> import schedfarm as sf
+    >>> env = SchedulingEnv(sf.lublin(jobs=3000, processors=64, seed=1), part="test", rule="none")
+    >>> observation, info = env.reset(seed=3)
+    >>> terminated = False
+    >>> while not terminated:
+    ...     observation, reward, terminated, truncated, info = env.step(0)
+    >>> reward == -sf.summarise(sf.simulate(env.workload, "fcfs+none"))["bounded_slowdown"]
+    True
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own declaration.
+
+    def __init__(
+        self,
+        workload: Workload,
+        *,
+        part: str = "train",
+        train: float = 0.7,
+        weeks: int = 1,
+        load: float | None = None,
+        campaign_seed: int = 1,
+        rule: str = "free",
+        observation: str = "compact",
+        slots: int | None = None,
+        reward: str = "bounded_slowdown",
+        tau: float = 10.0,
+    ) -> None:
+        self.part = part
+        samples = Samples.of(workload, part, train, weeks, load, campaign_seed)
+        self._batch = Batch(1, samples, rule, observation, slots, reward, tau)
+        self.observation_space = Box(0.0, 1.0, (self._batch.slots, FEATURES), np.float32)
+        self.action_space = Discrete(self._batch.actions_each)  # type: ignore[assignment]
+        self.tau, self.load_label = tau, "log" if load is None else str(load)
+        self._sample = 0
+
+    @property
+    def workload(self) -> Workload:
+        """The jobs of the present sample."""
+        jobs = self._batch.jobs[0]
+        if jobs is None:
+            raise InputError("the environment has no sample yet; call reset() first")
+        return jobs
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Float32, dict[str, Any]]:
+        """Start a sample: the one of this number, or by default the next.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Number of the sample.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observation : float32[slots, 8]
+            Of the first decision.
+        info : dict
+            ``action_mask``, and ``sample``, the number.
+        """
+        super().reset(seed=seed)
+        self._sample = self._sample + 1 if seed is None else seed
+        self._batch.load(0, self._sample)
+        observation, info = self._played()
+        return observation, {**info, "sample": self._sample}
+
+    def step(self, action: Any) -> tuple[Float32, float, bool, bool, dict[str, Any]]:
+        """Play an action, and go to the next decision.
+
+        Parameters
+        ----------
+        action : int
+            A slot; under ``free`` the number of slots for waiting.
+
+        Returns
+        -------
+        observation : float32[slots, 8]
+            Of the next decision.
+        reward : float
+            0 until the end.
+        terminated : bool
+            Whether all jobs have started.
+        truncated : bool
+            False.
+        info : dict
+            ``action_mask``; at the end also ``value`` of the metric, and ``refused``.
+        """
+        batch = self._batch
+        row = batch.states[0]
+        if row[STARTED] == row[JOBS]:
+            raise gymnasium.error.ResetNeeded("all jobs have started; call reset()")
+        batch.actions[0] = action
+        observation, info = self._played()
+        if row[STARTED] < row[JOBS]:
+            return observation, 0.0, False, False, info
+        value, refused = batch.outcome(0)
+        reward = batch.reward.sign(value)
+        return observation, reward, True, False, {**info, "value": value, "refused": refused}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are possible, bool[actions], as sb3-contrib's MaskablePPO asks."""
+        possible: npt.NDArray[np.bool_] = self._batch.mask[0] > 0
+        return possible
+
+    def schedule(self, name: str = "agent") -> Schedule:
+        """Return the schedule of the sample, all of whose jobs have started.
+
+        Parameters
+        ----------
+        name : str
+            Name of the policy in it.
+        """
+        if not self._batch.is_done(0):
+            raise InputError("the episode has not ended; its schedule has all jobs of the sample")
+        # For its error where no sample was started.
+        _ = self.workload
+        return self._batch.schedule(0, name)
+
+    def _played(self) -> tuple[Float32, dict[str, Any]]:
+        self._batch.play()
+        return self._batch.seen[0].copy(), {"action_mask": self._batch.mask[0].copy()}

@@ -1,0 +1,123 @@
+"""Episodes: weekly resamples of the first weeks of a log for training, of the others for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.checks import positive, whole
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+from schedfarm.core.workload.load import scale_load
+from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly, whole_weeks
+from schedfarm.core.workload.workload import Workload
+
+PARTS = ("train", "test")
+"""The two parts of a log."""
+
+KEPT = 256
+"""Episodes that are kept in memory, to be played again."""
+
+
+def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workload]:
+    """Split a log into its first weeks, to learn from, and the others, to test on.
+
+    Weeks are those of `resample_weekly`: whole ones, from the first submission on. A job belongs to
+    the week of its submission, so that no job is in both parts; the jobs of a partial last week are
+    in neither. Users are usually in both.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, at least two weeks long.
+    train : float
+        Share of the weeks in the first part, above 0 and below 1; each part has at least one week.
+
+    Returns
+    -------
+    train, test : Workload
+        Both under the log's name, on its machine, with its largest estimate.
+
+    Raises
+    ------
+    InputError
+        If the log has fewer than two whole weeks, or `train` is no such share.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 604_799, 604_800, 1_300_000], run=[1] * 4,
+    ...                           estimate=[1] * 4, procs=[1] * 4, processors=2)
+    >>> [part.job.tolist() for part in split_weeks(w, 0.5)]
+    [[1, 2], [3]]
+    """
+    share = positive("train", train)
+    if share >= 1:
+        raise InputError(f"train={train!r}: give a share of the weeks, above 0 and below 1")
+    weeks = whole_weeks(workload.submit) if len(workload) else 0
+    if weeks < len(PARTS):
+        raise InputError(
+            f"workload {workload.name!r} has {weeks} whole weeks; training and test need 1 each"
+        )
+    first = min(max(round(share * weeks), 1), weeks - 1)
+    week = (workload.submit - workload.submit[0]) // WEEK
+    test = workload.take((week >= first) & (week < weeks))
+    if not len(test):
+        raise InputError(
+            f"workload {workload.name!r} has no job in its weeks from number {first + 1} on; "
+            "give a smaller train"
+        )
+    return workload.take(week < first), test
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Draw the episodes of one part of a log; the same number is the same workload.
+
+    The other part is not kept, so that no episode has a job of it.
+    """
+
+    log: Workload
+    longest_run: int
+    weeks: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls, workload: Workload, part: str, train: float, weeks: int, load: float | None, seed: int
+    ) -> Samples:
+        """Return the episodes of a part, after checks of all arguments."""
+        if workload.platform.name != "pool":
+            raise InputError(
+                f"workload {workload.name!r} is on platform {workload.platform.name!r}; "
+                "environments are for platform 'pool'"
+            )
+        if part not in PARTS:
+            raise InputError(f"part={part!r} is unknown; {choices(part, PARTS)}")
+        parts = dict(zip(PARTS, split_weeks(workload, train), strict=True))
+        longest = int(parts["train"].run.max(initial=1))
+        log = parts[part] if load is None else scale_load(parts[part], positive("load", load))
+        return cls(log, longest, whole("weeks", weeks, least=1), whole("campaign_seed", seed))
+
+    def draw(self, sample: int) -> Workload:
+        """Return the workload of a sample."""
+        drawn = resample_weekly(self.log, seed=self.seed, index=sample, weeks=self.weeks)
+        if not len(drawn):
+            raise InputError(
+                f"sample {sample} of workload {self.log.name!r} has no job; give more weeks"
+            )
+        return drawn
+
+
+def ranks_of(values: Int64) -> Int64:
+    """Return the rank of each value, ties by position.
+
+    Examples
+    --------
+    >>> ranks_of(np.array([7, 3, 7])).tolist()
+    [1, 0, 2]
+    """
+    ranks = np.empty(values.size, np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(values.size)
+    return ranks

@@ -1,0 +1,167 @@
+"""Many simulations that one kernel advances, as a vector environment of Gymnasium."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.checks import whole
+from schedfarm.core.stepping.fields import JOBS, STARTED
+from schedfarm.core.workload.workload import Workload
+from schedfarm.learning.batch import Batch
+from schedfarm.learning.samples import Samples
+from schedfarm.learning.views import FEATURES, Float32
+
+Stepped = tuple[Float32, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]
+"""Observations, rewards, terminated, truncated and infos."""
+
+
+class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
+    """Schedule many samples at once: `SchedulingEnv` for a batch, advanced by one compiled call.
+
+    Environment i starts with sample ``seed + i``. When all its jobs have started, its next step
+    ignores the action and starts the sample `num_envs` numbers further (`AutoresetMode.NEXT_STEP`);
+    so every environment plays samples of its own, none of them twice unless `samples` is given.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    num_envs : int
+        Number of environments.
+    samples : int, optional
+        Number of different samples, from 1, that follow each other by themselves; by default there
+        is no end. Up to 256 samples are kept in memory, and a start of one of them takes no time.
+    copy : bool
+        Whether observations and masks are new arrays at each step, and not overwritten by the next.
+    part, train, weeks, load, campaign_seed, rule, observation, slots, reward, tau
+        As for `SchedulingEnv`.
+
+    Raises
+    ------
+    InputError
+        As `SchedulingEnv`.
+
+    Examples
+    --------
+    >>> import schedfarm as sf
+    >>> envs = SchedulingVectorEnv(sf.lublin(jobs=3000, processors=64, seed=1), 4, rule="easy")
+    >>> observations, infos = envs.reset(seed=1)
+    >>> observations.shape, infos["action_mask"].shape, infos["sample"].tolist()
+    ((4, 64, 8), (4, 64), [1, 2, 3, 4])
+    >>> observations, rewards, terminated, truncated, infos = envs.step([0, 0, 0, 0])
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        workload: Workload,
+        num_envs: int,
+        *,
+        samples: int | None = None,
+        copy: bool = True,
+        part: str = "train",
+        train: float = 0.7,
+        weeks: int = 1,
+        load: float | None = None,
+        campaign_seed: int = 1,
+        rule: str = "free",
+        observation: str = "compact",
+        slots: int | None = None,
+        reward: str = "bounded_slowdown",
+        tau: float = 10.0,
+    ) -> None:
+        self.num_envs = whole("num_envs", num_envs, least=1)
+        drawn = Samples.of(workload, part, train, weeks, load, campaign_seed)
+        self._batch = Batch(self.num_envs, drawn, rule, observation, slots, reward, tau)
+        self._samples = None if samples is None else whole("samples", samples, least=1)
+        self._copy = copy
+        self.single_observation_space = Box(0.0, 1.0, (self._batch.slots, FEATURES), np.float32)
+        self.single_action_space = Discrete(self._batch.actions_each)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._sample, self._ended = np.arange(self.num_envs), np.zeros(self.num_envs, np.bool_)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Float32, dict[str, Any]]:
+        """Start a sample in each environment.
+
+        Parameters
+        ----------
+        seed : int or sequence of int, optional
+            Number of the first sample, or those of all; by default the following ones.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observations : float32[num_envs, slots, 8]
+            Of the first decisions.
+        infos : dict
+            ``action_mask``, int8[num_envs, actions], and ``sample``, int64[num_envs].
+        """
+        given = seed + np.arange(self.num_envs) if isinstance(seed, int) else seed
+        for k in range(self.num_envs):
+            chosen = None if given is None else given[k]
+            self._start(k, self._following(k) if chosen is None else int(chosen))
+        self._ended[:] = False
+        return self._played()
+
+    def step(self, actions: npt.ArrayLike) -> Stepped:
+        """Play an action in each environment.
+
+        Parameters
+        ----------
+        actions : int64[num_envs]
+            As of `SchedulingEnv`.
+
+        Returns
+        -------
+        observations, rewards, terminated, truncated, infos
+            Arrays over the environments; ``infos["value"]`` has the metric of the episodes that
+            have just ended, and NaN elsewhere.
+        """
+        batch = self._batch
+        batch.actions[:] = actions
+        for k in np.flatnonzero(self._ended).tolist():
+            self._start(k, self._following(k))
+        observations, infos = self._played()
+        self._ended = batch.states[:, STARTED] == batch.states[:, JOBS]
+        rewards = np.zeros(self.num_envs)
+        if self._ended.any():
+            infos["value"] = np.full(self.num_envs, np.nan)
+            for k in np.flatnonzero(self._ended).tolist():
+                infos["value"][k] = value = batch.outcome(k)[0]
+                rewards[k] = batch.reward.sign(value)
+        return observations, rewards, self._ended.copy(), np.zeros(self.num_envs, np.bool_), infos
+
+    def action_masks(self) -> Bool:
+        """Return which actions are possible, bool[num_envs, actions]."""
+        return self._batch.mask > 0
+
+    def _following(self, k: int) -> int:
+        number = int(self._sample[k]) + self.num_envs
+        return number if self._samples is None else (number - 1) % self._samples + 1
+
+    def _start(self, k: int, sample: int) -> None:
+        self._sample[k] = sample
+        self._batch.load(k, sample)
+
+    def _played(self) -> tuple[Float32, dict[str, Any]]:
+        self._batch.play()
+        seen, mask = self._batch.seen, self._batch.mask
+        if self._copy:
+            seen, mask = seen.copy(), mask.copy()
+        return seen, {"action_mask": mask, "sample": self._sample.copy()}

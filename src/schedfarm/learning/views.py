@@ -1,0 +1,118 @@
+"""Observations, rules and rewards by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import find_metric
+from schedfarm.core.metrics.metric import CELL, NEITHER, SMALLER, Metric
+from schedfarm.core.metrics.slowdown import checked_tau
+from schedfarm.core.names import choices
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.stepping.fields import COMPACT, EASY, FREELY, IN_TURN, SCHEDGYM
+from schedfarm.core.workload.workload import Workload
+
+Float32 = npt.NDArray[np.float32]
+
+FEATURES = 8
+"""Numbers per visible job, in both observations."""
+
+BELOW_ONE = 1 - 1e-5
+"""RLScheduler's largest value of a feature."""
+
+RULES = {"free": FREELY, "none": IN_TURN, "easy": EASY}
+"""Codes of the rules by name."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Declare an observation: its code, usual number of slots, and features that do not change.
+
+    still: function of the jobs and the longest run time of the training weeks, s, that returns
+    float32[features, n].
+    """
+
+    code: int
+    slots: int
+    features: int
+    still: Callable[[Workload, int], Float32]
+
+
+def _compact(jobs: Workload, longest_run: int) -> Float32:
+    most = np.log1p(max(jobs.max_estimate, 1))
+    share = jobs.procs / jobs.processors
+    estimate = np.minimum(np.log1p(jobs.estimate) / most, 1.0)
+    return np.stack([estimate, share]).astype(np.float32)
+
+
+def _schedgym(jobs: Workload, longest_run: int) -> Float32:
+    wide = np.minimum(jobs.procs / jobs.processors, BELOW_ONE)
+    long = np.minimum(jobs.estimate / max(longest_run, 1), BELOW_ONE)
+    given = (jobs.memory, jobs.user, jobs.group)
+    # Logs as read here keep no number of the program: it counts as not given.
+    columns = [long, wide, *map(_part_of_most, given), np.ones(len(jobs))]
+    return np.stack(columns).astype(np.float32)
+
+
+def _part_of_most(values: Int64) -> npt.NDArray[np.float64]:
+    """Return values relative to the largest, 1 where a value is not given."""
+    most = max(int(values.max(initial=0)), 1)
+    return np.where(values < 0, 1.0, np.minimum(values / most, BELOW_ONE))
+
+
+OBSERVATIONS: Mapping[str, Observation] = {
+    "compact": Observation(COMPACT, 64, 2, _compact),
+    "schedgym": Observation(SCHEDGYM, 128, 6, _schedgym),
+}
+"""The observations by name."""
+
+T = TypeVar("T")
+
+
+def named(what: str, name: str, known: Mapping[str, T]) -> T:
+    """Return a row by name, or refuse the name.
+
+    Examples
+    --------
+    >>> named("rule", "easy", {"none": 0, "easy": 1})
+    1
+    """
+    if name not in known:
+        raise InputError(f"{what}={name!r} is unknown; {choices(name, known)}")
+    return known[name]
+
+
+@dataclass(frozen=True)
+class Reward:
+    """Compute the reward of an episode: a metric of its schedule, negative if smaller is better."""
+
+    metric: Metric
+    tau: float
+
+    @classmethod
+    def of(cls, name: str, tau: float) -> Reward:
+        """Return the reward by a metric with one value per simulation and better values."""
+        metric = find_metric(name)
+        if metric.over != CELL or metric.better == NEITHER or metric.among:
+            raise InputError(
+                f"reward={name!r} is no goal: choose a metric with one value per simulation of "
+                "which smaller or larger values are better, such as 'bounded_slowdown', 'wait' or "
+                "'utilisation'"
+            )
+        return cls(metric, checked_tau(tau))
+
+    def value(self, schedule: Schedule) -> float:
+        """Return the metric of a schedule."""
+        return float(self.metric.value(Counted(schedule, self.tau)))
+
+    def sign(self, value: float) -> float:
+        """Return the reward for a value of the metric."""
+        return -value if self.metric.better == SMALLER else value
