@@ -65,12 +65,15 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Scenario:
-    """Describe jobs, by the widths to draw from, and what Slurm is configured with for them."""
+    """Describe jobs, by the widths to draw from, and what Slurm is configured with for them.
+
+    gpus: nodes with one each, of which half of the narrow jobs request them. site: further commands
+    of sacctmgr, and options: those of the policy that mean the same.
+    """
 
     widths: Sequence[int]
     scheduler: str = "sched_interval=-1"
     gpus: int = 0
-    rule: str = "conservative"
     ties: bool = False
     site: Sequence[str] = ()
     options: str = ""
@@ -89,8 +92,8 @@ class Scenario:
                 # Half a second less, so that a job ends between two cycles.
                 seconds=draw.choice([1, 2, 3, 5, 8, 12, 20]) - 0.5,
                 minutes=minutes,
-                nodes=draw.choice(self.widths),
-                gpus=int(self.gpus > 0 and draw.random() < 0.5),
+                nodes=(nodes := draw.choice(self.widths)),
+                gpus=int(nodes <= self.gpus and draw.random() < 0.5),
                 partition=draw.choice(["batch", "batch", "express"]),
                 qos=draw.choice(["normal", "normal", "high"]),
             )
@@ -114,13 +117,15 @@ class Scenario:
             return one.run(jobs)
 
 
+TWO = (4,) * 19 + (NODES,)
+
+MANY = (1, 1, 2, 3, 4, 4, 6, 8, 16, 32)
+
 SCENARIOS = {
-    "two widths": Scenario([4] * 19 + [NODES]),
-    "two widths, ties": Scenario([4] * 19 + [NODES], ties=True),
-    "two widths, both schedulers": Scenario([4] * 19 + [NODES], "sched_interval=1"),
-    "gpus": Scenario([4], gpus=16),
+    "two widths": Scenario(TWO),
+    "gpus": Scenario((4,), gpus=16),
     "limits": Scenario(
-        [4],
+        (4,),
         site=(
             "modify qos high set MaxJobsPerUser=2",
             "modify account b set GrpTRES=cpu=24",
@@ -130,10 +135,16 @@ SCENARIOS = {
             ",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpTRES=cpu=24, user.daemon@a.MaxJobs=3)"
         ),
     ),
-    "many widths": Scenario([1, 1, 2, 3, 4, 4, 6, 8, 16, 32]),
-    "many widths, busy nodes": Scenario(
-        [1, 1, 2, 3, 4, 4, 6, 8, 16, 32], "sched_interval=-1,bf_busy_nodes"
+    "everything": Scenario(
+        (4,) * 29 + (NODES,),
+        gpus=16,
+        site=("modify qos high set MaxJobsPerUser=2", "modify account b set GrpTRES=gres/gpu=8"),
+        options=",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpTRES=gres/gpu=8)",
     ),
+    "two widths, ties": Scenario(TWO, ties=True),
+    "two widths, both schedulers": Scenario(TWO, "sched_interval=1"),
+    "many widths": Scenario(MANY),
+    "many widths, busy nodes": Scenario(MANY, "sched_interval=-1,bf_busy_nodes"),
 }
 
 
@@ -244,7 +255,7 @@ def compare(accounting: str, scenario: Scenario, path: Path) -> Comparison:
     start = work.submit + work.logged_wait
     if scenario.gpus:
         work = put_on_resources(work, OnResources(gpus=scenario.gpus))
-    found = simulate(work, f"{ORDER}+{scenario.rule}{scenario.options}")
+    found = simulate(work, f"{ORDER}+conservative{scenario.options}")
     # The first job is not one of Slurm's.
     return Comparison(start[1:], found.start[1:], work.logged_wait[1:], found.wait[1:])
 
