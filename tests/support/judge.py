@@ -138,8 +138,8 @@ SCENARIOS = {
     "everything": Scenario(
         (4,) * 29 + (NODES,),
         gpus=16,
-        site=("modify qos high set MaxJobsPerUser=2", "modify account b set GrpTRES=gres/gpu=8"),
-        options=",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpTRES=gres/gpu=8)",
+        site=("modify qos high set MaxJobsPerUser=2", "modify account b set GrpJobs=6"),
+        options=",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpJobs=6)",
     ),
     "two widths, ties": Scenario(TWO, ties=True),
     "two widths, both schedulers": Scenario(TWO, "sched_interval=1"),
