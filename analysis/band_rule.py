@@ -517,7 +517,18 @@ def ranks_text(first: float, last: float, n: int) -> str:
     >>> ranks_text(2, 9, 10)
     '2 to 9 of 10'
     """
-    return f"{first:.3g} to {last:.3g} of {n}"
+    return f"{_rank(first)} to {_rank(last)} of {n}"
+
+
+def _rank(x: float) -> str:
+    """Write a rank among samples with three digits, or all of its whole ones.
+
+    Examples
+    --------
+    >>> _rank(1.904), _rank(1000.9)
+    ('1.9', '1001')
+    """
+    return f"{x:.3g}" if x < 1000 else f"{x:.0f}"
 
 
 def share_text(first: float, last: float, share: float) -> str:

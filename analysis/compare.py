@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -24,7 +24,9 @@ from schedfarm.analysis.bands import bands
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.groups import FELT, changes
 from schedfarm.analysis.intervals import (
+    ALIKE,
     better_share,
+    correlation,
     critical_difference,
     difference_interval,
     holm,
@@ -117,7 +119,8 @@ def compare(
         estimate, high) as last dimension: a studentised bootstrap interval, Student's below five
         pairs; ``p``, two-sided, of no ratio other than 1, and ``p_holm``, corrected for the number
         of policies; ``better``, the share of pairs in which the policy is better, on ``bound``
-        (Wilson's interval); ``pairs``; ``ratio_of_log``, the ratio in the log itself; ``logged``,
+        (Wilson's interval); ``pairs``, and ``correlation``, that of the pairs' values (NaN below
+        five pairs); ``ratio_of_log``, the ratio in the log itself; ``logged``,
         the mean over the same samples with the waits that their jobs had in the log, at its own
         load; and with ``resample`` as last dimension ``sample_ratio``, that of each pair. On
         (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the ratios,
@@ -353,6 +356,7 @@ def _of_cell(
         "p": ratio.p,
         "better": better_share(better, len(base), level=level)[:3],
         "pairs": len(base),
+        "correlation": correlation(pairs),
     }
 
 
@@ -531,12 +535,26 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     }
     if precision.get("stopped"):
         said.append(_ended(precision))
+    said += _alike(found)
     for metric in found["metric"].values.tolist():
         name, _, place = metric.partition(", ")
         band = bands(store, name).sel(shown)
         further = {str(d): place for d in band[name].dims if d in ("origin", "width")}
         said += notes(store, band.sel(further))
     return list(dict.fromkeys(said))
+
+
+def _alike(found: xr.Dataset) -> Iterator[str]:
+    """Say, by metric, where pairs are so alike that an interval may be too short."""
+    for metric, of in found["correlation"].groupby("metric", squeeze=False):
+        alike = (of > ALIKE).values
+        if alike.any():
+            where = "" if alike.size == 1 else f"in {alike.sum()} of {alike.size} comparisons "
+            yield (
+                f"{metric}: {where}the pairs have a correlation above {ALIKE:g} (up to "
+                f"{float(of.max()):.3f}): the samples may lack the workloads in which the policies "
+                "differ most, so that the interval may be too short; more samples show it"
+            )
 
 
 def _ended(precision: Mapping[str, Any]) -> str:

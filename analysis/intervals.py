@@ -22,6 +22,11 @@ FEW = 5
 one value alone, and no error."""
 
 
+ALIKE = 0.95
+"""Correlation of pairs above which the intervals of model workloads held the true ratio less often
+than their level says (docs/comparisons.md, Pairs that are alike)."""
+
+
 def interval(
     blocks: Sequence[Block],
     statistic: Statistic,
@@ -67,6 +72,23 @@ def difference_interval(
     n = len(pairs[0])
     tails = 1 + 1 / n if n >= FEW else 1.0
     return interval([pairs], difference, level=level, key=key, widened=tails * widened)
+
+
+def correlation(pairs: Block) -> float:
+    """Return the correlation of the values under both policies, at a single load.
+
+    NaN of fewer than `FEW` pairs, or of equal values.
+
+    Examples
+    --------
+    >>> base = np.array([[1.0], [2.0], [3.0], [4.0], [9.0]])
+    >>> correlation((base, 2 * base)), correlation((base[:4], base[:4]))
+    (1.0, nan)
+    """
+    base, other = (values[:, 0] for values in pairs)
+    if len(base) < FEW or not np.ptp(base) or not np.ptp(other):
+        return np.nan
+    return float(np.corrcoef(base, other)[0, 1].round(12))
 
 
 def better_share(better: int, pairs: int, *, level: float) -> Interval:

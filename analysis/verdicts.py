@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.compare import CELL
+from schedfarm.analysis.intervals import ALIKE
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
 from schedfarm.core.arrays import Float64
 from schedfarm.core.numerals import NOTHING, grouped
@@ -92,14 +93,20 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
         few = pairs.max() < LEAST_PAIRS
         why = "a single pair, no interval" if few else "a mean is 0 or missing"
         return f"{name} cannot be compared with {base}{where}: {why}"
+    alike = (chosen["correlation"] > ALIKE).values
+    caution = "; perhaps too short, pairs alike" if 2 * alike.sum() > alike.size else ""
     counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
     level = f"{100 * attrs['level']:g} %"
     if low < 1 < high:
         spread = f"{_percent(low, words)} to {_percent(high, words)}"
-        return f"{name} not shown to differ from {base}{where} ({spread}, {level}, {counted} pairs)"
+        return (
+            f"{name} not shown to differ from {base}{where} "
+            f"({spread}, {level}, {counted} pairs{caution})"
+        )
     nearer, further = sorted((abs(1 - low), abs(1 - high)))
     spread = f"{_digits(nearer)} to {_digits(further)} %"
-    return f"{name} {_change(value, words)} {base}{where} ({spread}, {level}, {counted} pairs)"
+    change = _change(value, words)
+    return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution})"
 
 
 def _where(chosen: xr.Dataset) -> str:

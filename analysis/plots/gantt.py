@@ -60,6 +60,10 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
 
         handles = [Patch(color=tints[1]) for tints in (IN_ORDER, BACKFILLED)]
         legend(figure, handles, ["in the order of the queue", "backfilled"])
+    stocks = next(iter(subject.schedules.values())).workload.platform.stocks
+    if stocks:
+        units = " and ".join(unit for _, unit, _ in stocks)
+        notes.append(f"The chart shows processors; the machine's {units} are not drawn.")
     return [*notes, NUMBERED]
 
 

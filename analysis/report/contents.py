@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,9 @@ MOST_GROUPS = 100
 
 MOST_SAMPLES = 50_000
 """Rows of changes in single samples in a page; of more, each series has its first ones."""
+
+MOST_ROWS = 20_000
+"""Rows of any other table in a page; of a longer one it has those of the first traces."""
 
 MOST_GROUP_ROWS = 4_000
 """Rows of groups in a page; of more policies, traces and loads each has fewer."""
@@ -126,6 +130,17 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     warnings += [f"gains by {asked.by} are not counted: {without}"] * bool(without)
     samples, left_out = _samples(found)
     warnings += [left_out] * bool(left_out)
+    tables = {
+        "comparison": _comparison(found),
+        "levels": _levels(store, names, policies),
+        "weeks": _weeks(near, policies),
+        "near": _near(near, policies),
+        "failed": failed,
+        "missing": missing,
+    }
+    for name, table in tables.items():
+        tables[name], left_out = _fitted(table, name, MOST_ROWS)
+        warnings += [left_out] * bool(left_out)
     warnings += [
         f"{trace}: {sentence}"
         for trace, cautions in head.get("cautions", {}).items()
@@ -148,16 +163,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
             "failed": len(failed.rows),
             "missing": done.size - int(done.sum()) - len(failed.rows),
         },
-        tables={
-            "comparison": _comparison(found),
-            "samples": samples,
-            "levels": _levels(store, names, policies),
-            "groups": _group_rows(groups),
-            "weeks": _weeks(near, policies),
-            "near": _near(near, policies),
-            "failed": failed,
-            "missing": missing,
-        },
+        tables={**tables, "samples": samples, "groups": _group_rows(groups)},
         commands=_commands(store, asked, policies, names),
         campaign=str(head.get("text", "")),
         facts=_facts(store, head, summary, progress or {}),
@@ -283,6 +289,42 @@ def _samples(found: xr.Dataset | None, most: int = MOST_SAMPLES) -> tuple[Column
         f"of {grouped(pairs)} changes in single samples the page has {kept}, since it has room for "
         f"{grouped(most)}; all other numbers are of all samples"
     )
+
+
+ROWS_OF = {
+    "comparison": "comparisons by trace and load; farm compare --csv has all",
+    "levels": "values by load; farm bands --csv has all",
+    "weeks": "waits by week; farm validate --csv has all",
+    "near": "simulated and logged waits; farm validate --csv has all",
+    "failed": "failed cells; farm status --failed has all",
+    "missing": "counts of missing cells; farm status has all",
+}
+"""Rows of each table whose length is limited, and the command without that limit."""
+
+
+def _fitted(table: Columns, name: str, most: int) -> tuple[Columns, str]:
+    """Return the rows of the first traces for which there is room, and a sentence on the rest.
+
+    Whole traces are kept, so that the figures of each are complete; if the first alone has too many
+    rows, its first ones. The sentence is "" if nothing is left out.
+    """
+    if len(table.rows) <= most:
+        return table, ""
+    place = list(table.names).index("trace")
+    counts = Counter(row[place] for row in table.rows)
+    fitting = int((np.cumsum(list(counts.values())) <= most).sum())
+    what, _, command = ROWS_OF[name].partition("; ")
+    said = f"of {grouped(len(table.rows))} {what} the page has "
+    kept = set(list(counts)[: max(fitting, 1)])
+    rows = [row for row in table.rows if row[place] in kept][:most]
+    part = (
+        f"those of the first {fitting} of {len(counts)} traces"
+        if fitting
+        else f"the first {grouped(most)}"
+    )
+    return Columns(
+        table.names, rows
+    ), f"{said}{part}, since it has room for {grouped(most)}; {command}"
 
 
 def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> Columns:

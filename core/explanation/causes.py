@@ -110,9 +110,17 @@ class Trials:
 
     @property
     def others(self) -> Int64:
-        """The jobs that were submitted before the start: no later one can matter."""
-        found: Int64 = np.arange(self.last)
-        return np.delete(found, self.job)
+        """The jobs that were submitted before the start, since no later one can matter.
+
+        Under a rule that keeps participants of a network apart, those of its own.
+        """
+        jobs = np.arange(self.last)
+        matters = jobs != self.job
+        if self.policy.row.apart:
+            origin = self.schedule.workload.origin
+            matters &= origin[: self.last] == origin[self.job]
+        found: Int64 = jobs[matters]
+        return found
 
     @property
     def near(self) -> Int64:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from schedfarm.core.explanation.causes import KINDS, CauseSet
 from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, ROLES, RUNNING, Held
 from schedfarm.core.numerals import counted, grouped, lasting, significant, timed
+from schedfarm.core.placement import parts_of
 from schedfarm.core.policy.orders import find_order
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 NAMED = 12
 """Jobs of a set that the text names."""
+
+MOST_USAGES = 8
+"""Clusters, nodes or resources whose use the text lists; JSON has all."""
 
 
 def facts(found: Explanation) -> dict[str, Any]:
@@ -24,7 +28,7 @@ def facts(found: Explanation) -> dict[str, Any]:
     return {
         "trace": jobs.name,
         "policy": found.policy.name,
-        "job": job_facts(found, found.job),
+        "job": {**job_facts(found, found.job), **_place_facts(found)},
         "promised": found.promised,
         "fair": found.fair,
         "order": {"name": order.name, "first": order.meaning, "key": _key(found, found.job)},
@@ -73,17 +77,20 @@ def _head(found: Explanation) -> Iterator[str]:
     schedule, jobs, job = found.schedule, found.schedule.workload, found.job
     user = f", user {jobs.user[job]}" if jobs.user[job] >= 0 else ""
     yield f"{jobs.name} on {jobs.machine} under {found.policy.name}"
+    origin = f", of {_origin(found)}" if jobs.platform.participants else ""
     yield (
-        f"job {jobs.job[job]}: {counted(int(jobs.procs[job]), 'processor')}, "
-        f"estimate {lasting(int(jobs.estimate[job]))}, run {lasting(int(jobs.run[job]))}{user}"
+        f"job {jobs.job[job]}: {_requested(found, job)}, "
+        f"estimate {lasting(int(jobs.estimate[job]))}, run {lasting(int(jobs.run[job]))}"
+        f"{user}{origin}"
     )
+    where = _where(found)
     if schedule.refused[job]:
         yield f"submitted at {_at(found.submit)} and refused: it never starts"
     elif found.wait <= 0:
-        yield f"submitted at {_at(found.submit)} and started at once: it never waited"
+        yield f"submitted at {_at(found.submit)} and started at once{where}: it never waited"
     else:
         yield (
-            f"submitted at {_at(found.submit)}, started at {_at(found.start)}: "
+            f"submitted at {_at(found.submit)}, started at {_at(found.start)}{where}: "
             f"waited {timed(found.wait)}"
         )
 
@@ -108,6 +115,8 @@ def _story(found: Explanation, top: int) -> Iterator[str]:
             )
         if held.why:
             yield f"  it did not start: {held.why}"
+        elif held.unknown:
+            yield f"  the reason of the rule is not known: {held.unknown}"
         if held.head is not None and held.shadow is not None:
             head = (
                 "it is the head"
@@ -144,7 +153,68 @@ def _against(found: Explanation, instant: int) -> str:
 
 
 def _usage(found: Explanation, held: Held) -> str:
-    return f"{held.used} of {found.schedule.workload.processors} processors in use"
+    jobs = found.schedule.workload
+    whole = f"{held.used} of {jobs.processors} processors in use"
+    if not 0 < len(held.in_use) <= MOST_USAGES:
+        return whole
+    if jobs.platform.stocks:
+        return ", ".join(
+            (
+                whole,
+                *(f"{grouped(one.used)} of {grouped(one.of)} {one.unit}" for one in held.in_use),
+            )
+        )
+    return f"{whole}: {', '.join(f'{one.name} {one.used} of {one.of}' for one in held.in_use)}"
+
+
+def _requested(found: Explanation, job: int) -> str:
+    """Name what a job requests."""
+    jobs = found.schedule.workload
+    others = ((int(getattr(jobs, name)[job]), unit) for name, unit, _ in jobs.platform.stocks)
+    procs = counted(int(jobs.procs[job]), "processor")
+    return ", ".join([procs, *(f"{grouped(n)} {unit}" for n, unit in others if n > 0)])
+
+
+def _origin(found: Explanation) -> str:
+    jobs = found.schedule.workload
+    return jobs.platform.participants[int(jobs.origin[found.job])]
+
+
+def _places(found: Explanation) -> dict[str, int]:
+    """Return the processors of the job on each cluster or node; empty on a single stock of them."""
+    names = found.schedule.workload.platform.places
+    if len(names) < 2 or found.schedule.refused[found.job]:
+        return {}
+    job, place, procs = parts_of(found.schedule)
+    of = job == found.job
+    return {
+        names[k]: count for k, count in zip(place[of].tolist(), procs[of].tolist(), strict=True)
+    }
+
+
+def _where(found: Explanation) -> str:
+    """Say on which clusters or nodes the job ran."""
+    places = _places(found)
+    if not places:
+        return ""
+    if len(places) > MOST_USAGES:
+        return f" on {len(places)} {found.schedule.workload.platform.part}s"
+    if len(places) == 1:
+        return f" on {next(iter(places))}"
+    return " on " + ", ".join(f"{name} ({procs} processors)" for name, procs in places.items())
+
+
+def _place_facts(found: Explanation) -> dict[str, Any]:
+    """Return what depends on the machine: places, other requests, origin."""
+    jobs = found.schedule.workload
+    facts: dict[str, Any] = {
+        name: int(getattr(jobs, name)[found.job]) for name, _, _ in jobs.platform.stocks
+    }
+    if places := _places(found):
+        facts["places"] = places
+    if jobs.platform.participants:
+        facts["origin"] = _origin(found)
+    return facts
 
 
 def _trigger(found: Explanation) -> str:
@@ -249,8 +319,7 @@ def _listed(found: Explanation, jobs: Iterable[int]) -> str:
 
 
 def _job(found: Explanation, job: int) -> str:
-    jobs = found.schedule.workload
-    return f"job {jobs.job[job]} ({jobs.procs[job]} processors)"
+    return f"job {found.schedule.workload.job[job]} ({_requested(found, job)})"
 
 
 def _at(instant: int) -> str:
@@ -275,7 +344,9 @@ def _held_facts(found: Explanation, held: Held) -> dict[str, Any]:
     return {
         "instant": held.instant,
         "used": held.used,
+        "in_use": {one.name: {"used": one.used, "of": one.of} for one in held.in_use},
         "why": held.why,
+        "unknown": held.unknown,
         "head": head,
         "shadow": held.shadow,
         "extra": held.extra,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,14 @@ from schedfarm.core.audit.machine import Machine, Pass
 from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.pool import Replay
 from schedfarm.core.explanation.window import Window
+from schedfarm.core.numerals import grouped
+from schedfarm.core.placement import parts_of
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import follow
 from schedfarm.core.schedule import Schedule, Segments
+
+NO_REASON = "the replay finds another job at fault"
 
 FOLLOWED = 1_500
 """Jobs up to which the reference is asked why a job could not start: it takes seconds for more."""
@@ -32,6 +36,15 @@ ROLES = {
 """Meaning of each role of another job."""
 
 
+class Usage(NamedTuple):
+    """Hold the use of a cluster, a node or a resource: its name, unit, amount in use and of all."""
+
+    name: str
+    unit: str
+    used: int
+    of: int
+
+
 @dataclass(frozen=True)
 class Held:
     """Say why a job did not start in a pass.
@@ -43,7 +56,11 @@ class Held:
     used : int
         Processors in use after the pass.
     why : str, optional
-        A clause; None where the rule has no auditor, or the reference would take too long.
+        A clause; None where `unknown` says why there is none.
+    unknown : str, optional
+        A clause.
+    in_use : tuple of Usage
+        Processors in use on each cluster or node, or each other resource of the machine.
     head : int, optional
         Index of the first job of the queue after the pass, under rules that make reservations.
     shadow : int, optional
@@ -55,6 +72,8 @@ class Held:
     instant: int
     used: int
     why: str | None
+    unknown: str | None = None
+    in_use: tuple[Usage, ...] = ()
     head: int | None = None
     shadow: int | None = None
     extra: int | None = None
@@ -69,6 +88,9 @@ class Situation:
         self.start = int(schedule.start[job])
         self.starts, self.ends = schedule.start[window.jobs], schedule.end[window.jobs]
         self.submits = schedule.workload.submit[window.jobs]
+        # The jobs that can matter to it at all.
+        origin = schedule.workload.origin
+        self.rival = origin == origin[job] if policy.row.apart else np.ones(origin.size, np.bool_)
 
     def running(self) -> Int64:
         """Return the jobs that run after the pass of the submission."""
@@ -104,7 +126,7 @@ class Situation:
 
     def arrived(self) -> Int64:
         """Return the jobs that were submitted at the start of the job."""
-        return np.flatnonzero(self.schedule.workload.submit == self.start)
+        return np.flatnonzero((self.schedule.workload.submit == self.start) & self.rival)
 
     def last_event(self) -> int:
         """Return the last instant before the start at which a job arrived, started or ended, s."""
@@ -113,20 +135,31 @@ class Situation:
 
     def held(self, instant: int) -> Held:
         """Say why the job did not start at an instant, s."""
-        on = (self.starts <= instant) & (instant < self.ends)
-        used = int(self.schedule.taken[self._which(on)].sum())
+        on = np.zeros(len(self.schedule.workload), np.bool_)
+        on[self.window.jobs[(self.starts <= instant) & (instant < self.ends)]] = True
+        used = int(self.schedule.taken[on].sum())
+        found = self._judged(instant, used)
+        return replace(found, in_use=usage(self.schedule, on))
+
+    def _judged(self, instant: int, used: int) -> Held:
         kind = KINDS[self.schedule.workload.platform.name]()
         if not kind.judges(self.policy):
-            return Held(instant, used, None)
+            return Held(instant, used, None, f"no audit replays the rule {self.policy.rule}")
         state_is_enough = self.policy.events == "instant" and not self.policy.row.keeps_plan
         if kind.needs == "audit" and state_is_enough:
             return self._by_state(instant, used)
-        if self.window.jobs.size > FOLLOWED:
-            return Held(instant, used, None)
+        if (jobs := self.window.jobs.size) > FOLLOWED:
+            unknown = (
+                f"a replay of {grouped(jobs)} jobs would take seconds; the limit is "
+                f"{grouped(FOLLOWED)}"
+            )
+            return Held(instant, used, None, unknown)
         if kind.needs == "audit":
             return self._by_replay(instant, used)
         fault = follow(self._supposed(instant), self.policy, instant)
-        return Held(instant, used, _reason(fault.why) if fault and fault.job == self.job else None)
+        if fault is None or fault.job != self.job:
+            return Held(instant, used, None, NO_REASON)
+        return Held(instant, used, _reason(fault.why))
 
     def _by_state(self, instant: int, used: int) -> Held:
         """Let the auditor judge one pass over the jobs that wait and run then."""
@@ -174,11 +207,13 @@ class Situation:
     def _held(
         self, machine: Machine, instant: int, used: int, why: str | None, jobs: Int64
     ) -> Held:
-        if why is None or self.policy.row.holds == 0:
+        if why is None:
+            return Held(instant, used, None, NO_REASON)
+        if self.policy.row.holds == 0:
             return Held(instant, used, why)
         head = int(machine.order.queue(machine.waiting, instant)[0])
         _, shadow, extra = machine.shadow(head)
-        return Held(instant, used, why, int(jobs[head]), shadow, extra)
+        return Held(instant, used, why, head=int(jobs[head]), shadow=shadow, extra=extra)
 
     def _supposed(self, instant: int) -> Schedule:
         """Return the schedule up to the window's end as if the job started at an instant, s."""
@@ -199,7 +234,8 @@ class Situation:
         return Schedule(jobs, self.policy.name, start, whole.backfilled[:last], **given)
 
     def _which(self, chosen: Bool) -> Int64:
-        return np.sort(self.window.jobs[chosen])
+        jobs = self.window.jobs[chosen]
+        return np.sort(jobs[self.rival[jobs]])
 
 
 class _Queue:
@@ -230,6 +266,34 @@ class _Queue:
         for user, wait, work, end in self.rows[self.added : last]:
             past.add(user, wait, work, end)
         self.added = last
+
+
+def usage(schedule: Schedule, on: Bool) -> tuple[Usage, ...]:
+    """Return the use of each place of a machine, or of each other resource, by some jobs.
+
+    Empty on a machine that is one stock of processors.
+
+    Examples
+    --------
+    >>> from schedfarm.core import Workload, simulate
+    >>> from schedfarm.core.machines.grid.platform import Grid
+    >>> w = Workload.from_columns(submit=[0, 0], run=[9, 9], estimate=[9, 9], procs=[2, 1],
+    ...                           platform=Grid([2, 2], ["a", "b"]))
+    >>> usage(simulate(w, "fcfs+easy"), np.array([False, True]))
+    (Usage(name='a', unit='processors', used=0, of=2), Usage(name='b', unit='processors', used=1, \
+of=2))
+    """
+    jobs, platform = schedule.workload, schedule.workload.platform
+    if len(platform.places) > 1:
+        job, place, procs = parts_of(schedule)
+        used = np.zeros(len(platform.places), np.int64)
+        np.add.at(used, place[on[job]], procs[on[job]])
+        rows = zip(platform.places, used.tolist(), platform.sizes, strict=True)
+        return tuple(Usage(name, "processors", held, of) for name, held, of in rows)
+    return tuple(
+        Usage(name, unit, int(np.maximum(getattr(jobs, name)[on], 0).sum()), of)
+        for name, unit, of in platform.stocks
+    )
 
 
 def _part(schedule: Schedule, jobs: Int64, start: Int64, policy: Policy) -> Schedule:

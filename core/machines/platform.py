@@ -58,6 +58,10 @@ class Platform(Protocol):
         """Names of the places to which jobs belong (`Columns.origin`); empty where they do not."""
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Column of requests, unit and capacity of each resource in addition to processors."""
+
+    @property
     def key(self) -> str:
         """Text of the platform in a workload's digest."""
 

@@ -75,6 +75,8 @@ class Rule:
     forgets : bool
         Whether, on a pool or a grid, the running jobs alone determine the future when no job
         waits, so that a simulation can start again from them.
+    apart : bool
+        Whether jobs of different participants of a network never compete.
     of_log : bool
         Whether it replays the log's own schedule, which samples, models and other loads do not
         have.
@@ -102,6 +104,7 @@ class Rule:
     audit: Reference | None = None
     counts: tuple[tuple[str, str], ...] = ()
     forgets: bool = False
+    apart: bool = False
     of_log: bool = False
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
@@ -397,6 +400,7 @@ _ROWS = (
         holds=GIVEN,
         check=_on_links,
         refer=_ON_LINKS + "Isolated",
+        apart=True,
         platforms=("network",),
         fair_platforms=(),
         cost=Cost(Rate(0.7, 0.1)),

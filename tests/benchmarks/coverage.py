@@ -4,7 +4,8 @@
 
 A population of model workloads is simulated under two policies; its means are the truth. Each
 replication draws samples of it, makes the intervals, and looks whether they hold the truth. Prints
-for each number of samples the share of intervals that do, with its standard error. With --stopping
+for each number of samples the share of intervals that do, with its standard error; then the share
+with the caution that pairs are alike, and the coverage with and without it. With --stopping
 the samples are added in rounds, by the rule of a campaign that asks for precision, until the
 interval is as short as that number of samples makes it on average.
 """
@@ -18,7 +19,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from schedfarm.analysis.intervals import difference_interval, interval
+from schedfarm.analysis.intervals import ALIKE, correlation, difference_interval, interval
 from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
 from schedfarm.core.bootstrap import Block, Interval, difference, log_ratio
 from schedfarm.farm.campaign.campaign import Campaign
@@ -79,18 +80,28 @@ def share(held: list[bool]) -> str:
     return f"{found:.3f} {np.sqrt(found * (1 - found) / len(held)):.3f}"
 
 
+def cautioned(held: list[bool], alike: list[bool]) -> str:
+    """Return the share of intervals with a caution, and the coverage with and without it."""
+    with_it = [one for one, warned in zip(held, alike, strict=True) if warned]
+    without = [one for one, warned in zip(held, alike, strict=True) if not warned]
+    covered = (f"{np.mean(part):.3f}" if part else "-" for part in (with_it, without))
+    return " ".join([f"{np.mean(alike):.3f}", *covered])
+
+
 def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
     """Yield the coverage of each statistic with each number of samples."""
     for name, (statistic, make) in STATISTICS.items():
         truth = statistic(*of)[0]
         for samples in SIZES:
-            held = []
+            held, alike = [], []
             for number in range(replications):
                 random = np.random.default_rng([samples, number])
                 chosen = random.choice(len(of[0]), samples, replace=False)
-                found = make((of[0][chosen], of[1][chosen]), level, (samples, number))
+                pairs = (of[0][chosen], of[1][chosen])
+                found = make(pairs, level, (samples, number))
                 held.append(bool(found.low <= truth <= found.high))
-            yield f"{name} {samples} {share(held)}"
+                alike.append(correlation(pairs) > ALIKE)
+            yield f"{name} {samples} {share(held)} {cautioned(held, alike)}"
 
 
 def stopping(of: Block, metric: str, replications: int, level: float) -> Iterator[str]:
@@ -138,7 +149,7 @@ def main() -> int:
     parser.add_argument("--model", choices=list(MODELS), default="lublin")
     parser.add_argument("--stopping", action="store_true")
     given = parser.parse_args()
-    sys.stdout.write("model metric statistic samples coverage error\n")
+    sys.stdout.write("model metric statistic samples coverage error [cautioned with without]\n")
     for metric, of in populations(given.model, given.workloads).items():
         lines = (
             stopping(of, metric, given.replications, given.level)

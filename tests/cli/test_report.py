@@ -16,8 +16,8 @@ import xarray as xr
 from schedfarm.analysis import compare, verdicts
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.report import Asked
-from schedfarm.analysis.report.columns import labelled
-from schedfarm.analysis.report.contents import _metrics, _samples, contents
+from schedfarm.analysis.report.columns import Columns, labelled
+from schedfarm.analysis.report.contents import _fitted, _metrics, _samples, contents
 from schedfarm.analysis.report.figures import LOGGED_COLOUR
 from schedfarm.analysis.report.markup import HERE, check_bundle, page
 from schedfarm.core import write_swf
@@ -140,6 +140,31 @@ def test_samples_beyond_the_room_are_left_out(stores: Path) -> None:
     table, said = _samples(found, 3)
     assert table.rows == []
     assert "the page has none, since it has room for 3" in said
+
+
+def test_long_tables_keep_whole_traces() -> None:
+    """The page says which rows it has, and which command has the others."""
+    names, traces = ("metric", "trace", "load", "policy", "middle"), ("A", "B", "C")
+    table = Columns(names, [("wait", one, "0.9", p, 1.0) for one in traces for p in "PQ"])
+    assert _fitted(table, "levels", 6) == (table, "")
+    kept, said = _fitted(table, "levels", 5)
+    assert kept.rows == table.rows[:4]
+    assert said == (
+        "of 6 values by load the page has those of the first 2 of 3 traces, since it has room for "
+        "5; farm bands --csv has all"
+    )
+    kept, said = _fitted(table, "levels", 1)
+    assert kept.rows == table.rows[:1]
+    assert "the page has the first 1, since" in said
+
+
+def test_a_page_limits_its_tables(stores: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schedfarm.analysis.report.contents.MOST_ROWS", 3)
+    found = contents(stores / "both.farm", Asked(by="none"))
+    assert {len(found.tables[name].rows) for name in ("comparison", "levels")} == {3}
+    assert any(
+        "comparisons by trace and load the page has the first 3" in s for s in found.warnings
+    )
 
 
 def test_colours_have_contrast() -> None:

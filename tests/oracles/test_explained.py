@@ -12,10 +12,13 @@ from hypothesis import given, settings
 
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.explanation import Explanation, causes, explain
+from schedfarm.core.explanation import Explanation, causes, explain, situation
 from schedfarm.core.explanation.causes import Trials, cause_of
 from schedfarm.core.explanation.window import cuts_of
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.network.platform import Network
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import Rows, workload
@@ -106,6 +109,59 @@ def test_every_fourth_set_is_of_more_than_one_job() -> None:
     assert found.cause is not None
     assert (found.cause.kind, found.cause.jobs) == ("minimal", tuple(range(6)))
     assert (found.cause.tried, found.cause.candidates, found.cause.of) == (3, 6, 6)
+
+
+NETWORK = Network([4, 2], ["north", "south"], [1_000_000, 1_000_000])
+
+
+def on_network(rows: Rows, origin: list[int], platform: Platform = NETWORK) -> Workload:
+    work = workload(6, rows)
+    asked = {"communication": 0, "bandwidth": 0, "alltoall": 0, "origin": np.array(origin)}
+    given = {name: np.broadcast_to(value, len(rows)).copy() for name, value in asked.items()}
+    return replace(work, platform=platform, **given)
+
+
+def test_a_cluster_alone_is_explained_by_its_own_jobs() -> None:
+    """Under isolation the jobs of other clusters neither run, wait nor pass in its queue."""
+    rows = [(0, 9, 9, 4), (0, 9, 9, 2), (1, 5, 5, 4), (1, 5, 5, 2), (2, 3, 3, 1)]
+    schedule = simulate(on_network(rows, [0, 1, 0, 1, 1]), "fcfs+isolated(10)")
+    found = explain(schedule, 3, effort=math.inf)
+    assert {one.job: one.roles for one in found.others} == {1: ("running",)}
+    assert found.cause is not None
+    assert (found.cause.kind, found.cause.jobs, found.cause.of) == ("smallest", (1,), 2)
+    text = found.text()
+    assert "run 5 s, of south" in text
+    assert "started at 9 s on south: waited" in text
+    assert "6 of 6 processors in use: north 4 of 4, south 2 of 2" in text
+    assert "it did not start: its reservation on south" in text
+    assert found.facts()["job"]["places"] == {"south": 2}
+    assert found.facts()["job"]["origin"] == "south"
+
+
+def test_a_job_on_several_clusters_names_its_parts() -> None:
+    rows = [(0, 9, 9, 2), (1, 5, 5, 4), (1, 5, 5, 6)]
+    found = explain(simulate(on_network(rows, [0, 1, 0]), "fcfs+ics"), 2, effort=math.inf)
+    assert "on north (4 processors), south (2 processors): waited" in found.text()
+    assert found.facts()["held"][0]["in_use"]["north"]["of"] == 4
+
+
+def test_other_resources_are_part_of_an_explanation() -> None:
+    work = workload(4, [(0, 9, 9, 1), (1, 5, 5, 1)])
+    work = replace(work, platform=Resources(4, {"gpus": 2}), gpus=np.array([2, 1]))
+    text = explain(simulate(work, "fcfs+easy"), 1, effort=math.inf).text()
+    assert "job 2: 1 processor, 1 GPUs" in text
+    assert "1 of 4 processors in use, 2 of 2 GPUs" in text
+    assert "it did not start: only 0 GPUs are free" in text
+    assert "job 1 (1 processor, 2 GPUs)" in text
+
+
+def test_a_replay_that_would_take_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report says that the reason is missing; everything else is there."""
+    monkeypatch.setattr(situation, "FOLLOWED", 1)
+    work = on_network([(0, 9, 9, 4), (1, 5, 5, 4)], [0, 0])
+    found = explain(simulate(work, "fcfs+isolated(10)"), 1)
+    assert {held.why for held in found.held} == {None}
+    assert "not known: a replay of 2 jobs would take seconds; the limit is 1" in found.text()
 
 
 def test_a_search_that_is_cut_short_says_so() -> None:

@@ -94,6 +94,11 @@ class Grid:
         return ()
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Empty: jobs request processors alone."""
+        return ()
+
+    @property
     def key(self) -> str:
         """Text of the grid in a workload's digest; names change no schedule."""
         return "grid " + " ".join(map(str, self.clusters))

@@ -120,6 +120,11 @@ class Network:
         return self.places
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Empty: jobs request processors alone."""
+        return ()
+
+    @property
     def key(self) -> str:
         """Text of the network in a workload's digest; names change no schedule."""
         return "|".join(

@@ -167,6 +167,11 @@ class Nodes:
         return ()
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Empty: jobs request processors alone."""
+        return ()
+
+    @property
     def set_names(self) -> tuple[str, ...]:
         """Names of the property sets, of which a job's `properties` is the index."""
         return tuple(name for name, _ in self._sets)

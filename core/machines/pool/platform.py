@@ -71,6 +71,11 @@ class Pool:
         return ()
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Empty: jobs request processors alone."""
+        return ()
+
+    @property
     def key(self) -> str:
         """Text of the pool in a workload's digest."""
         return str(self.processors)

@@ -113,6 +113,11 @@ class Resources:
         return ()
 
     @property
+    def stocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Column, unit and capacity of each of the other resources."""
+        return tuple((name, UNITS[name], amount) for name, amount in self._rows)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the resources, processors first."""
         return (PROCESSORS, *(name for name, _ in self._rows))
