@@ -50,7 +50,7 @@ def main() -> int:
         for seed in range(options.seed, options.seed + options.runs):
             with TemporaryDirectory() as folder:
                 jobs = scenario.jobs(options.jobs, options.seconds, seed)
-                ran = scenario.run(Path(folder), jobs)
+                ran = scenario.run(jobs)
                 kept = options.keep or Path(folder)
                 path = kept / f"{name}-{seed}.sacct"
                 say(f"{name}, seed {seed}: {one_priorities(*priorities(ran, path))}")

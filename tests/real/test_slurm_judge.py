@@ -17,9 +17,9 @@ pytestmark = pytest.mark.skipif(bool(WHY), reason=WHY or "Slurm and a database a
 
 
 def test_jobs_start_as_simulated__within_two_cycles(tmp_path: Path) -> None:
-    """Priorities decide, GPUs are scarce, limits hold jobs, and others are backfilled."""
-    scenario = SCENARIOS["everything"]
-    ran = scenario.run(tmp_path, scenario.jobs(100, 35, seed=1))
+    """Fair share, age, QOS and two partitions decide, and limits hold jobs."""
+    scenario = SCENARIOS["limits"]
+    ran = scenario.run(scenario.jobs(120, 45, seed=1))
     given, computed = priorities(ran, tmp_path / "priorities.sacct")
     found = compare(on_cycles(ran), scenario, tmp_path / "cycles.sacct")
     assert len(given) > 100

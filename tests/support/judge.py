@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -102,8 +103,13 @@ class Scenario:
             )
         ]
 
-    def run(self, folder: Path, jobs: Sequence[Job]) -> Ran:
+    def run(self, jobs: Sequence[Job]) -> Ran:
         """Run jobs on a Slurm of its own."""
+        # Users other than root may not enter the folders of pytest, and read their jobs from here.
+        with TemporaryDirectory() as folder:
+            return self._run(Path(folder), jobs)
+
+    def _run(self, folder: Path, jobs: Sequence[Job]) -> Ran:
         node = "CPUs=1 RealMemory=8000"
         # Jobs without GPUs take these nodes last.
         special = [f"{node} Gres=gpu:1 Weight=10"] * self.gpus

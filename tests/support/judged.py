@@ -152,7 +152,7 @@ class Accounted(Slurm):
             return not queue
 
         wait(has_ended, "the jobs' end", PATIENCE)
-        wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row")
+        wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row", 30)
         # The timer of the calculations does not drift, but one may have waited for a lock.
         last = max(calculated)
         return Ran(
