@@ -94,7 +94,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
         why = "a single pair, no interval" if few else "a mean is 0 or missing"
         return f"{name} cannot be compared with {base}{where}: {why}"
     alike = (chosen["correlation"] > ALIKE).values
-    caution = "; perhaps too short, pairs alike" if 2 * alike.sum() > alike.size else ""
+    caution = "; may be too short, pairs are alike" if 2 * alike.sum() > alike.size else ""
     counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
     level = f"{100 * attrs['level']:g} %"
     if low < 1 < high:

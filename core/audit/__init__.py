@@ -85,7 +85,9 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     verdict = _judge(schedule, policy)
     if verdict.rule != policy.name:
         return verdict
-    clocks = KINDS[schedule.workload.platform.name]().clocks
+    # Limits go with one clock only.
+    known = KINDS[schedule.workload.platform.name]().clocks
+    clocks = known if policy.limits is None else ()
     others = (replace(policy, events=events) for events in clocks)
     kept = (other for other in others if other != policy and _judge(schedule, other).ok)
     return replace(verdict, keeps=next(kept, None))

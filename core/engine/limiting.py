@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ class _Jobs:
     def __init__(self, workload: Workload, policy: Policy, limits: Sequence[Limit]) -> None:
         self.workload, self.limits = workload, limits
         self.qos, self.account, self.user = (
-            _labels(workload, c) for c in ("queue", "group", "user")
+            _Names(workload, c) for c in ("queue", "group", "user")
         )
         defined = [row.weighs for row in policy.orders if row.weighs is not None]
         self.accounts = _merged([one.accounts for one in defined])
@@ -77,18 +77,19 @@ class _Jobs:
         counter = np.zeros(jobs.size, np.int64)
         if limit.row.each:
             who = self.user if limit.row.each == "user" else self.account
-            counter = np.unique(who[jobs], return_inverse=True)[1].ravel()
+            counter = np.unique(who.which[jobs], return_inverse=True)[1].ravel()
         checked = np.ones(jobs.size, np.bool_) if limit.kind == "qos" else self._left(limit)[jobs]
         return Entries(limit, jobs, counter, checked)
 
     def _inherited(self, limits: Sequence[Limit]) -> list[Entries]:
         """Return the entries of associations, each under the limit that is nearest to it."""
         by_name = {(limit.kind, limit.name): k for k, limit in enumerate(limits)}
-        pair = np.stack((self.workload.user, self.workload.group), axis=1)
-        _, first, which = np.unique(pair, axis=0, return_index=True, return_inverse=True)
+        # One number for each pair of a user and an account.
+        pair = self.user.which * len(self.account.labels) + self.account.which
+        _, first, which = np.unique(pair, return_index=True, return_inverse=True)
         chosen = np.full(first.size, -1)
         for k, job in enumerate(first.tolist() if limits else ()):
-            user, account = self.user[job], self.account[job]
+            user, account = self.user.of(job), self.account.of(job)
             line = [("account", one) for one in self._line(account)]
             line = [("user", f"{user}@{account}"), *line, ("root", "")]
             chosen[k] = next((by_name[one] for one in line if one in by_name), -1)
@@ -103,13 +104,11 @@ class _Jobs:
         if kind == "root":
             return np.ones(len(self.workload), np.bool_)
         if kind == "qos":
-            return np.asarray(self.qos == name)
+            return self.qos.among([name])
         if kind == "user":
             user, _, account = name.partition("@")
-            return np.asarray((self.user == user) & (self.account == account))
-        accounts, which = np.unique(self.account, return_inverse=True)
-        below = np.array([name in self._line(one) for one in accounts.tolist()], np.bool_)
-        return np.asarray(below[which.ravel()])
+            return self.user.among([user]) & self.account.among([account])
+        return self.account.among([one for one in self.account.labels if name in self._line(one)])
 
     def _line(self, account: str) -> list[str]:
         """Return an account and those above it, without the root."""
@@ -126,7 +125,7 @@ class _Jobs:
             for one in self.limits
             if one.kind == "qos" and one.what in over and one.tres == limit.tres
         }
-        return ~np.isin(self.qos, [*own]) if own else np.ones(self.qos.size, np.bool_)
+        return ~self.qos.among(own)
 
     def _check(self, defined: Sequence[Multifactor]) -> None:
         """Refuse limits on data that the log does not have, and names that nothing has."""
@@ -174,12 +173,26 @@ def _merged(tables: Sequence[Mapping[str, Account]]) -> dict[str, Account]:
     return {name: row for table in tables for name, row in table.items()}
 
 
-def _labels(workload: Workload, column: str) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
-    """Return the name of each job's user, account or QOS, or its number where there is none."""
-    numbers, which = np.unique(getattr(workload, column), return_inverse=True)
-    names = workload.names.get(column, {})
-    labels = np.array([names.get(one, str(one)) for one in numbers.tolist()], np.str_)
-    return np.asarray(labels[which.ravel()])
+class _Names:
+    """The users, accounts or QOS of jobs: labels, and which of them each job has, int64[n].
+
+    A label is the name in the log, or the number where there is none.
+    """
+
+    def __init__(self, workload: Workload, column: str) -> None:
+        numbers, which = np.unique(getattr(workload, column), return_inverse=True)
+        names = workload.names.get(column, {})
+        self.labels = [names.get(one, str(one)) for one in numbers.tolist()]
+        self.which: Int64 = which.ravel()
+
+    def of(self, job: int) -> str:
+        """Return the label of a job."""
+        return self.labels[int(self.which[job])]
+
+    def among(self, labels: Collection[str]) -> Bool:
+        """Return which jobs have one of some labels."""
+        found: Bool = np.array([one in labels for one in self.labels], np.bool_)[self.which]
+        return found
 
 
 def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:

@@ -11,7 +11,7 @@ import os
 
 import numba
 
-TESTED = ((0, 65), (0, 70))
+TESTED = ((0, 66), (0, 70))
 """First tested version of numba, and first untested one."""
 
 VARIABLE = "SCHEDFARM_PLAIN_NJIT"

@@ -103,6 +103,11 @@ class Limit:
         return f"{self.kind}{f'.{self.name}' if self.name else ''}.{self.what}{tres}"
 
     @property
+    def names(self) -> list[str]:
+        """Names of what has the limit: of a user also that of the account."""
+        return self.name.split("@") if self.name else []
+
+    @property
     def rank(self) -> tuple[int, str, int, str]:
         """Place in a policy's name."""
         return KINDS.index(self.kind), self.name, [*MEANINGS].index(self.what), self.tres

@@ -86,6 +86,9 @@ class Rule:
         Kinds of platform that `fair_start` supports.
     aliases : tuple of str
         Other names in the literature.
+    plain : Reference, optional
+        Function (policy) that returns why a user's rule runs as plain Python, None if it is
+        compiled.
     cost : Cost
         CPU time with orders that are kept sorted; under `GIVEN`, at depth 4.
     """
@@ -109,6 +112,7 @@ class Rule:
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
     aliases: tuple[str, ...] = ()
+    plain: Reference | None = None
     cost: Cost = CALLED
 
     def find(self, part: str, platform: str = "pool") -> Callable[..., Any]:
@@ -139,7 +143,7 @@ class Rule:
         return own.guarded(f"rule {self.name!r}", reference)
 
 
-_CALLED = ("simulate", "promise", "fair_start")
+_CALLED = ("simulate", "promise", "fair_start", "plain")
 """Parts that are functions; the others are classes."""
 
 _MISSING = {
@@ -516,6 +520,7 @@ def _row_of_passes(name: str, function: object) -> Rule:
         simulate=_CUSTOM + "simulate_custom",
         promise=_CUSTOM + "promise_custom",
         check=_once_an_instant,
+        plain=_CUSTOM + "why_plain",
         cost=CALLED,
     )
 

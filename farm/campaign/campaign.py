@@ -18,6 +18,7 @@ from schedfarm.core.metrics.declared import METRICS, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
+from schedfarm.core.policy.limits import read_limits
 from schedfarm.core.policy.policy import Policy, whole_name
 from schedfarm.farm.campaign.axes import (
     Variant,
@@ -314,6 +315,18 @@ class Campaign:
                     raise InputError(
                         f"policy {policy.name!r} lists users, and draw = {self.draw!r} gives the "
                         "users of samples other numbers; draw weeks, or leave the users out"
+                    )
+            for limit in read_limits(policy.limits) if policy.limits else ():
+                if named := next((one for one in limit.names if not one.lstrip("-").isdigit()), ""):
+                    raise InputError(
+                        f"policy {policy.name!r}: {limit.says} has the name {named!r}; a campaign "
+                        "needs numbers of the log, since its stores hold no names"
+                    )
+                if drawn and limit.kind == "user":
+                    raise InputError(
+                        f"policy {policy.name!r}: {limit.says} is of a user, and draw = "
+                        f"{self.draw!r} gives the users of samples other numbers; draw weeks, or "
+                        "leave it out"
                     )
 
     def _check_metrics(self) -> None:

@@ -28,7 +28,9 @@ from schedfarm.farm.cli.plot import plot
 from schedfarm.farm.cli.report import report
 from schedfarm.farm.cli.results import bands, status
 from schedfarm.farm.cli.run import run
+from schedfarm.farm.cli.search import search
 from schedfarm.farm.cli.simulate import simulate
+from schedfarm.farm.cli.site import site
 from schedfarm.farm.cli.submit import submit
 from schedfarm.farm.cli.traces import traces
 from schedfarm.farm.cli.validate import validate
@@ -61,6 +63,7 @@ cli.add_section(
         simulate: "Simulate a log under one policy, and print its metrics.",
         audit: "Check a schedule against a policy.",
         offline: "Schedule moldable jobs without arrivals.",
+        site: "Calibrate the simulation of a Slurm site.",
     },
 )
 cli.add_section(
@@ -70,6 +73,7 @@ cli.add_section(
         init: "Write a commented campaign file for logs.",
         plan: "Estimate the cost of a campaign.",
         run: "Simulate the missing cells of a campaign.",
+        search: "Optimise an order, and judge it on held-out weeks.",
         status: "Print the progress and failures of a store.",
         watch: "Follow a run from another shell.",
         verify: "Check all data of a store, and re-simulate cells.",

@@ -89,6 +89,7 @@ def plan(
     from schedfarm.core.engine.compiling import compiling
     from schedfarm.core.numerals import counted, grouped, sized, timed
     from schedfarm.core.own import distrust
+    from schedfarm.farm.campaign.plain_rules import plain_rules
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.planning.calibration import calibrate
     from schedfarm.farm.planning.design import design
@@ -149,6 +150,7 @@ def plan(
         "disk_bytes": round(needs.disk),
     }
     notes = [said, *([str(prediction)] if prediction else []), *longer_logs(drawn, wanted)]
+    notes += plain_rules(wanted.policies, wanted.sources)
     if as_json:
         click.echo(json.dumps({**facts, "notes": notes, "cautions": drawn.cautions}, indent=1))
         return

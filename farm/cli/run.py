@@ -161,11 +161,14 @@ def _shown(client: Client, page: Output | None, *, dashboard: bool) -> Iterator[
 
 
 def _warn(store: Store, campaign: Campaign) -> None:
+    from schedfarm.farm.campaign.plain_rules import plain_rules
     from schedfarm.farm.planning.survey import longer_logs
 
     warn(store.cautions)
     for sentence in longer_logs(store, campaign):
         click.echo(sentence, err=True)
+    for sentence in plain_rules(campaign.policies, campaign.sources):
+        click.echo(f"note: {sentence}", err=True)
 
 
 def _as_text(outcome: Outcome, store: Place) -> str:

@@ -166,6 +166,7 @@ def simulate(
     reproduces a cell.
     """
     from schedfarm.farm.campaign.campaign import load_label
+    from schedfarm.farm.campaign.plain_rules import plain_rules
     from schedfarm.farm.campaign.samples import Samples
     from schedfarm.farm.campaign.trace import named
     from schedfarm.farm.campaign.warnings import Case, warnings_of
@@ -189,6 +190,8 @@ def simulate(
         found = warnings_of(case)
         if not as_json:
             warn({jobs.name: found})
+        for sentence in () if quiet else plain_rules([wanted], {}):
+            click.echo(f"note: {sentence}", err=True)
         schedule = simulate_with_progress(jobs, wanted, StringIO() if quiet else None)
     was = as_logged(jobs)
     told = _as_json(schedule, was, tau, found) if as_json else _as_text(schedule, was, tau, every)

@@ -62,6 +62,13 @@ def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[
     return _beside_files(shipped(), begun)
 
 
+def searches(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete built-in searches, and files by the shell."""
+    from schedfarm.farm.search.spec import shipped
+
+    return _beside_files(shipped(), begun)
+
+
 def logs(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Complete named logs, and files by the shell."""
     from schedfarm.farm.logs.registry import entries

@@ -177,6 +177,8 @@ def _jobs(machine: Platform) -> Workload:
         estimate=time + 1,
         procs=one,
         user=time,
+        group=one,
+        queue=one,
         logged_wait=time,
         platform=machine,
     )

@@ -22,6 +22,7 @@ from schedfarm.analysis import (
     open_tree,
     verdicts,
 )
+from schedfarm.analysis.compare import _alike
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
@@ -159,6 +160,29 @@ def test_the_figure_has_a_dot_for_each_ratio(stores: Path, tmp_path: Path) -> No
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     assert labels == ["A, 0.8", "A, 0.9", "M, 0.8", "M, 0.9", "all"]
     assert (tmp_path / "c.svg").stat().st_size > 0
+
+
+@pytest.mark.parametrize(("noise", "is_alike"), [(0.3, True), (20.0, False)])
+def test_pairs_that_are_alike__a_caution(noise: float, is_alike: bool) -> None:
+    """The verdict has it, and the notes its number; below five pairs nothing is known."""
+    random = np.random.default_rng(1)
+    base = random.lognormal(3, 0.5, 8)
+    waits = np.stack([base, 0.8 * base + random.normal(0, noise, 8)], axis=1)[:, None]
+    tree = alike_or_not(waits)
+    found = compare(tree)
+    (verdict,) = verdicts(found)
+    assert ("8 pairs; may be too short, pairs are alike)" in verdict) == is_alike
+    said = [one for one in _alike(found) if "the pairs have a correlation above 0.95" in one]
+    assert len(said) == is_alike
+    few = compare(alike_or_not(waits[:4]))
+    assert np.isnan(few["correlation"]).all()
+    assert list(_alike(few)) == []
+
+
+def alike_or_not(waits: np.ndarray) -> xr.DataTree:
+    labels = {"resample": range(1, len(waits) + 1), "load": ["0.9"], "policy": ["P", "Q"]}
+    root = xr.Dataset({"wait": (("resample", "load", "policy"), waits, {"units": "s"})}, labels)
+    return xr.DataTree(root.expand_dims(trace=["A"]))
 
 
 def test_without_samples__the_log_alone(farm: Farm, stores: Path) -> None:

@@ -33,9 +33,31 @@ def test_the_file_of_the_docs_is_an_order(tmp_path: Path, farm: Farm) -> None:
     assert json.loads(farm("policies", "--site", str(site), "--json").stdout) == {"order": order}
 
 
+def test_the_file_with_limits_of_the_docs_is_a_policy(tmp_path: Path, farm: Farm) -> None:
+    found = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    site = tmp_path / "site.toml"
+    site.write_text(found[1], encoding="utf-8")
+    policy = farm("policies", "--site", str(site)).stdout.strip()
+    assert Policy.parse(policy).name == policy
+    order = "multifactor(accounts=(physics=60), qos_priority=(high=100))"
+    assert policy == (
+        f"{order}+easy,threshold=3d,limits=(root.MaxSubmitJobs=1000, "
+        "account.physics.GrpTRES=gres/gpu=8, account.physics.GrpTRES=cpu=512, "
+        "user.ann@physics.MaxJobs=4, qos.high.MaxJobsPerUser=8)"
+    )
+    answer = json.loads(farm("policies", "--site", str(site), "--json").stdout)
+    assert answer == {"order": order, "policy": policy}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[root]\nMaxJobs = 1", "limits and options need a rule; give [scheduler] rule = 'easy'"),
+        ("[root]\nshares = 1", "[root] has an unknown key 'shares'; it has limits"),
+        ("root = 1", "root=1 is not a table; write [root]"),
+        ("[scheduler]\nrul = 'easy'", "[scheduler] has an unknown key 'rul'"),
+        ("[scheduler]\nrule = 'easy'\n[qos.a]\nMaxJobs = 1", "a qos has no limit 'MaxJobs'"),
+        ("[scheduler]\nrule = 'easy'\n[root]\nMaxJobs = -1", "'-1' is not a limit"),
         ("[priorities]", "[priorities] is unknown; did you mean 'priority'?"),
         ("qos = 1", "qos=1 is not a table; write [qos]"),
         ("[priority]\naeg = 1", "[priority] has an unknown key 'aeg'; did you mean 'age'?"),

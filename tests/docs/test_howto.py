@@ -26,12 +26,16 @@ ANSWERS = {
     "log-to-answer": "spf+easy,threshold=3x: mean wait",
     "slurm-log": "spf+easy,threshold=3x instead of fcfs+easy",
     "own-order": "mine:per_area+easy",
+    "custom-rule": "free processors after the pass: 0",
+    "search": "found: (procs**",
     "shared-machine": "0 failed",
     "job-arrays": "no block is missing, and the summary is complete",
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
+    "learning": "learned",
     "../plots": "figure: heatmap.png",
     "larger-machine": "processors=120: mean wait",
+    "site": "processors=518: mean wait",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
 }
 """What each page comes to."""
@@ -141,7 +145,8 @@ def test_every_page_is_tried() -> None:
     """
     assert not BLOCK.search((PAGES / "network-file-systems.md").read_text(encoding="utf-8"))
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
-        "job-arrays", "larger-machine", "log-to-answer", "network-file-systems",
-        "object-store", "own-order", "shared-machine", "simulate-in-python", "slurm", "slurm-log",
-        "why-a-job-waited",
+        "custom-rule",
+        "job-arrays", "larger-machine", "learning", "log-to-answer", "network-file-systems",
+        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
+        "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip

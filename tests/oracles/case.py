@@ -24,6 +24,18 @@ class Job(NamedTuple):
     user: int = -1
 
 
+class SiteJob(NamedTuple):
+    """A job of a user with an account, and its QOS."""
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+    user: int
+    group: int = 7
+    queue: int = 5
+
+
 class NodeJob(NamedTuple):
     """A job of some nodes, with `weight` processors on each."""
 
@@ -50,7 +62,7 @@ class NetworkJob(NamedTuple):
     alltoall: int = 0
 
 
-AnyJob = Job | NodeJob | NetworkJob
+AnyJob = Job | SiteJob | NodeJob | NetworkJob
 
 Rows = Sequence[AnyJob | tuple[int, ...]]
 """Jobs; a bare tuple is a `Job`."""

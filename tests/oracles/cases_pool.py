@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracles.case import Case, Rows
+from tests.oracles.case import Case, Rows, SiteJob
 from tests.support.strategies import MODULE
 
 CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
 ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Plans that are searched"
 PREDICTED = "Predictions"
 
-PRIORITY = "Slurm's priority"
+PRIORITY, LIMITS = "Slurm's priority", "Slurm's limits"
 
 ANY_RULE = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 
@@ -629,6 +629,45 @@ def _predictions() -> Iterator[Case]:
     yield Case(name, easy, 2, rows, [0, 0, 30, 130, 50, 135], PREDICTED, [4])
 
 
+def _limits() -> Iterator[Case]:
+    """Slurm's limits of associations and QOS."""
+
+    def case(name: str, rule: str, limits: str, starts: list[int], *jobs: tuple[int, ...]) -> Case:
+        rows = [SiteJob(*job) for job in jobs]
+        return Case(name, f"fcfs+{rule},limits=({limits})", 4, rows, starts, LIMITS)
+
+    one = "root.MaxJobs=1"
+    name = "a held job stops no other, and jobs after it are not backfilled"
+    jobs = [(0, 10, 10, 1, 1), (1, 5, 5, 1, 1), (2, 5, 5, 1, 2)]
+    for rule in ANY_RULE:
+        yield case(name, rule, one, [0, 10, 2], *jobs)._replace(backfilled=[])
+    # The second, held until 10, needs all processors: reserved, it would keep the third from 2.
+    name = "a held job holds no reservation"
+    jobs = [(0, 10, 10, 3, 1), (1, 5, 5, 4, 1), (2, 20, 20, 1, 2), (3, 3, 3, 2, 3)]
+    for rule in ("easy", "depth(1)", "depth(2)", "conservative"):
+        yield case(name, rule, one, [0, 22, 2, 10], *jobs)._replace(backfilled=[3])
+    name = "a job that is held when it enters the queue has no promise"
+    found = case(name, "conservative", one, [0, 22, 2, 10], *jobs)
+    yield found._replace(promises=[0, NO, 2, 10])
+    name = "GrpTRES counts the processors of an account, up to the limit"
+    jobs = [(0, 10, 10, 2, 1), (1, 5, 5, 2, 2), (2, 5, 5, 1, 3), (2, 6, 6, 1, 3, 8)]
+    yield case(name, "none", "account.7.GrpTRES=cpu=3", [0, 10, 2, 2], *jobs)
+    # At 1: 49 + 10. At 2: 48 + 9 + 20 > 60; at 11: 39 + 20. At 11: 39 + 20 + 30; at 31: 19 + 30.
+    name = "GrpTRESRunMins counts what the time limits leave, at passes"
+    jobs = [(0, 40, 50, 1, 1), (1, 10, 10, 1, 2), (2, 20, 20, 1, 3), (3, 30, 30, 1, 4)]
+    yield case(name, "none", "root.GrpTRESRunMins=cpu=1", [0, 1, 11, 31], *jobs)
+    name = "MaxJobsPerUser of a QOS replaces MaxJobs for its jobs, which still count for it"
+    jobs = [(0, 10, 10, 1, 1), (1, 8, 8, 1, 1), (2, 5, 5, 1, 1), (3, 5, 5, 1, 1, 7, 9)]
+    yield case(name, "none", f"{one}, qos.5.MaxJobsPerUser=2", [0, 1, 9, 14], *jobs)
+    name = "the MaxJobs of the user, else of the account, else of the root is in force"
+    limits = "root.MaxJobs=3, account.7.MaxJobs=2, user.1@7.MaxJobs=1"
+    jobs = [(0, 9, 9, 1, 1), (1, 4, 4, 1, 1), (1, 5, 5, 1, 2), (1, 5, 5, 1, 2), (2, 4, 4, 1, 2)]
+    yield case(name, "none", limits, [0, 9, 1, 1, 6], *jobs)
+    name = "above MaxSubmitJobs a job waits outside of the queue"
+    jobs = [(0, 10, 10, 3, 1), (1, 5, 5, 4, 1), (2, 3, 3, 1, 1), (3, 4, 4, 1, 2)]
+    yield case(name, "aggressive", "root.MaxSubmitJobs=2", [0, 10, 15, 3], *jobs)
+
+
 POOL = tuple(
     case
     for part in (
@@ -642,6 +681,7 @@ POOL = tuple(
         _tabu,
         _shares,
         _priorities,
+        _limits,
         _predictions,
     )  # fmt: skip
     for case in part()

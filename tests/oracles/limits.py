@@ -17,12 +17,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from schedfarm.core.engine.promises import promises
+from schedfarm.core.engine.limiting import counters_of
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.limits import MEANINGS
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.reference.loop import promises_reference, simulate_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.compare import check
 from tests.oracles.priorities import workload
@@ -55,10 +55,10 @@ WHO = {
 
 def limit(dice: random.Random, tres: tuple[str, ...]) -> str:
     """Return a random limit."""
-    kind = dice.choice((*WHO, "qos"))
+    kind = dice.choice((*WHO, "qos", "root", "root"))
     name = dice.choice(WHO[kind])
     row = dice.choice([row for row in MEANINGS.values() if kind in row.kinds])
-    value = str(dice.randrange(1, 5))
+    value = str(dice.randrange(1, 4))
     if row.counts in ("tres", "minutes"):
         most = 9 if row.counts == "tres" else 3
         value = f"{dice.choice(tres)}={dice.randrange(1, most)}"
@@ -89,29 +89,25 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         if work.platform.name == "pool" and dice.random() < 0.3:
             work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]
         rule, order = RULES[found % len(RULES)], dice.choice(ORDERS)
-        limits = {limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 5))}
+        limits = dict.fromkeys(limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 6)))
         text = f"{order}+{rule},limits=({', '.join(limits)})"
         backfill = dice.choice(BACKFILLS) if rule != "conservative" else ""
         text += f",backfill={backfill}" * bool(backfill) + ",threshold=9s" * (dice.random() < 0.1)
         try:
             policy = Policy.parse(text)
-            kept = work
-            from schedfarm.core.engine.limiting import counters_of
-
-            counters_of(kept, policy)
+            counters_of(work, policy)
         except InputError:
+            # A job exceeds a limit alone, or a limit was drawn twice, for example.
             continue
         found += 1
         yield work, policy
 
 
 def compare(work: Workload, policy: Policy) -> int:
-    """Assert that all programs agree; return the number of jobs that a limit delayed."""
+    """Assert that all programs agree; return the number of jobs that limits delay or advance."""
     check(work, policy)
-    ours, theirs = promises(work, policy), promises_reference(work, policy)
-    assert ours.tolist() == theirs.tolist(), f"promises: {ours} {theirs}"
-    free = simulate_reference(work, replace(policy, limits=None))
-    return int((free.start != simulate_reference(work, policy).start).sum())
+    free = simulate(work, replace(policy, limits=None))
+    return int((free.start != simulate(work, policy).start).sum())
 
 
 def main(arguments: list[str]) -> int:
@@ -124,7 +120,7 @@ def main(arguments: list[str]) -> int:
     for work, policy in cases(asked.cases, asked.seed):
         try:
             delayed += compare(work, policy)
-        except Exception:
+        except AssertionError:
             sys.stdout.write(f"{policy.name}\n{described(work)}\n{traceback.format_exc()}\n")
             return 1
         jobs += len(work)

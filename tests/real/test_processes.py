@@ -37,8 +37,10 @@ CALLS = {
         "what-if a.swf --instead-of easy --use saf+easy --samples 2 --quiet",
         "saf+easy: mean bounded slowdown equal to that of fcfs+easy in the log alone",
     ),
+    "search": ("search s.toml --workers 1 --quiet", "held out: "),
     "who": ("who tiny.farm --top 1", "mean wait (s): saf+easy instead of fcfs+easy"),
     "simulate": ("simulate a.swf --policy easy", "a on 8 processors under fcfs+easy"),
+    "site": ("site --script", "sacctmgr --parsable2 show qos > qos.txt"),
     "audit": ("audit b.swf --policy easy", "sound: every one of the 29 jobs keeps"),
     "offline": ("offline --jobs 3 --instances 1 --quiet", "1 instance of 3 jobs on 64"),
     "init": ("init a.swf --out -", 'file = "a.swf"'),
@@ -53,6 +55,23 @@ CALLS = {
 }
 """A short call of each command, and part of its answer."""
 
+SEARCH = """\
+name = "s"
+rule = "none"
+baseline = "fcfs+none"
+against = []
+samples = 4
+generations = 1
+candidates = 4
+held_out_samples = 2
+[grow]
+[[traces]]
+model = "lublin"
+name = "m8"
+processors = 8
+weeks = 1
+"""
+
 NOTES = {"warm", "what-if"}
 """Commands that also write to standard error: progress, or what limits the answer."""
 
@@ -64,6 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(GOOD, folder / "c.toml")
     run(Campaign.from_toml(folder / "c.toml"), folder / "tiny.farm")
     (folder / "a.swf").write_text(LOG)
+    (folder / "s.toml").write_text(SEARCH)
     run_farm("simulate", folder / "a.swf", "--policy", "easy", "--out", folder / "b.swf")
     return folder
 

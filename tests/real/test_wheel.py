@@ -71,9 +71,13 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the archive of the source, as a release is."""
     folder = tmp_path_factory.mktemp("wheel")
-    words = ("-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT))
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    words = ("-m", "hatchling", "build", "-t", "sdist", "-d", str(folder))
+    subprocess.run([sys.executable, *words], check=True, capture_output=True, cwd=ROOT)
+    [source] = folder.glob("schedfarm-*.tar.gz")
+    words = ("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder))
+    subprocess.run([sys.executable, *words, str(source)], check=True, capture_output=True)
     [built] = folder.glob("schedfarm-*.whl")
     return built
 

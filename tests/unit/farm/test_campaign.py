@@ -221,6 +221,17 @@ def test_lists_of_slurms_priority_are_of_numbers_that_samples_keep() -> None:
         Campaign(**asked, policies=(numbers,), draw="users")
 
 
+def test_limits_of_slurm_are_of_numbers_that_samples_keep() -> None:
+    limited = "fcfs+easy,limits=({}.MaxJobs=1)"
+    asked = {"name": "c", "traces": (Trace(file="a.swf"),), "resamples": 1}
+    with pytest.raises(InputError, match="account.optics.MaxJobs has the name 'optics'; a campai"):
+        Campaign(**asked, policies=(limited.format("account.optics"),))
+    numbers = limited.format("user.5@3")
+    assert Campaign(**asked, policies=(numbers,)).draw != "users"
+    with pytest.raises(InputError, match="is of a user, and draw = 'users' gives the users of"):
+        Campaign(**asked, policies=(numbers,), draw="users")
+
+
 def test_lists_and_paths_from_python_are_taken() -> None:
     """Values are brought to the type that a campaign keeps."""
     trace = Trace(file=Path("a.swf"), rows=[0, 5])

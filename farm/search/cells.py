@@ -1,0 +1,109 @@
+"""Cells of a search: a sample under several policies, in this process or on a Dask cluster.
+
+A value is a pure function of the trace, the sample and the policy, so that candidates are paired
+and an interrupted search can ask again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.counted import Counted
+from schedfarm.core.metrics.declared import find_metric
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.samples import Samples
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.store.provenance import Program, check_program, program
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+RETRIES = 2
+"""Times that a task is tried again on a cluster after its worker was lost or failed."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Hold what a sample's values depend on, except its number and the policies."""
+
+    trace: Trace
+    seed: int
+    draw: str
+    load_by: str
+    load: str
+    metric: str
+    tau: int
+
+
+class Runner(Protocol):
+    """Calls a function of a module with each of several arguments, and returns the results."""
+
+    def __call__(self, function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the results in the order of the arguments."""
+
+
+def here(function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Call a function in this process: the specification of runners."""
+    return [function(*one) for one in given]
+
+
+def on_cluster(client: Client) -> Runner:
+    """Return a runner of tasks on a Dask cluster whose workers have the same program."""
+    from distributed import as_completed
+
+    own = program()
+
+    def run(function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list[Any]:
+        futures = [
+            client.submit(_checked, own, function, one, pure=False, retries=RETRIES)
+            for one in given
+        ]
+        try:
+            # An interrupted gather would print a traceback for each task; this wait is a thread's.
+            for _ in as_completed(futures):
+                pass
+            found: list[Any] = client.gather(futures)
+        except BaseException:
+            client.cancel(futures, force=True)
+            raise
+        return found
+
+    return run
+
+
+def _checked(asked: Program, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    check_program(asked)
+    return function(*given)
+
+
+def values_of(sampling: Sampling, sample: int, policies: Sequence[str]) -> list[float]:
+    """Return the metric of a sample under each policy; infinite for one that gives no number."""
+    jobs = sample_of(sampling, sample)
+    measure = find_metric(sampling.metric).of
+    found = []
+    for policy in policies:
+        try:
+            value = float(measure(Counted(simulate(jobs, policy), sampling.tau)))
+        except InputError:
+            value = math.inf
+        found.append(value if math.isfinite(value) else math.inf)
+    return found
+
+
+_LOGS: dict[str, Workload | None] = {}
+"""Logs that this process has read, by the declaration and the files of their trace."""
+
+
+def sample_of(sampling: Sampling, sample: int) -> Workload:
+    """Return the jobs of a sample."""
+    trace = sampling.trace
+    key = repr((trace, trace.files))
+    if key not in _LOGS:
+        _LOGS[key] = trace.read()
+    settings = {"seed": sampling.seed, "draw": sampling.draw, "load_by": sampling.load_by}
+    return Samples(trace, _LOGS[key], settings).at(sample, sampling.load)

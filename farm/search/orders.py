@@ -1,0 +1,50 @@
+"""Orders as values that a search changes: trees of the language of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from schedfarm.core.policy.expression import (
+    MINUS,
+    OPERATIONS,
+    Applied,
+    Constant,
+    Tree,
+    text_of,
+)
+
+DIGITS = 4
+"""Significant digits of a constant in a found order: a policy that can be read and typed."""
+
+
+def number(value: float) -> Tree:
+    """Return a constant of a few digits; of a negative one its negation, as the parser does.
+
+    Examples
+    --------
+    >>> text_of(number(-1234.56))
+    '-1235'
+    """
+    rounded = float(f"{value:.{DIGITS}g}")
+    if rounded < 0:
+        return Applied(OPERATIONS[MINUS], (Constant(-rounded),))
+    return Constant(rounded)
+
+
+def with_values(tree: Tree, values: Mapping[str, float]) -> Tree:
+    """Return a tree with constants in place of the inputs that have values."""
+    if isinstance(tree, Applied):
+        return Applied(tree.operation, tuple(with_values(one, values) for one in tree.values))
+    if isinstance(tree, Constant) or tree.name not in values:
+        return tree
+    return number(values[tree.name])
+
+
+def order_text(tree: Tree) -> str:
+    """Return an order as a policy has it, in parentheses."""
+    return f"({text_of(tree)})"
+
+
+def nodes(tree: Tree) -> int:
+    """Return the number of operations, inputs and constants of a tree."""
+    return 1 + sum(map(nodes, tree.values)) if isinstance(tree, Applied) else 1

@@ -1,0 +1,263 @@
+"""Fit of parameters that no file contains: to the real starts in one half of the period.
+
+Each setting is simulated, and its loss is the difference between simulated and real waits. The
+search is scipy's differential evolution on the logarithms of the values. The interval of a
+parameter holds every simulated value whose loss is not significantly larger than the least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.philox import philox
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.select import select_jobs
+from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at, rounded, start
+
+WEEK, DAY = 604_800, 86_400
+
+TRIALS = 80
+"""Simulations of a fit, for one parameter; each further parameter adds half as many."""
+
+LEVEL = 0.9
+"""Level of all intervals."""
+
+SHORT = 60.0
+"""Waits count by their logarithm, from about a minute on, s."""
+
+ROUNDS = 999
+"""Bootstrap resamples."""
+
+SLACK = 2.0
+"""Standard deviations of the roughness by which a setting may be worse than the best one."""
+
+WARMUP = 0.1
+"""Part of the log that is simulated and not counted, in which usage and the queue build up."""
+
+LEAST_WEEKS = 3
+"""Weeks that a log must have: fewer give halves of too few days."""
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """Hold the jobs of a site by time: those to fit to, and those to judge on.
+
+    first, middle, last: instants, s: the end of the warm-up, the end of the first half, and of the
+    log. fitted, judged: bool[n].
+    """
+
+    first: int
+    middle: int
+    last: int
+    fitted: Bool
+    judged: Bool
+
+
+def period_of(site: Site, warmup: float | None = None) -> Period:
+    """Split a log after a warm-up, weeks, by default a tenth of it, into halves.
+
+    A job counts in the first half if it also started there: jobs that started later may have been
+    overtaken by jobs of the second half, which are not simulated for the fit.
+    """
+    jobs = site.jobs
+    begin, last = int(jobs.submit[0]), int(jobs.submit[-1]) + 1
+    weeks = (last - begin) / WEEK
+    skipped = WARMUP * (last - begin) if warmup is None else warmup * WEEK
+    if (last - begin - skipped) < LEAST_WEEKS * WEEK:
+        raise InputError(
+            f"{site.log} has {weeks:.1f} weeks of jobs, of which {skipped / WEEK:.1f} are the "
+            f"warm-up; a fit and its judgement need {LEAST_WEEKS} more: dump a longer period"
+        )
+    first = int(begin + skipped)
+    middle = (first + last) // 2
+    known = jobs.logged_wait >= 0
+    fitted = known & (jobs.submit >= first) & (jobs.submit + jobs.logged_wait < middle)
+    return Period(first, middle, last, fitted, known & (jobs.submit >= middle))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Hold a parameter's fitted value with its interval, the range searched, and the dump's value.
+
+    `LEVEL` is the level of the interval.
+    """
+
+    name: str
+    value: int
+    low: int
+    high: int
+    least: int
+    most: int
+    given: int
+
+    @property
+    def at_bound(self) -> bool:
+        """Whether the interval reaches an end of the range that was searched."""
+        return self.low <= self.least or self.high >= self.most
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Hold the best setting, its parameters, and how many settings were simulated."""
+
+    setting: Setting
+    parameters: Mapping[str, Fitted]
+    loss: float
+    trials: int
+
+
+def fit(
+    site: Site,
+    period: Period,
+    names: Sequence[str] = ("processors",),
+    *,
+    trials: int | None = None,
+    seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Fit parameters to the starts of the first half of the period."""
+    from scipy.optimize import Bounds, OptimizeResult, differential_evolution
+
+    rows = [PARAMETERS[name] for name in names]
+    bounds = [row.bounds(site) for row in rows]
+    most = trials or TRIALS * (len(rows) + 1) // 2
+    losses = _Losses(site, period)
+    tried: dict[tuple[int, ...], Float64] = {}
+
+    def loss(logs: Float64) -> float:
+        values = tuple(
+            int(np.clip(rounded(float(np.exp(x))), *bound))
+            for x, bound in zip(logs, bounds, strict=True)
+        )
+        if values not in tried:
+            if len(tried) >= most:
+                return np.inf
+            setting = start(site)
+            for row, value in zip(rows, values, strict=True):
+                setting = row.put(setting, value)
+            tried[values] = losses.of(setting)
+            if progress:
+                progress(len(tried), most)
+        return float(tried[values].sum())
+
+    given = np.array(
+        [[np.log(np.clip(row.of(site), *bound))] for row, bound in zip(rows, bounds, strict=True)]
+    )
+    low, high = np.log(np.array(bounds)).T
+
+    def enough(intermediate_result: OptimizeResult) -> None:
+        if len(tried) >= most:
+            raise StopIteration
+
+    if (high > low).any():
+        size = max(5, most // 5)
+        differential_evolution(
+            loss, Bounds(low, high), x0=given[:, 0], init="sobol",
+            popsize=max(5, size // len(rows)), maxiter=40, rng=seed, polish=False, tol=0,
+            callback=enough,
+        )  # fmt: skip
+    else:
+        loss(given[:, 0])
+    values, found = np.array(list(tried), np.int64), np.array(list(tried.values()))
+    best = int(found.sum(axis=1).argmin())
+    places = np.log(values) / np.maximum(high - low, 1e-9)
+    equal = _as_good(found, best, seed, _roughness(places, found.sum(axis=1)))
+    setting = start(site)
+    for row, value in zip(rows, values[best].tolist(), strict=True):
+        setting = row.put(setting, value)
+    fitted = {
+        row.name: _fitted(row.name, values[:, k], equal, best, bounds[k], row.of(site))
+        for k, row in enumerate(rows)
+    }
+    return Fit(setting, fitted, float(found[best].sum()), len(tried))
+
+
+def _fitted(
+    name: str, values: Int64, equal: Bool, best: int, bounds: tuple[float, float], given: int
+) -> Fitted:
+    """Return a parameter with the range of the values as good as the best, and their neighbours.
+
+    The true value may lie between the last value that is as good and the next one that was tried.
+    """
+    low, high = int(values[equal].min()), int(values[equal].max())
+    below, above = values[values < low], values[values > high]
+    least, most = int(bounds[0]), int(bounds[1])
+    return Fitted(
+        name, int(values[best]), int(below.max()) if below.size else least,
+        int(above.min()) if above.size else most, least, most, given,
+    )  # fmt: skip
+
+
+def _as_good(losses: Float64, best: int, seed: int, roughness: float) -> Bool:
+    """Return which settings are not significantly worse than the best one.
+
+    By a bootstrap over the blocks of days of the difference of both losses; `LEVEL` is one-sided.
+    The best of many settings is better than its surroundings by chance: `SLACK` of the roughness.
+    """
+    random = np.random.Generator(philox("as good", seed))
+    blocks = losses.shape[1]
+    counts = random.multinomial(blocks, np.full(blocks, 1 / blocks), ROUNDS)
+    drawn = (losses - losses[best]) @ counts.T
+    found: Bool = np.quantile(drawn, 1 - LEVEL, axis=1) <= SLACK * roughness
+    return found
+
+
+def _roughness(places: Float64, losses: Float64) -> float:
+    """Return the standard deviation of the losses around a quadratic surface near the best.
+
+    A schedule is chaotic: another place in the queue of one job changes those of all later ones.
+    places: logarithms of the parameters, on a scale of 0 to 1.
+    """
+    count, rows = places.shape
+    terms = 1 + rows + rows * (rows + 1) // 2
+    good = np.argsort(losses, kind="stable")[: max(count // 3, 2 * terms)]
+    x, y = places[good] - places[good[0]], losses[good]
+    if good.size <= terms:
+        return 0.0
+    pairs = [x[:, i] * x[:, k] for i in range(rows) for k in range(i, rows)]
+    surface = np.stack([np.ones(good.size), *x.T, *pairs], axis=1)
+    rest = y - surface @ np.linalg.lstsq(surface, y, rcond=None)[0]
+    return float(np.sqrt((rest**2).sum() / (good.size - terms)))
+
+
+class _Losses:
+    """Simulate settings on the first half, and compare the waits of each user on each day."""
+
+    def __init__(self, site: Site, period: Period) -> None:
+        first = int(np.searchsorted(site.jobs.submit, period.middle))
+        self._site, self._jobs = site, select_jobs(site.jobs, first)
+        self._counted = period.fitted[:first]
+        if not self._counted.any():
+            raise InputError(f"{site.log}: no job started in the first half; dump a longer period")
+        self._logged = self._jobs.logged_wait[self._counted]
+        day = (self._jobs.submit[self._counted] - period.first) // DAY
+        pairs = np.stack((day, self._jobs.user[self._counted]), axis=1)
+        groups, place = np.unique(pairs, axis=0, return_inverse=True)
+        self._group = place.ravel()
+        span = block_days(period.middle - period.first)
+        self._block = groups[:, 0] // span
+        self._blocks = int(self._block.max()) + 1
+
+    def of(self, setting: Setting) -> Float64:
+        """Return the loss of each block of days, s per job: float64[blocks]."""
+        from schedfarm.core import simulate
+
+        schedule = simulate(
+            jobs_at(self._site, setting, self._jobs),
+            Policy.parse(self._site.policy(setting.order)),
+        )
+        error = np.log1p(schedule.wait[self._counted] / SHORT) - np.log1p(self._logged / SHORT)
+        sums = np.abs(np.bincount(self._group, weights=error))
+        found = np.bincount(self._block, weights=sums, minlength=self._blocks)
+        return found / error.size
+
+
+def block_days(span: float) -> int:
+    """Return the days of a block of the bootstrap: a week of eight weeks or more, else a day."""
+    return 7 if span >= 8 * WEEK else 1

@@ -1,0 +1,90 @@
+"""slurm.conf: keys of the scheduler, and its lines of nodes and partitions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from schedfarm.core.errors import InputError
+from schedfarm.farm.site.dump.facts import Fact, text_of
+
+LISTED = ("nodename", "partitionname")
+"""First keys of lines of which there are several."""
+
+_PAIR = re.compile(r"(\S+?)\s*=\s*(\"[^\"]*\"|\S+)")
+
+
+@dataclass(frozen=True)
+class Conf:
+    """Hold the configuration: keys in small letters with their values, and its listed lines.
+
+    partitions, nodes: by name or by expression of names the keys of their lines. path: the file,
+    for messages.
+    """
+
+    path: Path
+    keys: Mapping[str, Fact[str]]
+    partitions: Mapping[str, Fact[Mapping[str, str]]]
+    nodes: Mapping[str, Fact[Mapping[str, str]]]
+    included: tuple[Fact[str], ...] = ()
+
+    def get(self, key: str, default: str) -> Fact[str]:
+        """Return a value, or Slurm's default where the file has none."""
+        found = self.keys.get(key.lower())
+        return found or Fact(default, f"{self.path.name} has no {key}: Slurm's default")
+
+    @property
+    def parameters(self) -> dict[str, Fact[str]]:
+        """Entries of SchedulerParameters; the value of one without an equals sign is empty."""
+        given = self.get("SchedulerParameters", "")
+        words = (word.partition("=") for word in given.value.split(",") if word.strip())
+        return {
+            name.strip().lower(): Fact(value.strip(), f"{given.source}, {name.strip()}")
+            for name, _, value in words
+        }
+
+
+def read_conf(path: Path) -> Conf:
+    """Read slurm.conf, or what `scontrol show config` prints."""
+    keys: dict[str, Fact[str]] = {}
+    listed: dict[str, dict[str, Fact[Mapping[str, str]]]] = {name: {} for name in LISTED}
+    included = []
+    for number, line in _lines(path):
+        where = f"{path.name}:{number}"
+        if line.lower().startswith("include "):
+            included.append(Fact(line.split(None, 1)[1], where))
+            continue
+        pairs = [(key.lower(), value.strip('"')) for key, value in _PAIR.findall(line)]
+        if not pairs:
+            # `scontrol show config` has titles, such as "Cgroup Support Configuration:".
+            if "=" in line or line.endswith(":") or line.lower().startswith("configuration data"):
+                continue
+            raise InputError(f"{where}: {line[:40]!r} is not KEY=VALUE")
+        first, name = pairs[0]
+        if first in listed:
+            listed[first][name] = Fact(dict(pairs[1:]), where)
+            continue
+        for key, value in pairs:
+            if key in keys and keys[key].value != value:
+                raise InputError(
+                    f"{where}: {key}={value}, and {keys[key].value} in {keys[key].source}; keep "
+                    "the line that is in force"
+                )
+            keys[key] = Fact(value, where)
+    return Conf(path, keys, listed["partitionname"], listed["nodename"], tuple(included))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield lines without comments, those that end with a backslash joined, with their numbers."""
+    kept, begun = "", 0
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        bare = line.partition("#")[0].rstrip()
+        begun = begun or number
+        if bare.endswith("\\"):
+            kept += bare[:-1] + " "
+            continue
+        if found := (kept + bare).strip():
+            yield begun, found
+        kept, begun = "", 0

@@ -1,0 +1,74 @@
+"""A value with the place that it was read from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from schedfarm.core.errors import InputError
+
+T = TypeVar("T")
+
+UNLIMITED = frozenset({"", "n/a", "none", "(null)", "unlimited", "infinite", "-1"})
+"""Words, in small letters, by which Slurm writes that there is no limit or no value."""
+
+_TRES = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)")
+
+
+@dataclass(frozen=True)
+class Fact(Generic[T]):
+    """Hold a value and its source, such as ``slurm.conf:12`` or ``qos.txt:3, Priority``."""
+
+    value: T
+    source: str
+
+
+def text_of(path: Path) -> str:
+    """Return a file's text; refuse one that cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"{path}: {why}") from error
+
+
+def whole(where: str, text: str) -> int:
+    """Return a whole number from 0 on; refuse others."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise InputError(f"{where}: {text!r} is not a whole number from 0 on")
+    return int(text)
+
+
+def limit(where: str, text: str) -> int | None:
+    """Return a whole number, or None where there is no limit."""
+    return None if text.lower() in UNLIMITED else whole(where, text)
+
+
+def tres(where: str, text: str) -> dict[str, int]:
+    """Return amounts of resources, such as cpu=64,mem=2T; memory in MiB.
+
+    Examples
+    --------
+    >>> tres("qos.txt:2", "cpu=64,mem=2G,gres/gpu=4"), tres("qos.txt:2", "")
+    ({'cpu': 64, 'mem': 2048, 'gres/gpu': 4}, {})
+    >>> tres("qos.txt:2", "mem=200")
+    Traceback (most recent call last):
+    schedfarm.core.errors.InputError: qos.txt:2: mem=200 has no unit; write mem=200M or mem=200G
+    """
+    found: dict[str, int] = {}
+    if text.lower() in UNLIMITED:
+        return found
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        known = _TRES.fullmatch(amount)
+        if amount.startswith("-"):
+            raise InputError(f"{where}: {part} is negative; give an amount from 0 on")
+        if not name or not known:
+            raise InputError(f"{where}: {part!r} is not RESOURCE=AMOUNT, such as cpu=64 or mem=2T")
+        if name == "mem" and not known[2]:
+            raise InputError(f"{where}: {part} has no unit; write {part}M or {part}G")
+        unit = 1024 ** ("MGTP".index(known[2])) if known[2] in tuple("MGTP") else 1
+        found[name] = int(float(known[1]) * unit) if known[2] != "K" else whole(where, known[1])
+    return found

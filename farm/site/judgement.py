@@ -1,0 +1,186 @@
+"""Judgement of a fitted site on the half of the period that it was not fitted to.
+
+Simulated and real waits are compared as means over periods of two weeks and of one week, for all
+jobs and for each partition, QOS, class of users and width. All intervals are bootstraps over the
+periods as blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.metrics.widths import WIDTHS, width_classes
+from schedfarm.core.philox import philox
+from schedfarm.core.policy.policy import Policy
+from schedfarm.farm.site.calibration import DAY, LEVEL, ROUNDS, WEEK, Period
+from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.parameters import Setting, jobs_at
+
+PERIODS = {"two_weeks": 2 * WEEK, "week": WEEK, "day": DAY}
+"""Lengths of the periods of which the mean waits are compared, s."""
+
+FEWEST = 4
+"""Periods from which on an error has an interval."""
+
+CLASSES = {"heavy users": 0.5, "medium users": 0.9, "light users": 1.0}
+"""Classes of users: by processor time, the largest users up to these parts of all."""
+
+ERROR = 0.5
+"""Largest error of the mean waits of all jobs at which a site is matched."""
+
+AGREEMENT = 0.8
+"""Least part of pairs of jobs that start in the real order at which a site is matched."""
+
+PAIRS = 50
+"""Jobs of one width that start after a job and waited with it, of which pairs are formed."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Hold an estimate with the ends of its interval; None where there are too few blocks."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Hold a group's jobs, mean waits, s, bias, and the error of its mean waits by period.
+
+    bias: simulated / logged - 1. errors: by the key of `PERIODS`, the mean over the jobs of the
+    difference between the simulated and logged mean wait of their period, as a part of the logged
+    mean wait.
+    """
+
+    by: str
+    group: str
+    jobs: int
+    logged: float
+    simulated: float
+    bias: Range
+    errors: Mapping[str, Range]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Hold the judged groups, all jobs first; the agreement of the order; whether it matches.
+
+    unit: the key of `PERIODS` by which it matches or not. days: length of the judged period.
+    """
+
+    groups: tuple[Judged, ...]
+    agreement: Range
+    unit: str
+    matched: bool
+    days: float
+
+    @property
+    def error(self) -> Range:
+        """Error of the mean waits of all jobs."""
+        return self.groups[0].errors[self.unit]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the judgement as JSON can hold it."""
+        return asdict(self)
+
+
+def judge(site: Site, setting: Setting, period: Period, *, seed: int = 1) -> Judgement:
+    """Simulate the whole log at a setting, and compare the second half with its real starts."""
+    from schedfarm.core import simulate
+
+    schedule = simulate(jobs_at(site, setting), Policy.parse(site.policy(setting.order)))
+    known = period.judged & (schedule.start >= 0)
+    span = period.last - period.middle
+    wait = schedule.wait[known].astype(np.float64)
+    logged = site.jobs.logged_wait[known].astype(np.float64)
+    since = site.jobs.submit[known] - period.middle
+    units = [name for name, length in PERIODS.items() if span >= FEWEST * length][:2] or ["day"]
+    groups = tuple(
+        _judged(by, name, wait[rows], logged[rows], since[rows], units, seed)
+        for by, name, rows in _groups(site, known)
+    )
+    agreement = _agreement(site, known, schedule.start[known], seed)
+    error = groups[0].errors[units[0]]
+    matched = error.value <= ERROR and agreement.value >= AGREEMENT
+    return Judgement(groups, agreement, units[0], bool(matched), span / DAY)
+
+
+def _groups(site: Site, known: Bool) -> Iterator[tuple[str, str, Bool]]:
+    """Yield the kind and name of each group, and which of the known jobs are in it."""
+    jobs, count = site.jobs, int(known.sum())
+    yield "all", "all", np.ones(count, np.bool_)
+    for by, column in (("partition", "partition"), ("qos", "queue")):
+        values, names = getattr(jobs, column)[known], site.names.get(column, {})
+        for number in np.unique(values).tolist():
+            yield by, names.get(number, str(number)), values == number
+    _, index = np.unique(jobs.user, return_inverse=True)
+    work = np.bincount(index, weights=jobs.procs * jobs.run)
+    order = np.argsort(-work, kind="stable")
+    before = np.cumsum(work[order]) - work[order]
+    place = np.empty(order.size, np.int64)
+    place[order] = np.searchsorted([*CLASSES.values()][:-1], before / work.sum(), side="right")
+    users = place[np.searchsorted(np.unique(jobs.user), jobs.user[known])]
+    for k, name in enumerate(CLASSES):
+        yield "user class", name, users == k
+    widths = width_classes(jobs.procs[known])
+    for k, name in enumerate(WIDTHS):
+        yield "width", name, widths == k
+
+
+def _judged(
+    by: str, name: str, wait: Float64, logged: Float64, since: Int64, units: list[str], seed: int
+) -> Judged:
+    errors = {}
+    for unit in units:
+        sums = [np.bincount(since // PERIODS[unit], weights=x) for x in (wait, logged)]
+        errors[unit] = _ratio(np.abs(sums[0] - sums[1]), sums[1], seed)
+    days = np.bincount(since // PERIODS[units[-1]], weights=wait - logged)
+    base = np.bincount(since // PERIODS[units[-1]], weights=logged)
+    means = [float(x.mean()) if x.size else float("nan") for x in (logged, wait)]
+    return Judged(by, name, wait.size, means[0], means[1], _ratio(days, base, seed), errors)
+
+
+def _ratio(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
+    """Return the ratio of two sums over blocks, with the interval of a bootstrap over them."""
+    if not under.sum() > 0:
+        return Range(float("nan"), None, None)
+    value, blocks = float(over.sum() / under.sum()), over.size
+    if blocks < FEWEST:
+        return Range(value, None, None)
+    random = np.random.Generator(philox("judgement", seed))
+    counts = random.multinomial(blocks, np.full(blocks, 1 / blocks), ROUNDS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = (counts @ over) / (counts @ under)
+    ends = np.nanquantile(drawn[np.isfinite(drawn)], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Range(value, float(ends[0]), float(ends[1]))
+
+
+def _agreement(site: Site, known: Bool, start: Int64, seed: int) -> Range:
+    """Return the part of pairs of jobs that start in the order of the log.
+
+    Pairs are of one width class, and waited together when the first of them started in the log, so
+    that neither width nor submission decided: a random order agrees in half of them.
+    """
+    jobs = site.jobs
+    real = (jobs.submit + jobs.logged_wait)[known]
+    submit, width = jobs.submit[known], width_classes(jobs.procs[known])
+    order = np.lexsort((real, width))
+    right = np.zeros(real.size)
+    pairs = np.zeros(real.size)
+    for step in range(1, PAIRS + 1):
+        one, other = order[:-step], order[step:]
+        both = (
+            (width[one] == width[other]) & (submit[other] < real[one]) & (real[one] < real[other])
+        )
+        one, other = one[both], other[both]
+        pairs[one] += 1
+        right[one] += (start[one] < start[other]) + 0.5 * (start[one] == start[other])
+    day = (submit - submit.min(initial=0)) // DAY
+    return _ratio(np.bincount(day, weights=right), np.bincount(day, weights=pairs), seed)

@@ -1,0 +1,375 @@
+"""From the files of a dump to the site that is simulated: machine, jobs, order and rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.logs.clean import Clean
+from schedfarm.core.logs.read import read_log
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.names import choices
+from schedfarm.core.numerals import counted
+from schedfarm.core.policy.multifactor import Account, Multifactor
+from schedfarm.core.workload.select import select
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.dump.associations import Associations
+from schedfarm.farm.site.dump.conf import Conf
+from schedfarm.farm.site.dump.facts import Fact
+from schedfarm.farm.site.dump.kinds import KINDS, read_dump
+from schedfarm.farm.site.dump.qos import Qos
+from schedfarm.farm.site.dump.sinfo import Nodes
+from schedfarm.farm.site.limits import Limited, limits_of
+from schedfarm.farm.site.notes import Note, notes_of
+
+CLEAN = Clean(submit="eligible")
+"""Reading of the accounting: a job arrives when a scheduler could first start it."""
+
+TESTED = "500"
+"""Slurm's default of bf_max_job_test."""
+
+_WEIGHTS = {
+    "age": "PriorityWeightAge",
+    "fairshare": "PriorityWeightFairshare",
+    "size": "PriorityWeightJobSize",
+    "partition": "PriorityWeightPartition",
+    "qos": "PriorityWeightQOS",
+}
+"""Arguments of the order, and the keys of slurm.conf that give them."""
+
+_TIMES = {
+    "max_age": ("PriorityMaxAge", "7-0"),
+    "calc": ("PriorityCalcPeriod", "5"),
+    "halflife": ("PriorityDecayHalfLife", "7-0"),
+}
+"""Arguments that are times: the keys, and Slurm's defaults."""
+
+
+Numbers = Callable[[str, str], str]
+"""From a column and a name in it to the log's number, as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """Hold the site that a dump describes.
+
+    name: the cluster. log: the accounting. partitions: those that are simulated, all if empty.
+    jobs: on a pool of the configured processors, without names. names: of the log's numbers.
+    priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
+    by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
+    qos, factors: sources of the tables, by name. notes: what is not simulated. limits: what is.
+    """
+
+    name: Fact[str]
+    folder: Path
+    log: Path
+    partitions: tuple[str, ...]
+    jobs: Workload
+    names: Mapping[str, Mapping[int, str]]
+    processors: Fact[int]
+    priority: Mapping[str, Fact[Any]]
+    order: Multifactor | None
+    rule: Fact[str]
+    associations: Associations
+    qos: Mapping[str, Qos]
+    factors: Mapping[str, Fact[int]]
+    notes: tuple[Note, ...]
+    limits: tuple[Limited, ...] = ()
+
+    def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
+        """Return the policy's name, with another order of the site's kind if one is given.
+
+        axes: whether the values of limits are those of a campaign's axes.
+        """
+        given = order or self.order
+        limits = ", ".join(one.text(axis=axes) for one in self.limits)
+        name = f"{given.name if given else 'fcfs'}+{self.rule.value}"
+        return f"{name},limits=({limits})" if limits else name
+
+
+def read_site(folder: Path, *, partition: str | None = None, processors: int | None = None) -> Site:
+    """Read a dump and return the site that it describes; refuse files that contradict each other.
+
+    partition: the one whose nodes are simulated, with all that share nodes with it; by default the
+    largest set. processors: of these nodes, instead of those that sinfo lists.
+    """
+    parts = read_dump(folder)
+    conf, nodes = parts["conf"], parts["sinfo"]
+    name = _cluster(folder, conf, parts["associations"], parts["accounting"])
+    _check_nodes(folder, conf, nodes)
+    log = folder / KINDS["accounting"].file
+    total = nodes.processors(frozenset(nodes.partitions))
+    whole = read_log(log, processors=max(total, processors or 0, 1), clean=CLEAN)
+    _check_jobs(folder, whole, nodes, parts["qos"])
+    chosen = _component(whole, nodes, partition)
+    rest = sorted(set(nodes.partitions) - chosen)
+    size = Fact(
+        nodes.processors(chosen),
+        f"{KINDS['sinfo'].file}: CPUs of the {counted(len(nodes.of(chosen)), 'node')} of "
+        f"{', '.join(sorted(chosen))}",
+    )
+    if processors is not None:
+        size = Fact(processors, "--processors")
+    jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
+    names, bare = jobs.names, replace(jobs, names={})
+    site = Site(
+        name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
+        _priority(conf), None, _rule(conf), parts["associations"], parts["qos"],
+        _factors(conf), (),
+    )  # fmt: skip
+    number = _numbers(site)
+    if site.priority:
+        site = replace(site, order=_order(site, number))
+    limits, unlimited = limits_of(site, number)
+    notes = (*notes_of(site, parts, len(whole) - len(site.jobs), rest), *unlimited)
+    return replace(site, notes=notes, limits=tuple(limits))
+
+
+def _cluster(
+    folder: Path, conf: Conf, associations: Associations, accounting: tuple[str, ...]
+) -> Fact[str]:
+    """Return the name of the cluster; refuse files of different ones."""
+    named = conf.get("ClusterName", "")
+    others = {
+        KINDS["associations"].file: associations.clusters,
+        KINDS["accounting"].file: accounting,
+    }
+    found = {file: names[0] for file, names in others.items() if names}
+    if named.value:
+        found = {named.source: named.value, **found}
+    first = next(iter(found.items()), ("the folder's name", folder.resolve().name))
+    for file, name in found.items():
+        if name.lower() != first[1].lower():
+            raise InputError(
+                f"{folder}: {first[0]} is of cluster {first[1]!r}, and {file} of {name!r}; dump "
+                "the files of one cluster"
+            )
+    return Fact(first[1], first[0])
+
+
+def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
+    """Refuse a configuration whose nodes or partitions sinfo does not list, or lists otherwise."""
+    for name, line in conf.nodes.items():
+        listed, cpus = nodes.nodes.get(name), line.value.get("cpus", "")
+        if listed and cpus.isdigit() and int(cpus) != listed.cpus:
+            raise InputError(
+                f"{folder}: {line.source} gives node {name!r} {cpus} CPUs, and {listed.where} "
+                f"gives it {listed.cpus}; print both again"
+            )
+        memory = line.value.get("realmemory", "0")
+        if memory.startswith("-"):
+            raise InputError(
+                f"{folder}: {line.source}: node {name!r} has RealMemory={memory}; give MiB from 0"
+            )
+    for name, line in conf.partitions.items():
+        if name.lower() != "default" and name not in nodes.partitions:
+            raise InputError(
+                f"{folder}: partition {name!r} ({line.source}) has no nodes in "
+                f"{KINDS['sinfo'].file}; remove the partition, or print sinfo again"
+            )
+    if not nodes.partitions:
+        raise InputError(f"{folder}: {KINDS['sinfo'].file} lists no partition; print sinfo again")
+
+
+def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qos]) -> None:
+    """Refuse jobs of an unknown QOS or partition, and more processors in use than there are."""
+    for column, known, file in (
+        ("queue", qos, KINDS["qos"].file),
+        ("partition", nodes.partitions, KINDS["sinfo"].file),
+    ):
+        what = "QOS" if column == "queue" else "partition"
+        numbers, counts = np.unique(getattr(jobs, column), return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            name = jobs.names.get(column, {}).get(number)
+            if name is not None and name not in known:
+                raise InputError(
+                    f"{folder}: {counted(count, 'job')} of {KINDS['accounting'].file} "
+                    f"{'has' if count == 1 else 'have'} the {what} {name!r}, which {file} does "
+                    f"not list; {choices(name, known)}"
+                )
+
+
+def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset[str]:
+    """Return partitions that share nodes: those of the given one, or with the most work."""
+    if partition is not None and partition not in nodes.partitions:
+        raise InputError(
+            f"--partition {partition!r} is unknown; {choices(partition, nodes.partitions)}"
+        )
+    left, found = set(nodes.partitions), []
+    while left:
+        together, grown = set[str](), {min(left)}
+        while grown:
+            together |= grown
+            there = nodes.of(frozenset(together))
+            grown = {one for one in left - together if nodes.partitions[one] & there}
+        left -= together
+        found.append(frozenset(together))
+    if partition is not None:
+        return next(one for one in found if partition in one)
+    work, names = jobs.procs * jobs.run, jobs.names.get("partition", {})
+    of = {name: int(work[jobs.partition == number].sum()) for number, name in names.items()}
+    return max(found, key=lambda one: (sum(of.get(name, 0) for name in one), -len(one)))
+
+
+def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -> Workload:
+    """Return the jobs of the chosen partitions on their processors."""
+    jobs = select(whole, partitions=sorted(_used(whole, chosen))) if chosen else whole
+    widest = int(jobs.procs.max(initial=0))
+    if widest > size.value:
+        raise InputError(
+            f"{log}: a job requests {widest} processors, and there are {size.value} ({size.source})"
+            "; the files are of different times, or give --processors"
+        )
+    jobs = replace(jobs, platform=Pool(size.value))
+    if (jobs.logged_wait < 0).all():
+        raise InputError(f"{log} has no starts of jobs; ask sacct for Start")
+    return jobs
+
+
+def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:
+    """Return the chosen partitions that have jobs."""
+    return chosen & {*whole.names.get("partition", {}).values()}
+
+
+def _priority(conf: Conf) -> dict[str, Fact[Any]]:
+    """Return the scalar arguments of the order that slurm.conf gives; empty for priority/basic."""
+    kind = conf.get("PriorityType", "priority/multifactor")
+    if kind.value.lower() == "priority/basic":
+        return {}
+    if kind.value.lower() != "priority/multifactor":
+        raise InputError(
+            f"{kind.source}: PriorityType={kind.value}; it must be priority/multifactor or "
+            "priority/basic"
+        )
+    found: dict[str, Fact[Any]] = {
+        name: _whole(key, conf.get(key, "0")) for name, key in _WEIGHTS.items()
+    }
+    tres = conf.get("PriorityWeightTRES", "")
+    for part in filter(None, tres.value.lower().split(",")):
+        name, _, value = part.partition("=")
+        if name == "cpu":
+            found["cpu"] = _whole("PriorityWeightTRES=CPU", Fact(value, tres.source))
+    for name, (key, default) in _TIMES.items():
+        given = conf.get(key, default)
+        found[name] = Fact(_seconds(key, given), given.source)
+    return found | _switches(conf)
+
+
+def _switches(conf: Conf) -> dict[str, Fact[Any]]:
+    """Return the arguments of the order that choose a formula, where they are not the default."""
+    found: dict[str, Fact[Any]] = {}
+    flags = conf.get("PriorityFlags", "")
+    words = flags.value.upper().split(",")
+    if "NO_FAIR_TREE" in words:
+        found["algorithm"] = Fact("classic", flags.source)
+    if "SMALL_RELATIVE_TO_TIME" in words:
+        found["relative_to_time"] = Fact(True, flags.source)
+    small = conf.get("PriorityFavorSmall", "NO")
+    if small.value.upper() in ("YES", "TRUE", "1"):
+        found["favor_small"] = Fact(True, small.source)
+    damping = _whole("FairShareDampeningFactor", conf.get("FairShareDampeningFactor", "1"))
+    if damping.value > 1:
+        found["damping"] = damping
+    return found
+
+
+def _whole(key: str, given: Fact[str]) -> Fact[int]:
+    if not (given.value.isascii() and given.value.isdigit()):
+        raise InputError(f"{given.source}: {key}={given.value}; give a whole number from 0")
+    return Fact(int(given.value), given.source)
+
+
+def _seconds(key: str, given: Fact[str]) -> int:
+    """Return a time of slurm.conf in s: minutes, D-H, D-H:M:S, H:M:S or M:S."""
+    days, dash, rest = given.value.rpartition("-")
+    words = rest.split(":")
+    if not all(word.isdigit() for word in [*words, *([days] if dash else [])]) or len(words) > 3:
+        raise InputError(f"{given.source}: {key}={given.value}; give a time such as 7-0 or 5")
+    units = (3600, 60, 1) if dash or len(words) == 3 else (60, 1)
+    seconds = sum(int(word) * unit for word, unit in zip(words, units, strict=False))
+    return seconds + (int(days) * 86_400 if dash else 0)
+
+
+def _rule(conf: Conf) -> Fact[str]:
+    """Return the backfilling rule: Slurm's backfill reserves for the first jobs that it tests."""
+    kind = conf.get("SchedulerType", "sched/backfill")
+    if kind.value.lower() == "sched/builtin":
+        return Fact("none", kind.source)
+    if kind.value.lower() != "sched/backfill":
+        raise InputError(
+            f"{kind.source}: SchedulerType={kind.value}; it must be sched/backfill or sched/builtin"
+        )
+    default = Fact(TESTED, f"{conf.path.name} has no bf_max_job_test: Slurm's default")
+    tested = conf.parameters.get("bf_max_job_test", default)
+    if not tested.value.isdigit() or not int(tested.value):
+        raise InputError(f"{tested.source}={tested.value}; give a whole number from 1")
+    return Fact(f"depth({int(tested.value)})", tested.source)
+
+
+def _factors(conf: Conf) -> dict[str, Fact[int]]:
+    """Return PriorityJobFactor of each partition that has one."""
+    found = {}
+    for name, line in conf.partitions.items():
+        given = line.value.get("priorityjobfactor", "1")
+        if not given.isdigit():
+            raise InputError(f"{line.source}: PriorityJobFactor={given}; give a whole number")
+        found[name] = Fact(int(given), f"{line.source}, PriorityJobFactor")
+    return found
+
+
+def _order(site: Site, number: Numbers) -> Multifactor:
+    """Return the order with the log's numbers in place of names.
+
+    Accounts, users, QOS and partitions without jobs get further numbers, since they count in shares
+    and in the largest factor.
+    """
+    accounts = {
+        number("group", name): Account(
+            number("group", row.parent) if row.parent else "", row.shares.value
+        )
+        for name, row in site.associations.accounts.items()
+    }
+    users = {
+        (number("user", user), number("group", account)): row.shares.value
+        for (user, account), row in site.associations.users.items()
+        if account in site.associations.accounts
+    }
+    # An association of the log has 1 share where it is not listed, which keeps the name short.
+    logged = np.unique(np.stack((site.jobs.user, site.jobs.group)), axis=1).T.tolist()
+    usual = {(str(user), str(account)) for user, account in logged}
+    users = {pair: shares for pair, shares in users.items() if shares != 1 or pair not in usual}
+    return Multifactor(
+        **{name: fact.value for name, fact in site.priority.items()},
+        accounts=accounts,
+        users=users,
+        qos_priorities={
+            number("queue", name): row.priority.value for name, row in site.qos.items()
+        },
+        partitions={number("partition", name): fact.value for name, fact in site.factors.items()},
+    )
+
+
+def _numbers(site: Site) -> Numbers:
+    """Return a function from names to the log's numbers, or to further ones, the same each time."""
+    known: dict[str, dict[str, int]] = {}
+    first: dict[str, int] = {}
+
+    def number(column: str, name: str) -> str:
+        names = site.names.get(column)
+        if not names and name.isdigit():
+            return name
+        if column not in known:
+            known[column] = {one: number for number, one in (names or {}).items()}
+            used = int(getattr(site.jobs, column).max(initial=0))
+            first[column] = 1 + max([used, *known[column].values()])
+        if name not in known[column]:
+            known[column][name] = first[column]
+            first[column] += 1
+        return str(known[column][name])
+
+    return number

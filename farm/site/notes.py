@@ -1,0 +1,101 @@
+"""Everything in a dump that a simulation does not follow, with its source and effect on trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schedfarm.core.numerals import counted
+from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.options import unsupported
+
+if TYPE_CHECKING:
+    from schedfarm.farm.site.model import Site
+
+SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
+
+
+@dataclass(frozen=True)
+class Note:
+    """Hold something of the dump that is not simulated, its source, and the effect on trust."""
+
+    what: str
+    source: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"not simulated: {self.what} ({self.source}): {self.effect}"
+
+
+def notes_of(
+    site: Site, parts: Mapping[str, Any], others: int, rest: Sequence[str]
+) -> Iterator[Note]:
+    """Yield what is not simulated; others: jobs of the other partitions, whose names are `rest`."""
+    for what, source, effect in unsupported(parts["conf"]):
+        yield Note(what, source, effect)
+    for included in parts["conf"].included:
+        yield Note(f"Include {included.value}", included.source, "its keys are not read")
+    if rest:
+        yield Note(
+            f"partition{'s' * (len(rest) > 1)} {', '.join(rest)}",
+            SINFO,
+            f"the usage of {counted(others, 'job')} on other nodes would count in fair shares",
+        )
+    yield from _machine(site, parts)
+    yield from _preemption(site)
+    if site.order is not None:
+        yield from _shares(site)
+
+
+def _machine(site: Site, parts: Mapping[str, Any]) -> Iterator[Note]:
+    if len(site.partitions or parts["sinfo"].partitions) > 1:
+        yield Note(
+            "the nodes of each partition",
+            SINFO,
+            "all partitions share one pool, so that jobs of crowded partitions wait less",
+        )
+    out = [name for name, node in parts["sinfo"].nodes.items() if node.out]
+    if out:
+        yield Note(
+            f"{counted(len(out), 'node')} down or drained",
+            SINFO,
+            "the effective capacity stands for outages of the whole period",
+        )
+    for one in parts.get("reservations", ()):
+        yield Note(f"reservation {one.name}", one.where, "other jobs may use its nodes")
+
+
+def _preemption(site: Site) -> Iterator[Note]:
+    preempting = [name for name, row in site.qos.items() if row.preempts]
+    if preempting:
+        yield Note(
+            f"preemption by QOS {', '.join(preempting)}",
+            KINDS["qos"].file,
+            "preempted jobs wait longer at the site",
+        )
+
+
+def _shares(site: Site) -> Iterator[Note]:
+    users = site.associations.users
+    inherits = [one for one in users.values() if one.inherits]
+    if inherits:
+        yield Note(
+            f"FairShare=parent of {counted(len(inherits), 'user')}",
+            inherits[0].shares.source,
+            "they have 1 share each",
+        )
+    if site.associations.flat:
+        yield Note(
+            "the tree of accounts",
+            f"{ASSOCIATIONS} has no ParentName",
+            "every account is below the root, so that fair shares differ",
+        )
+    lacking = {*site.names.get("user", {}).values()} - {user for user, _ in users}
+    if lacking:
+        yield Note(
+            f"the shares of {counted(len(lacking), 'user')} of {KINDS['accounting'].file}, such "
+            f"as {min(lacking)}",
+            ASSOCIATIONS,
+            "each has 1 share",
+        )

@@ -1,0 +1,114 @@
+"""Keys of slurm.conf that a simulation does not follow: one row each, with the effect on trust."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedfarm.farm.site.dump.conf import Conf
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Declare an option of slurm.conf that is not simulated.
+
+    key: in the file; of PARTITION lines, or of SchedulerParameters, by `place`. harmless: pattern
+    of the values, in small letters, that change nothing here. effect: on the simulated waits.
+    """
+
+    key: str
+    harmless: str
+    effect: str
+    place: str = "keys"
+
+
+_OFF = "no|0|none|"
+
+UNSUPPORTED = (
+    Unsupported(
+        "PreemptType", "preempt/none", "preempted jobs wait longer at the site than simulated"
+    ),
+    Unsupported(
+        "PriorityUsageResetPeriod",
+        "none|",
+        "usage is never reset here, so that heavy users wait longer after a reset",
+    ),
+    Unsupported(
+        "PriorityWeightAssoc", _OFF, "priorities of associations are 0, and their jobs wait longer"
+    ),
+    Unsupported("PrioritySiteFactorPlugin", _OFF, "the site's own factor of priority is 0"),
+    Unsupported(
+        "JobSubmitPlugins", _OFF, "a change of jobs at submission is seen only in sacct's columns"
+    ),
+    Unsupported(
+        "SuspendTime", "-1|infinite|none|", "nodes power up at once, so that waits are shorter"
+    ),
+    Unsupported("OverSubscribe", "no|exclusive", "no job shares processors", "partitions"),
+    Unsupported(
+        "PriorityTier",
+        "1",
+        "all partitions have one tier, so that jobs of higher tiers wait longer",
+        "partitions",
+    ),
+    Unsupported(
+        "TRESBillingWeights",
+        _OFF,
+        "usage counts processors alone, so that fair shares of users of GPUs or memory differ",
+        "partitions",
+    ),
+    Unsupported("PreemptMode", "off", "preempted jobs wait longer than simulated", "partitions"),
+    Unsupported(
+        "preempt_youngest_first", "no such value", "preempted jobs wait longer", "parameters"
+    ),
+    Unsupported(
+        "delay_boot", "no such value", "nodes are ready at once, so that waits are shorter",
+        "parameters",
+    ),
+    Unsupported(
+        "reduce_completing_frag", "no such value", "completing jobs hold no node", "parameters"
+    ),
+    Unsupported(
+        "assoc_limit_stop", "no such value", "a job at a limit stops nobody behind it", "parameters"
+    ),
+    Unsupported(
+        "bf_busy_nodes", "no such value", "no nodes are chosen, so that fragmentation is missing",
+        "parameters",
+    ),
+)  # fmt: skip
+"""Rows by the order in which they are reported."""
+
+FLAGS = {
+    "accrue_always": "the age grows only while a job is eligible",
+    "depth_oblivious": "the fair shares are those of the fair tree or the classic formula",
+    "incr_only": "priorities can fall here",
+    "calculate_running": "priorities of running jobs are not used",
+    "max_tres": "billing of the largest resource is not simulated",
+    "max_tres_gres": "billing of the largest resource is not simulated",
+    "no_normal_all": "priority factors are normalised here",
+    "no_normal_assoc": "priority factors are normalised here",
+    "no_normal_part": "priority factors are normalised here",
+    "no_normal_qos": "priority factors are normalised here",
+    "no_normal_tres": "priority factors are normalised here",
+}
+"""Values of PriorityFlags that are not followed, and the difference."""
+
+
+def unsupported(conf: Conf) -> Iterator[tuple[str, str, str]]:
+    """Yield the options in force that are not simulated: text, source, effect."""
+    for row in UNSUPPORTED:
+        key, harmless = row.key.lower(), re.compile(row.harmless)
+        if row.place == "partitions":
+            for name, line in conf.partitions.items():
+                value = line.value.get(key)
+                if value is not None and not harmless.fullmatch(value.split(":")[0].lower()):
+                    yield f"{row.key}={value} of partition {name}", line.source, row.effect
+            continue
+        given = (conf.keys if row.place == "keys" else conf.parameters).get(key)
+        if given is not None and not harmless.fullmatch(given.value.lower()):
+            text = f"{row.key}={given.value}" if given.value else row.key
+            yield text, given.source, row.effect
+    flags = conf.get("PriorityFlags", "")
+    for flag in flags.value.lower().split(","):
+        if flag.strip() in FLAGS:
+            yield f"PriorityFlags={flag.strip().upper()}", flags.source, FLAGS[flag.strip()]

@@ -1,0 +1,169 @@
+"""The files of a site: its tables, and a campaign, in which each line names its source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from schedfarm.core.durations import duration
+from schedfarm.core.numerals import counted
+from schedfarm.farm.site.calibration import Fit, Fitted
+from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.judgement import Judgement
+from schedfarm.farm.site.limits import Limited
+from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.text import verdict
+
+LARGER = 1.1
+"""Size of the machine that the campaign compares, as a multiple of the effective capacity."""
+
+RESAMPLES = 10
+
+COMMENT = 36
+
+TIMES = ("max_age", "calc", "halflife")
+"""Scalar arguments of the order that are durations, s."""
+
+FITTED = "fitted"
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML, a list in one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return tomli_w.dumps({"x": value}).partition("=")[2].strip()
+
+
+def _line(key: str, value: Any, comment: str) -> str:
+    return f"{f'{key} = {_toml(value)}':<{COMMENT}}  # {comment}"
+
+
+def _name(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return tomli_w.dumps({name: 1}).partition(" = ")[0]
+
+
+def _interval(one: Fitted, written: Any = str) -> str:
+    return f"{FITTED}: {written(one.low)} to {written(one.high)}"
+
+
+def site_file(site: Site, fit: Fit | None) -> str:
+    """Return the tables that `farm policies --site` reads."""
+    return "\n".join(_tables(site, fit)) + "\n"
+
+
+def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
+    yield f"# Priority of the site {site.name.value}, from the dump {site.folder}."
+    yield "# farm policies --site FILE prints the order. Each line names its source."
+    yield ""
+    yield "[priority]"
+    for name, fact in site.priority.items():
+        write = duration if name in TIMES else lambda value: value
+        found = fit.parameters.get(name) if fit else None
+        if found:
+            yield _line(name, write(found.value), f"{_interval(found)}; {fact.source}")
+        else:
+            yield _line(name, write(fact.value), fact.source)
+    for name, account in site.associations.accounts.items():
+        yield from ("", f"[accounts.{_name(name)}]")
+        yield _line("shares", account.shares.value, account.shares.source)
+        if account.parent:
+            yield _line("parent", account.parent, account.shares.source)
+        yield from _limits(site, "account", name)
+    for (user, name), row in site.associations.users.items():
+        if name in site.associations.accounts:
+            yield from ("", f"[users.{_name(f'{user}@{name}')}]")
+            yield _line("shares", row.shares.value, row.shares.source)
+            yield from _limits(site, "user", f"{user}@{name}")
+    for name, qos in site.qos.items():
+        yield from ("", f"[qos.{_name(name)}]")
+        yield _line("priority", qos.priority.value, qos.priority.source)
+        yield from _limits(site, "qos", name)
+    for name, factor in site.factors.items():
+        yield from ("", f"[partitions.{_name(name)}]")
+        yield _line("factor", factor.value, factor.source)
+    yield from ("", "[scheduler]")
+    yield _line("rule", site.rule.value, site.rule.source)
+
+
+def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
+    """Yield a line for each limit of something; those of several resources are one line."""
+    found: dict[str, list[Limited]] = {}
+    for one in site.limits:
+        if (one.kind, one.name) == (kind, name):
+            found.setdefault(one.key, []).append(one)
+    for key, several in found.items():
+        values = ",".join(one.equals for one in several)
+        value = values if several[0].tres else several[0].value
+        yield _line(key, value, several[0].source)
+
+
+def campaign_file(site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path) -> str:
+    """Return a campaign of the site with an axis of the machine's size, for a folder."""
+    return "\n".join(_campaign(site, fit, judgement, folder)) + "\n"
+
+
+def _campaign(
+    site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path
+) -> Iterator[str]:
+    yield f"# The site {site.name.value} as it is, and with more processors."
+    yield "# Each line names its source."
+    if judgement:
+        yield f"# {verdict(judgement)}"
+    for note in site.notes:
+        yield f"# {note}."
+    yield ""
+    yield _line("name", "site", "the results go to the folder site.farm")
+    yield _line("seed", 1, "root of all randomness")
+    yield _line("resamples", RESAMPLES, "samples of the log: random weeks of each user")
+    yield _line("log", True, "the log itself, for farm validate")
+    order = fit.setting.order if fit else site.order
+    if order is not None:
+        yield "# Accounts, users, QOS and partitions have the log's numbers:"
+        for column, what in (
+            ("group", "account"),
+            ("user", "user"),
+            ("queue", "QOS"),
+            ("partition", "partition"),
+        ):
+            names: Mapping[int, str] = site.names.get(column, {})
+            if names:
+                listed = ", ".join(f"{number} {name}" for number, name in names.items())
+                yield f"#   {what}: {listed}"
+    yield f"# order: site.toml; rule: {site.rule.source}"
+    yield f"policies = [{_toml(site.policy(order, axes=True))}]"
+    yield ""
+    size = fit.setting.processors if fit else site.processors.value
+    found = fit.parameters.get("processors") if fit else None
+    source = (
+        f"{_interval(found)}, of {found.given} in {site.processors.source}"
+        if found
+        else site.processors.source
+    )
+    percent = round(100 * (LARGER - 1))
+    yield "[axes]"
+    yield _line("processors", [size, round(size * LARGER)], f"as it is, and {percent} % more")
+    for one in site.limits:
+        half = f"; half of it: [{one.value}, {one.value // 2}]"
+        yield _line(one.axis, [one.value], f"{one.source}{half}")
+    yield ""
+    yield "[[traces]]"
+    yield _line("name", "site", "label in tables")
+    yield _line(
+        "file",
+        _relative(site.log, folder),
+        f"{KINDS['accounting'].file}: {counted(len(site.jobs), 'job')}",
+    )
+    yield _line("processors", size, source)
+    yield _line("names", True, "names of users in a file of the store that only its owner can read")
+    if site.partitions:
+        yield _line("select.partitions", list(site.partitions), KINDS["sinfo"].file)
+    yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return os.path.relpath(path.resolve(), folder.resolve())

@@ -1,0 +1,203 @@
+"""`farm site`: dumps of Slurm sites, the files made of them, and refusals."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
+from schedfarm.farm import Campaign
+from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.model import read_site
+from tests.support.command_line import Farm
+from tests.support.refusals import sentence
+
+PAGE = Path(__file__).parents[2] / "docs" / "site.md"
+
+SMALL = Truth(jobs=300, weeks=6, nodes=8, users=7)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The files of a dump whose jobs started at once."""
+    folder = tmp_path_factory.mktemp("dump")
+    jobs = site_jobs(SMALL)
+    never = np.zeros(len(jobs), np.bool_)
+    write_files(folder, SMALL, Schedule(jobs, "fcfs+none", jobs.submit, never))
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def dump(texts: dict[str, str], tmp_path: Path) -> Path:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
+    """Both files are read by the commands that they are for; every value has a comment."""
+    farm("site", dump, "--no-fit")
+    found = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert found.rule == "depth(50)"
+    assert "accounts=(science=60, physics=science/2" in found.order
+    assert "qos_priority=(normal=10, high=100, low=0)" in found.order
+    campaign = Campaign.from_toml(dump / "campaign.toml")
+    assert [trace.processors for trace in campaign.traces] == [128, 128]
+    assert campaign.policies[0].endswith("+depth(50)")
+    lines = (dump / "site.toml").read_text().splitlines()
+    values = [line for line in lines if "=" in line and not line.startswith("#")]
+    assert [line for line in values if "  # " not in line] == []
+    assert "fairshare = 10000                     # slurm.conf:10" in lines
+    assert 'parent = "science"                    # assoc.txt:4, Share' in lines
+
+
+def test_the_campaign_has_the_order_of_the_site(dump: Path) -> None:
+    """Numbers in place of names give the same schedule."""
+    site = read_site(dump)
+    assert site.order is not None
+    names = site.names["user"]
+    number = {name: n for n, name in names.items()}
+    shares = {user: shares for (user, _), shares in site.order.users.items()}
+    assert shares[str(number["user02"])] == 2
+    assert (
+        site.order.qos_priorities[
+            str(next(n for n, x in site.names["queue"].items() if x == "high"))
+        ]
+        == 100
+    )
+
+
+def test_a_dump_is_calibrated_and_judged(tmp_path: Path, farm: Farm) -> None:
+    """The fit finds the processors of a site that uses fewer than sinfo lists."""
+    truth = Truth(jobs=2000, weeks=5, nodes=8, load=0.75)
+    write_dump(tmp_path / "dump", truth)
+    said = farm("site", tmp_path / "dump", "--out", tmp_path / "dump", "--trials", 30, "--json")
+    facts = json.loads(said.stdout)
+    (found,) = facts["fitted"]
+    assert found["low"] <= truth.processors <= found["high"]
+    assert found["given"] == 128
+    assert facts["judgement"]["matched"] is True
+    assert facts["judgement"]["unit"] == "day"
+    kinds = {group["by"] for group in facts["judgement"]["groups"]}
+    assert kinds == {"all", "partition", "qos", "user class", "width"}
+    made = tomllib.loads((tmp_path / "dump" / "campaign.toml").read_text())
+    assert made["traces"][0]["processors"] == found["value"]
+
+
+def test_the_script_prints_every_file(farm: Farm) -> None:
+    text = farm("site", "--script").stdout
+    assert text in PAGE.read_text(encoding="utf-8")
+    for kind in KINDS.values():
+        assert f"> {kind.file}\n" in text
+
+
+def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) -> None:
+    """It is named with its line and its effect, and the files are written."""
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write(
+            "PreemptType=preempt/qos\nSchedulerParameters=bf_max_job_test=50,assoc_limit_stop\n"
+        )
+    change(dump / "slurm.conf", "SchedulerParameters=bf_max_job_test=50\n", "")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "of qos high" not in said
+    assert "PreemptType=preempt/qos (slurm.conf:15)" in said
+    assert "preempted jobs wait longer" in said
+    assert "assoc_limit_stop" in said
+
+
+def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
+    """A limit that policies know is one of the policy and an axis, with its line."""
+    change(dump / "qos.txt", "high|100|||||", "high|100||cpu=64,energy=9|4||")
+    change(dump / "assoc.txt", "user02|2|||", "user02|2|||3")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "grptres of qos high (energy) (qos.txt:3, grptres): its jobs wait less" in said
+    tables = tomllib.loads((dump / "site.toml").read_text())
+    assert tables["qos"]["high"] == {"priority": 100, "GrpTRES": "cpu=64", "GrpJobs": 4}
+    assert tables["users"]["user02@biology"]["MaxJobs"] == 3
+    assert tables["scheduler"] == {"rule": "depth(50)"}
+    axes = tomllib.loads((dump / "campaign.toml").read_text())["axes"]
+    assert axes["qos_high_GrpTRES_cpu"] == [64]
+    assert axes["qos_high_GrpJobs"] == [4]
+    policy = Campaign.from_toml(dump / "campaign.toml").policies[0]
+    number = next(n for n, name in read_site(dump).names["queue"].items() if name == "high")
+    assert f"qos.{number}.GrpTRES=cpu=64" in policy
+    assert "MaxJobs=3" in policy
+
+
+def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
+    """The set of partitions with most work is simulated, or the one that is asked for."""
+    rows = (dump / "sinfo.txt").read_text().splitlines()
+    own = [row.replace("n00", "d00") if "|debug|" in row else row for row in rows]
+    (dump / "sinfo.txt").write_text("\n".join(own) + "\n")
+    facts = json.loads(farm("site", dump, "--no-fit", "--json").stdout)
+    assert facts["processors"]["value"] == 128
+    assert "8 nodes of batch" in facts["processors"]["source"]
+    assert "other partitions" in facts["dropped"]
+    assert any("partition debug" in note["what"] for note in facts["not_simulated"])
+    other = farm("site", dump, "--no-fit", "--json", "--partition", "debug")
+    assert "8 nodes of debug" in json.loads(other.stdout)["processors"]["source"]
+
+
+REFUSED = [
+    ("slurm.conf", "ClusterName=example", "ClusterName=other", "assoc.txt of 'example'"),
+    ("assoc.txt", "example|physics||", "second|physics||", "associations of 2 clusters"),
+    ("sacct.txt", "example|1001|", "second|1001|", "the jobs of 2 clusters, example, second"),
+    ("qos.txt", "normal|10", "usual|10", "the QOS 'normal', which qos.txt does not list"),
+    ("sinfo.txt", "|debug|", "|test|", "partition 'debug' (slurm.conf:"),
+    ("sinfo.txt", "n002|debug|16|", "n002|debug|32|", "'n002' has 32 CPUs, and 16 in sinfo.txt:4"),
+    ("sinfo.txt", "|64000|", "|-64000|", "sinfo.txt:2: node 'n001' has -64000 MiB of memory"),
+    ("qos.txt", "high|100||", "high|100||cpu=8,mem=500", "mem=500 has no unit; write mem=500M"),
+    ("qos.txt", "high|100||", "high|100||mem=-5G", "mem=-5G is negative"),
+    ("qos.txt", "high|100", "high|x", "qos.txt:3, Priority: 'x' is not a whole number"),
+    ("assoc.txt", "|biology|science|", "|biology|none|", "'none', above 'biology', has no row"),
+    ("slurm.conf", "sched/backfill", "sched/wiki", "sched/wiki; it must be"),
+    ("slurm.conf", "CalcPeriod=5", "CalcPeriod=soon", "PriorityCalcPeriod=soon; give"),
+    ("slurm.conf", "job_test=50", "job_test=x", "bf_max_job_test=x; give a whole number"),
+    ("slurm.conf", "Age=1000", "Age=many", "PriorityWeightAge=many; give"),
+    ("reservations.txt", "No reservations", "ReservationName=a StartTime=x", "Time='x' is not"),
+    ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
+]  # fmt: skip
+"""A file, a text in it, what it becomes, and a part of the sentence that refuses the dump."""
+
+
+@pytest.mark.parametrize(("file", "old", "new", "said"), REFUSED)
+def test_a_wrong_dump_is_refused(
+    dump: Path, farm: Farm, file: str, old: str, new: str, said: str
+) -> None:
+    change(dump / file, old, new)
+    assert said in sentence(farm("site", dump, "--no-fit", status=2).stderr)
+
+
+def test_wrong_calls_are_refused(dump: Path, farm: Farm) -> None:
+    """One sentence each."""
+    assert "give the folder of a dump" in sentence(farm("site", status=2).stderr)
+    assert "--fit 'half' is unknown" in farm("site", dump, "--fit", "half", status=2).stderr
+    assert "is not a folder" in farm("site", dump / "qos.txt", status=2).stderr
+    assert "--partition 'x' is unknown" in farm("site", dump, "--partition", "x", status=2).stderr
+    narrow = farm("site", dump, "--processors", 2, status=2).stderr
+    assert "and there are 2 (--processors)" in narrow
+    long = farm("site", dump, "--warmup", 5, status=2).stderr
+    assert "of which 5.0 are the warm-up" in long
+    (dump / "qos.txt").unlink()
+    assert "has no qos.txt" in sentence(farm("site", dump, status=2).stderr)
+
+
+def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
+    facts = json.loads(farm("site", dump, "--no-fit", "--json").stdout)
+    assert facts["policy"] == "fcfs+depth(50)"
+    assert "no such parameter" in farm("site", dump, "--fit", "age", status=2).stderr
