@@ -202,11 +202,24 @@ class Controller:
                         self.first[int(job[1])] = int(job[2])
 
 
-def _accounted(ran: Ran) -> tuple[float, list[dict[str, str]]]:
-    """Return an instant of PriorityCalcPeriod before all jobs, Unix s, and the rows of sacct."""
-    rows = list(csv.DictReader(io.StringIO(ran.accounting), delimiter="|"))
-    first = min(datetime.fromisoformat(row["Submit"]).timestamp() for row in rows)
-    return ran.calculated - 60 * -((first - ran.calculated) // 60), rows
+PERIOD = 60
+"""PriorityCalcPeriod, s."""
+
+
+def _rows(ran: Ran) -> list[dict[str, str]]:
+    """Return the rows of sacct."""
+    return list(csv.DictReader(io.StringIO(ran.accounting), delimiter="|"))
+
+
+def _second(ran: Ran, instant: float) -> int:
+    """Return the second of an instant since the calculation of priorities before all jobs.
+
+    A calculation that waited for a lock is late, and what precedes it has to do so here too.
+    """
+    last = ran.calculated[bisect_right(ran.calculated, instant) - 1]
+    return PERIOD * round((last - ran.calculated[0]) / PERIOD) + min(
+        int(instant - last), PERIOD - 1
+    )
 
 
 def _written(zero: datetime, rows: list[dict[str, str]]) -> str:
@@ -223,10 +236,14 @@ def _written(zero: datetime, rows: list[dict[str, str]]) -> str:
     return text.getvalue()
 
 
+def _zero(ran: Ran) -> datetime:
+    """Return the second of the first calculation, which is before all jobs."""
+    return datetime.fromtimestamp(ran.zero)
+
+
 def in_seconds(ran: Ran) -> str:
     """Return the accounting with the seconds that Slurm wrote."""
-    base, rows = _accounted(ran)
-    return _written(datetime.fromtimestamp(int(base)), rows)
+    return _written(_zero(ran), _rows(ran))
 
 
 def on_cycles(ran: Ran) -> str:
@@ -236,16 +253,15 @@ def on_cycles(ran: Ran) -> str:
     precede or follow it.
     """
     controller = Controller(ran.controller)
-    base, rows = _accounted(ran)
-    zero = datetime.fromtimestamp(int(base))
+    rows, zero = _rows(ran), _zero(ran)
 
     def seen(instant: float) -> int:
-        return int(controller.cycles[bisect_left(controller.cycles, instant)] - base)
+        return _second(ran, controller.cycles[bisect_left(controller.cycles, instant)])
 
     for row in rows:
         job = int(row["JobIDRaw"])
         begin = controller.cycles[bisect_right(controller.cycles, controller.started[job]) - 1]
-        start, submit = int(begin - base), seen(controller.submitted[job])
+        start, submit = _second(ran, begin), seen(controller.submitted[job])
         run = seen(controller.ended[job]) - start
         at = {"Submit": submit, "Eligible": submit, "Start": start, "End": start + run}
         for name, seconds in at.items():
@@ -290,10 +306,9 @@ def priorities(ran: Ran, path: Path) -> tuple[Int64, Int64]:
     work = read_log(path, processors=NODES)
     start = work.submit + work.logged_wait
     of = Priorities(read_multifactor(ORDER), work, start, start + work.run)
-    base, _ = _accounted(ran)
     given, computed = [], []
     for instant, waiting in ran.waiting:
-        now = int(work.submit[0]) + int(instant - base)
+        now = int(work.submit[0]) + _second(ran, instant)
         given += waiting.values()
         # Jobs have the numbers 1, 2, ... in the order of their submission.
         computed += of(np.array([*waiting], np.int64), now).tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
@@ -46,7 +47,7 @@ AccountingStorageEnforce=associations,limits,qos
 AccountingStorageTRES=gres/gpu
 """
 
-PATIENCE = 600
+PATIENCE = 240
 """Time within which all jobs end, s."""
 
 
@@ -75,14 +76,16 @@ class Job:
 
 
 class Ran(NamedTuple):
-    """Hold what sacct, the controller and squeue wrote, and an instant of PriorityCalcPeriod, s.
+    """Hold what sacct, the controller and squeue wrote, and when priorities were calculated, s.
 
-    waiting: an instant and the jobs that waited then with their priorities. Unix time.
+    zero: the second for which they were calculated first, before all jobs. waiting: an instant and
+    the jobs that waited then with their priorities. Unix time.
     """
 
     accounting: str
     controller: str
-    calculated: float
+    calculated: list[float]
+    zero: int
     waiting: list[tuple[float, dict[int, int]]]
 
 
@@ -135,6 +138,7 @@ class Accounted(Slurm):
     def run(self, jobs: Sequence[Job]) -> Ran:
         """Submit jobs at their times, wait until all have ended, and return what was written."""
         calculated = {self._calculated()}
+        (zero,) = struct.unpack_from(">q", self._decayed.read_bytes())
         first = time.time() + 1 + (min(calculated) - time.time()) % 1
         for job in jobs:
             time.sleep(max(first + job.at - time.time(), 0))
@@ -143,28 +147,36 @@ class Accounted(Slurm):
         seen: list[tuple[float, dict[int, int]]] = []
 
         def has_ended() -> bool:
-            time.sleep(1)
+            before = self._calculated()
             queue = self.said("squeue", "-h", "-t", "PD,R,CG", "-o", "%t %i %Q").splitlines()
             words = [line.split() for line in queue]
             waiting = {int(job): int(value) for state, job, value in words if state == "PD"}
-            seen.append((time.time(), waiting))
+            instant = time.time()
+            time.sleep(1)
             calculated.add(self._calculated())
+            # Priorities that were calculated meanwhile may be from before or after it.
+            if self._calculated() == before:
+                seen.append((instant, waiting))
             return not queue
 
         wait(has_ended, "the jobs' end", PATIENCE)
         wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row", 30)
-        # The timer of the calculations does not drift, but one may have waited for a lock.
-        last = max(calculated)
-        return Ran(
-            self._accounting(),
-            (self.folder / "slurmctld.log").read_text(),
-            min(one + 60 * round((last - one) / 60) for one in calculated),
-            seen,
-        )
+        log = (self.folder / "slurmctld.log").read_text()
+        return Ran(self._accounting(), log, sorted(calculated), zero, seen)
 
     def _calculated(self) -> float:
         """Return when priorities were last calculated."""
-        return (self.folder / "state" / "priority_last_decay_ran").stat().st_mtime
+        while True:
+            try:
+                return self._decayed.stat().st_mtime
+            except FileNotFoundError:
+                # The controller removes the old file before it links the new one.
+                time.sleep(0.01)
+
+    @property
+    def _decayed(self) -> Path:
+        """The file that the controller writes after each calculation; it begins with its second."""
+        return self.folder / "state" / "priority_last_decay_ran"
 
     def _accounting(self) -> str:
         return self.said("sacct", "--allusers", "--allocations", "-P", f"--format={COLUMNS}")

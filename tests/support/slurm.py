@@ -9,9 +9,11 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.support.harness import PATIENCE
 
@@ -198,6 +200,7 @@ def slurm(one: Path | Slurm) -> Iterator[Slurm]:
     os.environ["SLURM_CONF"] = str(one.configuration)
     try:
         with ExitStack() as stack:
+            stack.callback(_end_jobs_without_daemons, one.configuration)
             one.start(stack)
             stack.callback(one.end_jobs)
             yield one
@@ -217,6 +220,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(10)
+
+
+def _end_jobs_without_daemons(configuration: Path) -> None:
+    """Kill the jobs that a controller or a node that failed could not end."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            # The title of slurmstepd takes the place of its environment.
+            if process.cwd() == str(configuration.parent) or process.environ().get(
+                "SLURM_CONF"
+            ) == str(configuration):
+                process.kill()
 
 
 def free_ports(count: int) -> list[int]:
