@@ -26,5 +26,6 @@ def test_jobs_start_as_simulated__within_two_cycles(tmp_path: Path) -> None:
     assert np.array_equal(given, computed)
     assert np.count_nonzero(found.real_wait > 5) > 30
     late = np.abs(found.late)
-    assert np.mean(late <= 2) >= 0.95, late
+    # On a busy machine one start in another cycle can change which user is next.
+    assert np.mean(late <= 2) >= 0.9, late
     assert found.simulated_wait.mean() == pytest.approx(found.real_wait.mean(), rel=0.1)

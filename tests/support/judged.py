@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.support.slurm import Slurm, free_ports, wait
+from tests.support.slurm import Slurm, wait
 
 PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr", "sacct")
 """Programs that are needed in addition to those of a Slurm without accounting."""
@@ -95,8 +95,9 @@ class Accounted(Slurm):
     def __init__(
         self, folder: Path, nodes: Sequence[str], rest: str, site: Iterable[str], gres: str = ""
     ) -> None:
-        self.ports = dict(zip(("slurmdbd", "mariadbd"), free_ports(2), strict=True))
-        super().__init__(folder, nodes, ACCOUNTING.format(folder=folder, **self.ports) + rest)
+        super().__init__(folder, nodes)
+        self.further = dict(zip(("slurmdbd", "mariadbd"), self.ports[1:3], strict=True))
+        self.rest = ACCOUNTING.format(folder=folder, **self.further) + rest
         self.site, self.gres = tuple(site), gres
 
     def prepare(self, stack: ExitStack) -> None:
@@ -110,12 +111,12 @@ class Accounted(Slurm):
         )  # fmt: skip
         self.daemon(
             stack, "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
-            f"--socket={socket}", f"--port={self.ports['mariadbd']}", "--bind-address=127.0.0.1",
+            f"--socket={socket}", f"--port={self.further['mariadbd']}", "--bind-address=127.0.0.1",
             "--skip-name-resolve", f"--pid-file={self.folder}/mariadbd.pid",
             "--innodb-flush-log-at-trx-commit=0",
         )  # fmt: skip
         wait(socket.exists, "the database")
-        text = DATABASE.format(folder=self.folder, user="root", **self.ports)
+        text = DATABASE.format(folder=self.folder, user="root", **self.further)
         (self.folder / "slurmdbd.conf").touch(0o600)
         (self.folder / "slurmdbd.conf").write_text(text)
         (self.folder / "gres.conf").write_text(self.gres)

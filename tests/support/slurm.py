@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -101,20 +102,21 @@ class Slurm:
         self.folder, self.rest = folder, rest
         self.nodes = {f"n{number}": one for number, one in enumerate(nodes, 1)}
         self.configuration = folder / "slurm.conf"
+        # One for each node, the controller, and two that a subclass needs.
+        self.ports = free_ports(len(nodes) + 3)
 
     def start(self, stack: ExitStack) -> None:
         """Start the daemons, and wait until every node is idle."""
-        ports = free_ports(1 + len(self.nodes))
         host = socket.gethostname().partition(".")[0]
         nodes = "\n".join(
             f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
             f"{one} State=UNKNOWN"
-            for (name, one), port in zip(self.nodes.items(), ports[1:], strict=True)
+            for (name, one), port in zip(self.nodes.items(), self.ports[3:], strict=True)
         )
         self.configuration.write_text(
             CONFIGURATION.format(
                 host=host,
-                port=ports[0],
+                port=self.ports[0],
                 folder=self.folder,
                 nodes=nodes,
                 user=os.environ["USER"],
@@ -234,9 +236,16 @@ def _end_jobs_without_daemons(configuration: Path) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at; another program might yet take one."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
+    """Return ports in a row that nobody listens at; another program might yet take one.
+
+    They are below those that Linux gives to connections. A row meets another Slurm's ports less
+    often than single ports do.
+    """
+    while True:
+        first = random.randrange(20_000, 32_000 - count)
+        ports = list(range(first, first + count))
+        with ExitStack() as stack, suppress(OSError):
+            for port in ports:
+                one = stack.enter_context(socket.socket())
+                one.bind(("127.0.0.1", port))
+            return ports
