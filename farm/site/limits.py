@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from schedfarm.core.policy.limits import MEANINGS, TRES, is_limit, read_limits
+from schedfarm.core.policy.policy import Policy
 from schedfarm.farm.site.dump.facts import Fact
 from schedfarm.farm.site.notes import Note
 
@@ -69,6 +70,29 @@ def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
                 else:
                     found.append(Limited(kind, numbered, name, key, tres, value, fact.source))
     return found, notes
+
+
+def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list[Note]]:
+    """Return the limits that the jobs of the site allow, and notes on the others.
+
+    A limit that was lowered within the period is below requests of earlier jobs, and these would
+    wait for ever.
+    """
+    from schedfarm.core.engine.limiting import LimitError, counters_of
+
+    kept, notes = [*limits], list[Note]()
+    while kept:
+        policy = Policy.parse(replace(site, limits=tuple(kept)).policy())
+        try:
+            counters_of(site.jobs, policy)
+        except LimitError as error:
+            (one,) = (one for one in kept if read_limits(f"({one.text()})") == (error.limit,))
+            kept.remove(one)
+            what = f"{one.key} {one.equals} of {one.kind} {one.name}".strip()
+            notes.append(Note(what, one.source, f"{error.why}, and other jobs wait less"))
+        else:
+            break
+    return kept, notes
 
 
 def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str, Limits]]:

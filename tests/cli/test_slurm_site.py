@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
+from schedfarm.farm.site.calibration import fit, period_of
+from schedfarm.farm.site.dump.facts import tres
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
@@ -170,6 +175,9 @@ REFUSED = [
     ("slurm.conf", "Age=1000", "Age=many", "PriorityWeightAge=many; give"),
     ("reservations.txt", "No reservations", "ReservationName=a StartTime=x", "Time='x' is not"),
     ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
+    ("slurm.conf", "HalfLife=7-0", "HalfLife=²-0", "DecayHalfLife=²-0; give a time"),
+    ("slurm.conf", "JobFactor=2", "JobFactor=²", "PriorityJobFactor=²; give a whole number"),
+    ("slurm.conf", "job_test=50", "job_test=²", "bf_max_job_test=²; give a whole number"),
 ]  # fmt: skip
 """A file, a text in it, what it becomes, and a part of the sentence that refuses the dump."""
 
@@ -192,8 +200,70 @@ def test_wrong_calls_are_refused(dump: Path, farm: Farm) -> None:
     assert "and there are 2 (--processors)" in narrow
     long = farm("site", dump, "--warmup", 5, status=2).stderr
     assert "of which 5.0 are the warm-up" in long
+    endless = farm("site", dump, "--warmup", "nan", status=2).stderr
+    assert "--warmup nan: give a finite number of weeks" in endless
     (dump / "qos.txt").unlink()
     assert "has no qos.txt" in sentence(farm("site", dump, status=2).stderr)
+
+
+def test_a_limit_below_a_job_is_left_out(dump: Path, farm: Farm) -> None:
+    """The caution names the limit, a job and the effect; a limit that jobs allow stays."""
+    change(dump / "qos.txt", "normal|10|||||", "normal|10||cpu=1|4||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "GrpTRES cpu=1 of qos normal (qos.txt:2, grptres): job 10" in said
+    assert "alone exceeds it" in said
+    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+
+
+def test_a_refused_setting_ends_the_fit_in_its_sentence(dump: Path) -> None:
+    """scipy would make a RuntimeError of it."""
+    limit = Limited("qos", "1", "normal", "GrpTRES", "cpu", 1, "qos.txt:2")
+    site = replace(read_site(dump), limits=(limit,))
+    with pytest.raises(InputError, match="alone exceeds"):
+        fit(site, period_of(site))
+
+
+def test_a_value_of_0_is_not_fitted(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "PriorityWeightAge=1000", "PriorityWeightAge=0")
+    change(dump / "slurm.conf", "HalfLife=7-0", "HalfLife=0")
+    for name in ("age", "halflife"):
+        said = farm("site", dump, "--fit", name, status=2).stderr
+        assert f"--fit {name}: its value is 0 (slurm.conf:" in said
+
+
+def test_default_lines_hold_for_the_partitions_after_them(dump: Path) -> None:
+    """A later one adds to the earlier, and DEFAULT is not a partition."""
+    change(
+        dump / "slurm.conf",
+        "PartitionName=debug",
+        "PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=default State=UP\n"
+        "PartitionName=debug",
+    )
+    change(dump / "slurm.conf", " PriorityJobFactor=2", "")
+    factors = read_site(dump).factors
+    assert {name: fact.value for name, fact in factors.items()} == {"batch": 1, "debug": 7}
+    assert "with DEFAULT of slurm.conf:" in factors["debug"].source
+
+
+def test_a_partition_without_jobs_is_refused(dump: Path, farm: Farm) -> None:
+    with (dump / "sinfo.txt").open("a") as table:
+        table.write("x1|lonely|16|64000||idle\n")
+    said = sentence(farm("site", dump, "--partition", "lonely", status=2).stderr)
+    assert "--partition: " in said
+    assert "has no job of lonely; give one of those with jobs: batch, debug" in said
+
+
+AMOUNTS = [
+    ("cpu=64", 64), ("cpu=1K", 1024), ("cpu=2M", 2 * 1024**2), ("gres/gpu=1.50K", 1536),
+    ("mem=512K", 1), ("mem=2048K", 2), ("mem=1025K", 2), ("mem=3M", 3), ("mem=1.50G", 1536),
+    ("mem=2T", 2 * 1024**2), ("mem=1P", 1024**3), ("mem=0M", 0),
+]  # fmt: skip
+"""Amounts as Slurm prints them, and numbers; memory in MiB."""
+
+
+@pytest.mark.parametrize(("text", "number"), AMOUNTS)
+def test_units_of_amounts(text: str, number: int) -> None:
+    assert tres("qos.txt:2", text) == {text.partition("=")[0]: number}
 
 
 def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:
