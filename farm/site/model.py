@@ -18,6 +18,7 @@ from schedfarm.core.numerals import counted
 from schedfarm.core.policy.multifactor import Account, Multifactor
 from schedfarm.core.workload.select import select
 from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.columns import unread
 from schedfarm.farm.site.dump.associations import Associations
 from schedfarm.farm.site.dump.conf import Conf
 from schedfarm.farm.site.dump.facts import Fact, is_whole
@@ -29,6 +30,9 @@ from schedfarm.farm.site.notes import Note, notes_of
 
 CLEAN = Clean(submit="eligible")
 """Reading of the accounting: a job arrives when a scheduler could first start it."""
+
+ENFORCING = frozenset({"limits", "safe", "all"})
+"""Words of AccountingStorageEnforce with which Slurm enforces limits."""
 
 TESTED = "500"
 """Slurm's default of bf_max_job_test."""
@@ -125,11 +129,31 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
-    limits, unlimited = limits_of(site, number)
-    limits, impossible = possible(site, limits)
+    limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    notes = (*notes_of(site, parts, others, rest), *unlimited, *impossible)
+    notes = (*notes_of(site, parts, others, rest), *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
+
+
+def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], list[Note]]:
+    """Return the limits that are simulated, if Slurm enforces any, and notes on the others."""
+    found, notes = limits_of(site, number)
+    enforced = conf.get("AccountingStorageEnforce", "")
+    if not found:
+        return [], notes
+    if not enforced.value:
+        notes.append(Note(
+            "a site without limits", enforced.source,
+            "Slurm enforces none by default, and the limits of the dump are simulated",
+        ))  # fmt: skip
+    elif ENFORCING.isdisjoint(enforced.value.lower().split(",")):
+        return [], [Note(
+            "limits of QOS and associations",
+            f"{enforced.source}, AccountingStorageEnforce={enforced.value}",
+            "the site does not enforce them without the word limits, and no job waits for one",
+        )]  # fmt: skip
+    allowed, impossible = possible(site, found)
+    return allowed, notes + impossible
 
 
 def _cluster(

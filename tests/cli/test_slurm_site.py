@@ -206,6 +206,58 @@ def test_wrong_calls_are_refused(dump: Path, farm: Farm) -> None:
     assert "has no qos.txt" in sentence(farm("site", dump, status=2).stderr)
 
 
+def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
+    """Those of the root are of the policy; a column that is not simulated is a caution."""
+    change(dump / "qos.txt", "Name|Priority|", "Name|MaxWall|Flags|UsageFactor|MyOwn|Priority|")
+    change(dump / "qos.txt", "normal|", "normal|1-0|DenyOnLimit|1.000000||")
+    change(dump / "qos.txt", "high|", "high|2-0||2.000000||")
+    change(dump / "qos.txt", "low|", "low||||x|")
+    change(dump / "qos.txt", "GrpJobs", "MaxTRESRunMinsPA")
+    change(dump / "qos.txt", "low||||x|0|||", "low||||x|0|||cpu=9999999")
+    change(dump / "assoc.txt", "|root|||1||", "|root|||1|40|")
+    (dump / "slurm.conf").write_text(
+        (dump / "slurm.conf").read_text()
+        + "AccountingStorageEnforce=limits,qos\nPriorityWeightTRES=CPU=5,GRES/gpu=7\n"
+        "PartitionName=DEFAULT MaxTime=7-0 QOS=part\n"
+        "PartitionName=batch\nPartitionName=debug\n"
+    )
+    said = farm("site", dump, "--no-fit").stderr
+    for part in (
+        "MaxWall=1-0 of qos normal, high (qos.txt:2, maxwall): a job that exceeds it waits",
+        "Flags=DenyOnLimit of qos normal (qos.txt:2, flags): the rules",
+        "UsageFactor=2.000000 of qos high (qos.txt:3, usagefactor): usage counts once",
+        "myown=x of qos low (qos.txt:4, myown): it has no effect here",
+        "PriorityWeightTRES=GRES/gpu=7 (slurm.conf:",
+        "QOS=part of partitions batch, debug (slurm.conf:",
+        "MaxTime=7-0 of partitions batch, debug (slurm.conf:",
+    ):
+        assert f"caution: not simulated: {part}" in said
+    site = read_site(dump)
+    assert [(one.kind, one.key) for one in site.limits] == [
+        ("qos", "MaxTRESRunMinsPerAccount"), ("root", "GrpJobs")
+    ]  # fmt: skip
+    assert "root.GrpJobs=40" in Policy.parse(site.policy()).limits
+
+
+def test_limits_that_the_site_does_not_enforce_are_left_out(dump: Path, farm: Farm) -> None:
+    change(dump / "qos.txt", "high|100|||||", "high|100|||4||")
+    assert "Slurm enforces none by default" in farm("site", dump, "--no-fit").stderr
+    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write("AccountingStorageEnforce=associations,qos\n")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "AccountingStorageEnforce=associations,qos): the site does not enforce them" in said
+    assert read_site(dump).limits == ()
+
+
+def test_limits_of_accounts_need_their_tree(dump: Path, farm: Farm) -> None:
+    """Under priority/basic there is none, and a caution says so."""
+    change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
+    change(dump / "assoc.txt", "|physics|science||2|||", "|physics|science||2|9||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "limits of account physics (assoc.txt:4, grpjobs): its jobs wait less" in said
+
+
 def test_a_limit_below_a_job_is_left_out(dump: Path, farm: Farm) -> None:
     """The caution names the limit, a job and the effect; a limit that jobs allow stays."""
     change(dump / "qos.txt", "normal|10|||||", "normal|10||cpu=1|4||")
