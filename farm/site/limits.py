@@ -81,21 +81,20 @@ def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list
     A limit that was lowered within the period is below requests of earlier jobs, and these would
     wait for ever.
     """
-    from schedfarm.core.engine.limiting import LimitError, counters_of
+    from schedfarm.core.engine.limiting import faults_of
 
     kept, notes = [*limits], list[Note]()
     while kept:
         policy = Policy.parse(replace(site, limits=tuple(kept)).policy())
-        try:
-            counters_of(site.jobs, policy)
-        except LimitError as error:
-            (one,) = (one for one in kept if read_limits(f"({one.text()})") == (error.limit,))
+        faults = {fault.limit: fault.why for fault in faults_of(site.jobs, policy)}
+        if not faults:
+            break
+        read = {one: read_limits(f"({one.text()})")[0] for one in kept}
+        for one in [one for one in kept if read[one] in faults]:
             kept.remove(one)
             holder = "a user" if one.kind == "user" else f"{one.kind} {one.name}".strip()
             what = f"{one.key} {one.equals} of {holder}"
-            notes.append(Note(what, one.source, f"{error.why}, and other jobs wait less"))
-        else:
-            break
+            notes.append(Note(what, one.source, f"{faults[read[one]]}, and other jobs wait less"))
     return kept, notes
 
 

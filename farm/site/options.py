@@ -129,9 +129,9 @@ def unsupported(conf: Conf) -> Iterator[tuple[str, str, str]]:
             text = f"{row.key}={given.value}" if given.value else row.key
             yield text, given.source, row.effect
     tres = conf.get("PriorityWeightTRES", "")
-    for part in filter(None, tres.value.split(",")):
-        name, _, weight = part.partition("=")
-        if name.strip().lower() != "cpu" and weight.strip() != "0":
+    for part in tres.value.split(","):
+        name, equals, weight = part.partition("=")
+        if equals and name.strip().lower() != "cpu" and weight.strip() != "0":
             effect = f"a request of {name.strip()} does not raise the priority"
             yield f"PriorityWeightTRES={part.strip()}", tres.source, effect
     flags = conf.get("PriorityFlags", "")

@@ -264,7 +264,12 @@ def test_a_limit_below_a_job_is_left_out(dump: Path, farm: Farm) -> None:
     said = farm("site", dump, "--no-fit").stderr
     assert "GrpTRES cpu=1 of qos normal (qos.txt:2, grptres): job 10" in said
     assert "alone exceeds it" in said
-    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+    change(dump / "qos.txt", "high|100|||||", "high|100||cpu=1|||")
+    site = read_site(dump)
+    assert [one.key for one in site.limits] == ["GrpJobs"]
+    assert [note.what for note in site.notes if "cpu=1" in note.what] == [
+        "GrpTRES cpu=1 of qos normal", "GrpTRES cpu=1 of qos high"
+    ]  # fmt: skip
 
 
 def test_a_refused_setting_ends_the_fit_in_its_sentence(dump: Path) -> None:
