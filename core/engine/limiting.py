@@ -25,6 +25,18 @@ _OVER = {
 """Limits of a QOS in place of those of associations; the others are of the same name."""
 
 
+class LimitError(InputError):
+    """A limit that the jobs of a workload make impossible, and the reason without its name."""
+
+    def __init__(self, message: str, limit: Limit, why: str) -> None:
+        # All three in `args`, from which workers unpickle it.
+        super().__init__(message, limit, why)
+        self.limit, self.why = limit, why
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Entries(NamedTuple):
     """The jobs of one limit: the counter of each, 0.., and whether the limit holds for it."""
 
@@ -145,16 +157,20 @@ class _Jobs:
             for kind, name in named.items():
                 self._check_name(limit, kind, name, known[kind])
             if limit.tres and (getattr(self.workload, limit.tres) < 0).all():
-                raise InputError(
+                raise LimitError(
                     f"limits: {limit.says} limits {limit.tres}, which no job of the log requests; "
-                    "leave it out"
+                    "leave it out",
+                    limit,
+                    f"no job of the log requests {limit.tres}",
                 )
 
     def _check_column(self, limit: Limit, kind: str) -> None:
         if len(self.workload) and (getattr(self.workload, COLUMNS[kind]) == -1).all():
-            raise InputError(
+            raise LimitError(
                 f"limits: {limit.says} needs the {kind} of each job, which the log "
-                f"{self.workload.name!r} does not give; leave it out"
+                f"{self.workload.name!r} does not give; leave it out",
+                limit,
+                f"the log does not give the {kind} of each job",
             )
 
     def _check_name(self, limit: Limit, kind: str, name: str, listed: set[str]) -> None:
@@ -240,7 +256,8 @@ def _amounts(workload: Workload, limit: Limit, jobs: Int64) -> Int64:
 def _check_amounts(workload: Workload, one: Entries, value: Int64, lasting: bool) -> None:
     times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0
     if float((value * times).sum()) >= _MOST:
-        raise InputError(f"limits: {one.limit.says}: the requests of all jobs exceed 2^62 in all")
+        why = "the requests of all jobs exceed 2^62 in all"
+        raise LimitError(f"limits: {one.limit.says}: {why}", one.limit, why)
 
 
 def _check_possible(workload: Workload, one: Entries, whole: Int64, limit: int) -> None:
@@ -248,7 +265,9 @@ def _check_possible(workload: Workload, one: Entries, whole: Int64, limit: int) 
     over = one.checked & (whole > limit)
     if over.any():
         job = int(workload.job[one.jobs[int(over.argmax())]])
-        raise InputError(
+        raise LimitError(
             f"limits: job {job} alone exceeds {one.limit.text} and would wait for ever; raise the "
-            f"limit, or leave out the {int(over.sum())} such jobs"
+            f"limit, or leave out the {int(over.sum())} such jobs",
+            one.limit,
+            f"job {job} alone exceeds it, one of {int(over.sum())}",
         )

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
+from schedfarm.farm.site.calibration import fit, period_of
+from schedfarm.farm.site.dump.facts import tres
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
@@ -170,6 +175,9 @@ REFUSED = [
     ("slurm.conf", "Age=1000", "Age=many", "PriorityWeightAge=many; give"),
     ("reservations.txt", "No reservations", "ReservationName=a StartTime=x", "Time='x' is not"),
     ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
+    ("slurm.conf", "HalfLife=7-0", "HalfLife=²-0", "DecayHalfLife=²-0; give a time"),
+    ("slurm.conf", "JobFactor=2", "JobFactor=²", "PriorityJobFactor=²; give a whole number"),
+    ("slurm.conf", "job_test=50", "job_test=²", "bf_max_job_test=²; give a whole number"),
 ]  # fmt: skip
 """A file, a text in it, what it becomes, and a part of the sentence that refuses the dump."""
 
@@ -192,8 +200,122 @@ def test_wrong_calls_are_refused(dump: Path, farm: Farm) -> None:
     assert "and there are 2 (--processors)" in narrow
     long = farm("site", dump, "--warmup", 5, status=2).stderr
     assert "of which 5.0 are the warm-up" in long
+    endless = farm("site", dump, "--warmup", "nan", status=2).stderr
+    assert "--warmup nan: give a finite number of weeks" in endless
     (dump / "qos.txt").unlink()
     assert "has no qos.txt" in sentence(farm("site", dump, status=2).stderr)
+
+
+def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
+    """Those of the root are of the policy; a column that is not simulated is a caution."""
+    change(dump / "qos.txt", "Name|Priority|", "Name|MaxWall|Flags|UsageFactor|MyOwn|Priority|")
+    change(dump / "qos.txt", "normal|", "normal|1-0|DenyOnLimit|1.000000||")
+    change(dump / "qos.txt", "high|", "high|2-0||2.000000||")
+    change(dump / "qos.txt", "low|", "low||||x|")
+    change(dump / "qos.txt", "GrpJobs", "MaxTRESRunMinsPA")
+    change(dump / "qos.txt", "low||||x|0|||", "low||||x|0|||cpu=9999999")
+    change(dump / "assoc.txt", "|root|||1||", "|root|||1|40|")
+    (dump / "slurm.conf").write_text(
+        (dump / "slurm.conf").read_text()
+        + "AccountingStorageEnforce=limits,qos\nPriorityWeightTRES=CPU=5,GRES/gpu=7\n"
+        "PartitionName=DEFAULT MaxTime=7-0 QOS=part\n"
+        "PartitionName=batch\nPartitionName=debug\n"
+    )
+    said = farm("site", dump, "--no-fit").stderr
+    for part in (
+        "MaxWall=1-0 of qos normal, high (qos.txt:2, maxwall): a job that exceeds it waits",
+        "Flags=DenyOnLimit of qos normal (qos.txt:2, flags): the rules",
+        "UsageFactor=2.000000 of qos high (qos.txt:3, usagefactor): usage counts once",
+        "myown=x of qos low (qos.txt:4, myown): it has no effect here",
+        "PriorityWeightTRES=GRES/gpu=7 (slurm.conf:",
+        "QOS=part of partitions batch, debug (slurm.conf:",
+        "MaxTime=7-0 of partitions batch, debug (slurm.conf:",
+    ):
+        assert f"caution: not simulated: {part}" in said
+    site = read_site(dump)
+    assert [(one.kind, one.key) for one in site.limits] == [
+        ("qos", "MaxTRESRunMinsPerAccount"), ("root", "GrpJobs")
+    ]  # fmt: skip
+    assert "root.GrpJobs=40" in Policy.parse(site.policy()).limits
+
+
+def test_limits_that_the_site_does_not_enforce_are_left_out(dump: Path, farm: Farm) -> None:
+    change(dump / "qos.txt", "high|100|||||", "high|100|||4||")
+    assert "Slurm enforces none by default" in farm("site", dump, "--no-fit").stderr
+    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write("AccountingStorageEnforce=associations,qos\n")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "AccountingStorageEnforce=associations,qos): the site does not enforce them" in said
+    assert read_site(dump).limits == ()
+
+
+def test_limits_of_accounts_need_their_tree(dump: Path, farm: Farm) -> None:
+    """Under priority/basic there is none, and a caution says so."""
+    change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
+    change(dump / "assoc.txt", "|physics|science||2|||", "|physics|science||2|9||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "limits of account physics (assoc.txt:4, grpjobs): its jobs wait less" in said
+
+
+def test_a_limit_below_a_job_is_left_out(dump: Path, farm: Farm) -> None:
+    """The caution names the limit, a job and the effect; a limit that jobs allow stays."""
+    change(dump / "qos.txt", "normal|10|||||", "normal|10||cpu=1|4||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "GrpTRES cpu=1 of qos normal (qos.txt:2, grptres): job 10" in said
+    assert "alone exceeds it" in said
+    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+
+
+def test_a_refused_setting_ends_the_fit_in_its_sentence(dump: Path) -> None:
+    """scipy would make a RuntimeError of it."""
+    limit = Limited("qos", "1", "normal", "GrpTRES", "cpu", 1, "qos.txt:2")
+    site = replace(read_site(dump), limits=(limit,))
+    with pytest.raises(InputError, match="alone exceeds"):
+        fit(site, period_of(site))
+
+
+def test_a_value_of_0_is_not_fitted(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "PriorityWeightAge=1000", "PriorityWeightAge=0")
+    change(dump / "slurm.conf", "HalfLife=7-0", "HalfLife=0")
+    for name in ("age", "halflife"):
+        said = farm("site", dump, "--fit", name, status=2).stderr
+        assert f"--fit {name}: its value is 0 (slurm.conf:" in said
+
+
+def test_default_lines_hold_for_the_partitions_after_them(dump: Path) -> None:
+    """A later one adds to the earlier, and DEFAULT is not a partition."""
+    change(
+        dump / "slurm.conf",
+        "PartitionName=debug",
+        "PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=default State=UP\n"
+        "PartitionName=debug",
+    )
+    change(dump / "slurm.conf", " PriorityJobFactor=2", "")
+    factors = read_site(dump).factors
+    assert {name: fact.value for name, fact in factors.items()} == {"batch": 1, "debug": 7}
+    assert "with DEFAULT of slurm.conf:" in factors["debug"].source
+
+
+def test_a_partition_without_jobs_is_refused(dump: Path, farm: Farm) -> None:
+    with (dump / "sinfo.txt").open("a") as table:
+        table.write("x1|lonely|16|64000||idle\n")
+    said = sentence(farm("site", dump, "--partition", "lonely", status=2).stderr)
+    assert "--partition: " in said
+    assert "has no job of lonely; give one of those with jobs: batch, debug" in said
+
+
+AMOUNTS = [
+    ("cpu=64", 64), ("cpu=1K", 1024), ("cpu=2M", 2 * 1024**2), ("gres/gpu=1.50K", 1536),
+    ("mem=512K", 1), ("mem=2048K", 2), ("mem=1025K", 2), ("mem=3M", 3), ("mem=1.50G", 1536),
+    ("mem=2T", 2 * 1024**2), ("mem=1P", 1024**3), ("mem=0M", 0),
+]  # fmt: skip
+"""Amounts as Slurm prints them, and numbers; memory in MiB."""
+
+
+@pytest.mark.parametrize(("text", "number"), AMOUNTS)
+def test_units_of_amounts(text: str, number: int) -> None:
+    assert tres("qos.txt:2", text) == {text.partition("=")[0]: number}
 
 
 def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:
