@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Limited:
     """Hold a limit: what has it, with the log's numbers and with names, the key, value and source.
 
-    kind: as in a policy. tres: the resource, empty for a number of jobs.
+    kind: as in a policy. tres: the resource, empty for a number of jobs. axis: its name as an axis
+    of a campaign, which no other limit of the site has.
     """
 
     kind: str
@@ -30,17 +31,12 @@ class Limited:
     tres: str
     value: int
     source: str
+    axis: str = ""
 
     @property
     def equals(self) -> str:
         """The value as sacctmgr writes it."""
         return f"{self.tres}={self.value}" if self.tres else str(self.value)
-
-    @property
-    def axis(self) -> str:
-        """Name of the limit as an axis of a campaign."""
-        words = "_".join(filter(None, (self.name, self.key, self.tres)))
-        return re.sub(r"[^A-Za-z0-9_]+", "_", f"{self.kind}_{words}")
 
     def text(self, *, axis: bool = False) -> str:
         """Return the limit as in a policy; its value may be that of its axis."""
@@ -68,11 +64,34 @@ def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
             for tres, value in amounts.items():
                 key = _key(kind, column, tres)
                 if key is None:
-                    of = f"{column} of {kind} {name}".strip() + f" ({tres})" * bool(tres)
+                    of = f"{column} of {_holder(kind, name)}" + f" ({tres})" * bool(tres)
                     notes.append(Note(of, fact.source, "its jobs wait less"))
                 else:
                     found.append(Limited(kind, numbered, name, key, tres, value, fact.source))
-    return found, notes
+    return _with_axes(found), notes
+
+
+def _holder(kind: str, name: str) -> str:
+    """Return what has a limit; the campaign's file has the notes, and no names of users."""
+    return "a user" if kind == "user" else f"{kind} {name}".strip()
+
+
+def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
+    """Return the limits with names of axes: those of users have the log's numbers.
+
+    A store has the names of its axes, and anyone may read it.
+    """
+    found: dict[str, Limited] = {}
+    for one in limits:
+        name = one.number if one.kind == "user" else one.name
+        words = "_".join(filter(None, (one.kind, name, one.key, one.tres)))
+        first = axis = re.sub(r"[^A-Za-z0-9_]+", "_", words)
+        count = 1
+        while axis in found:
+            count += 1
+            axis = f"{first}_{count}"
+        found[axis] = replace(one, axis=axis)
+    return [*found.values()]
 
 
 def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list[Note]]:
@@ -91,8 +110,7 @@ def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list
         except LimitError as error:
             (one,) = (one for one in kept if read_limits(f"({one.text()})") == (error.limit,))
             kept.remove(one)
-            holder = "a user" if one.kind == "user" else f"{one.kind} {one.name}".strip()
-            what = f"{one.key} {one.equals} of {holder}"
+            what = f"{one.key} {one.equals} of {_holder(one.kind, one.name)}"
             notes.append(Note(what, one.source, f"{error.why}, and other jobs wait less"))
         else:
             break

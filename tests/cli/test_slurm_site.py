@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -14,12 +16,14 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
-from schedfarm.farm.site.calibration import fit, period_of
+from schedfarm.farm.site.calibration import DAY, fit, period_of
 from schedfarm.farm.site.dump.facts import tres
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
+from schedfarm.farm.site.parameters import Setting
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
@@ -86,12 +90,18 @@ def test_the_campaign_has_the_order_of_the_site(dump: Path) -> None:
     )
 
 
-def test_a_dump_is_calibrated_and_judged(tmp_path: Path, farm: Farm) -> None:
+def test_a_dump_is_calibrated_and_judged(
+    tmp_path: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fit finds the processors of a site that uses fewer than sinfo lists."""
+    monkeypatch.setattr("schedfarm.farm.cli.counting.LINE_SECONDS", 0.0)
     truth = Truth(jobs=2000, weeks=5, nodes=8, load=0.75)
     write_dump(tmp_path / "dump", truth)
     said = farm("site", tmp_path / "dump", "--out", tmp_path / "dump", "--trials", 30, "--json")
+    assert "NaN" not in said.stdout
+    assert "/30 simulations" in said.stderr
     facts = json.loads(said.stdout)
+    assert all(group["jobs"] for group in facts["judgement"]["groups"])
     (found,) = facts["fitted"]
     assert found["low"] <= truth.processors <= found["high"]
     assert found["given"] == 128
@@ -155,6 +165,121 @@ def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
     assert any("partition debug" in note["what"] for note in facts["not_simulated"])
     other = farm("site", dump, "--no-fit", "--json", "--partition", "debug")
     assert "8 nodes of debug" in json.loads(other.stdout)["processors"]["source"]
+
+
+def test_the_campaign_has_no_names_of_users(dump: Path, farm: Farm) -> None:
+    """Axes of users have numbers; the table of names is a file that only its owner can read."""
+    change(dump / "assoc.txt", "user02|2|||", "user02|2||cpu=4|3")
+    lines = (dump / "assoc.txt").read_text().splitlines()
+    kept = [line for line in lines if "|user03|" not in line]
+    (dump / "assoc.txt").write_text("\n".join(kept) + "\n")
+    farm("site", dump, "--no-fit")
+    made = (dump / "campaign.toml").read_text()
+    assert "user0" not in made
+    names = read_site(dump).names
+    user = next(n for n, name in names["user"].items() if name == "user02")
+    group = next(n for n, name in names["group"].items() if name == "biology")
+    assert f"user_{user}_{group}_MaxJobs" in tomllib.loads(made)["axes"]
+    tables = dump / "site.toml"
+    assert f"#   {user} user02\n" in tables.read_text()
+    assert tables.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_campaign_of_odd_names_is_readable(dump: Path, farm: Farm) -> None:
+    """Names that differ in signs only, a partition without jobs, control characters."""
+    change(dump / "qos.txt", "high|100|||||", "a.b|100|||5||")
+    change(dump / "qos.txt", "low|0|||||", "a-b|0|||6||")
+    change(dump / "sacct.txt", "|high|", "|a.b|")
+    change(dump / "sacct.txt", "|low|", "|a-b|")
+    with (dump / "sinfo.txt").open("a") as sinfo:
+        sinfo.write("n001|unused|16|64000|(null)|idle\nd001|other|16|64000|(null)|idle\n")
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write('PreemptType="preempt/\x1b[2Jqos"\n')
+    farm("site", dump, "--no-fit")
+    made = Campaign.from_toml(dump / "campaign.toml")
+    assert "PreemptType=preempt/?[2Jqos" in (dump / "campaign.toml").read_text()
+    assert {"qos_a_b_GrpJobs", "qos_a_b_GrpJobs_2"} < {*made.axes}
+    assert made.traces[0].select["partitions"] == ["batch", "debug"]
+
+
+def test_edited_files_and_links_are_kept(dump: Path, farm: Farm, tmp_path: Path) -> None:
+    """Only files that are as the command wrote them are replaced."""
+    farm("site", dump, "--no-fit")
+    farm("site", dump, "--no-fit", "--processors", 200)
+    campaign = dump / "campaign.toml"
+    change(campaign, "resamples = 10", "resamples = 5")
+    edited = campaign.read_text()
+    assert "was edited" in sentence(farm("site", dump, "--no-fit", status=2).stderr)
+    assert campaign.read_text() == edited
+    farm("site", dump, "--no-fit", "--replace")
+    assert "resamples = 10" in campaign.read_text()
+    campaign.rename(tmp_path / "elsewhere")
+    campaign.symlink_to(tmp_path / "elsewhere")
+    refused = farm("site", dump, "--no-fit", "--replace", status=2)
+    assert "campaign.toml is a link" in sentence(refused.stderr)
+
+
+def test_an_example_is_a_new_folder(dump: Path, farm: Farm, tmp_path: Path) -> None:
+    """A real dump is never replaced."""
+    log = (dump / "sacct.txt").read_text()
+    said = sentence(farm("site", "--example", dump, status=2).stderr)
+    assert "has sacct.txt already" in said
+    assert (dump / "sacct.txt").read_text() == log
+    said = farm("site", "--example", tmp_path / "new", "--jobs", 1000, "--json").stdout
+    assert json.loads(said) == {"dump": str(tmp_path / "new"), "jobs": 1000, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("d1", "--example", "d2", "--script"), "--example d2 does nothing with --script"),
+        (("--script", "--jobs", 5000), "--jobs 5000 does nothing with --script; leave one out"),
+        (("d1", "--example", "d2"), "DUMPDIR d1 does nothing with --example; leave one out"),
+        (("--example", "x", "--no-fit"), "--no-fit does nothing with --example; leave one out"),
+        (("d1", "--no-fit", "--trials", 20), "--trials 20 does nothing with --no-fit"),
+        (("d1", "--no-fit", "--fit", "age"), "--fit does nothing with --no-fit; leave one out"),
+        (("d1", "--jobs", 5000), "--jobs 5000 does nothing without --example; give both"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    farm: Farm, words: tuple[object, ...], said: str
+) -> None:
+    assert said in sentence(farm("site", *words, status=2).stderr)
+
+
+def test_an_interrupted_fit_writes_nothing(
+    dump: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sentence, and status 130."""
+
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("schedfarm.farm.site.calibration._Losses.of", interrupted)
+    monkeypatch.setattr("schedfarm.farm.cli.os._exit", sys.exit)
+    said = farm("site", dump, "--trials", 10, status=130).stderr.splitlines()[-1]
+    assert said == "farm: interrupted; no file was written; the same command starts over"
+    assert not (dump / "site.toml").exists()
+
+
+def test_agreement_is_counted_from_the_judged_period(dump: Path) -> None:
+    """Days before it are not blocks of the bootstrap: three days are too few for an interval."""
+    site = read_site(dump)
+    jobs = replace(site.jobs, logged_wait=np.full(len(site.jobs), DAY))
+    begin = int(jobs.submit[-1]) - 2 * DAY
+    known = jobs.submit >= begin
+    start = (jobs.submit + jobs.logged_wait)[known]
+    found = _agreement(replace(site, jobs=jobs), known, start, 1, begin)
+    assert found == Range(1, None, None)
+
+
+def test_facts_have_no_nan(dump: Path) -> None:
+    """Waits of 0 s have no relative error, and groups without jobs are left out."""
+    site = read_site(dump)
+    facts = judge(site, Setting(128, site.order), period_of(site)).facts()
+    assert facts["groups"][0]["bias"] == {"value": None, "low": None, "high": None}
+    assert all(group["jobs"] for group in facts["groups"])
+    json.dumps(facts, allow_nan=False)
 
 
 REFUSED = [
