@@ -644,11 +644,11 @@ def _limits() -> Iterator[Case]:
     # The second, held until 10, needs all processors: reserved, it would keep the third from 2.
     name = "a held job holds no reservation"
     jobs = [(0, 10, 10, 3, 1), (1, 5, 5, 4, 1), (2, 20, 20, 1, 2), (3, 3, 3, 2, 3)]
-    for rule in ("easy", "depth(1)", "depth(2)", "conservative"):
+    for rule in ("easy", "depth(1)", "depth(2)"):
         yield case(name, rule, one, [0, 22, 2, 10], *jobs)._replace(backfilled=[3])
-    name = "a job that is held when it enters the queue has no promise"
+    name = "a job that is held when it enters the queue has neither reservation nor promise"
     found = case(name, "conservative", one, [0, 22, 2, 10], *jobs)
-    yield found._replace(promises=[0, NO, 2, 10])
+    yield found._replace(promises=[0, NO, 2, 10], backfilled=[3])
     name = "GrpTRES counts the processors of an account, up to the limit"
     jobs = [(0, 10, 10, 2, 1), (1, 5, 5, 2, 2), (2, 5, 5, 1, 3), (2, 6, 6, 1, 3, 8)]
     yield case(name, "none", "account.7.GrpTRES=cpu=3", [0, 10, 2, 2], *jobs)
