@@ -38,6 +38,11 @@ class Meaning:
     each: str = ""
     short: str = ""
 
+    @property
+    def of_jobs(self) -> bool:
+        """Whether the limit is a number of jobs, not amounts of resources."""
+        return self.counts in ("jobs", "submitted")
+
 
 _HIERARCHY = ("user", "account", "root")
 
@@ -179,7 +184,7 @@ def _limit(kind: str, name: str, given: str, value: str) -> Limit:
         raise InputError(
             f"{name!r} is not a name; names have letters, digits, '_', '.' and '-' only"
         )
-    if MEANINGS[what].counts in ("jobs", "submitted"):
+    if MEANINGS[what].of_jobs:
         return Limit(kind, name, what, "", _whole(value))
     tres, equals, amount = (one.strip() for one in value.partition("="))
     if tres.lower() not in TRES:
@@ -202,6 +207,11 @@ def _memory(text: str) -> int:
     if unit not in _MEGABYTES or not _WHOLE.fullmatch(number) or int(number) > 2**40:
         raise InputError(f"{text!r} is not an amount of memory; give one such as 512G")
     return int(number) * _MEGABYTES[unit]
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """Return the limit of a name of sacctmgr, long or short, in any case; None of other names."""
+    return MEANINGS.get(_SPELT.get(name.lower(), ""))
 
 
 def is_limit(name: str) -> bool:
