@@ -261,6 +261,7 @@ def _conf(truth: Truth, hidden: Sequence[str]) -> str:
     order = truth.order
     keys: Mapping[str, object] = {
         "ClusterName": CLUSTER,
+        "AccountingStorageEnforce": "limits,qos",
         "SchedulerType": "sched/backfill",
         "SchedulerParameters": f"bf_max_job_test={truth.depth}",
         "SelectType": "select/cons_tres",

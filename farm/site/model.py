@@ -141,16 +141,11 @@ def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], lis
     enforced = conf.get("AccountingStorageEnforce", "")
     if not found:
         return [], notes
-    if not enforced.value:
-        notes.append(Note(
-            "a site without limits", enforced.source,
-            "Slurm enforces none by default, and the limits of the dump are simulated",
-        ))  # fmt: skip
-    elif ENFORCING.isdisjoint(enforced.value.lower().split(",")):
+    if ENFORCING.isdisjoint(enforced.value.lower().split(",")):
         return [], [Note(
             "limits of QOS and associations",
             f"{enforced.source}, AccountingStorageEnforce={enforced.value}",
-            "the site does not enforce them without the word limits, and no job waits for one",
+            "Slurm enforces limits only with the word limits, and no job waits for one",
         )]  # fmt: skip
     allowed, impossible = possible(site, found)
     return allowed, notes + impossible

@@ -100,6 +100,8 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
     for name, factor in site.factors.items():
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
+    if limits := list(_limits(site, "root", "")):
+        yield from ("", "[root]", *limits)
     yield from ("", "[scheduler]")
     yield _line("rule", site.rule.value, site.rule.source)
     if users := site.names.get("user", {}):

@@ -129,7 +129,7 @@ def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) ->
     change(dump / "slurm.conf", "SchedulerParameters=bf_max_job_test=50\n", "")
     said = farm("site", dump, "--no-fit").stderr
     assert "of qos high" not in said
-    assert "PreemptType=preempt/qos (slurm.conf:15)" in said
+    assert "PreemptType=preempt/qos (slurm.conf:16)" in said
     assert "preempted jobs wait longer" in said
     assert "assoc_limit_stop" in said
 
@@ -341,8 +341,7 @@ def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
     change(dump / "qos.txt", "low||||x|0|||", "low||||x|0|||cpu=9999999")
     change(dump / "assoc.txt", "|root|||1||", "|root|||1|40|")
     (dump / "slurm.conf").write_text(
-        (dump / "slurm.conf").read_text()
-        + "AccountingStorageEnforce=limits,qos\nPriorityWeightTRES=CPU=5,GRES/gpu=7\n"
+        (dump / "slurm.conf").read_text() + "PriorityWeightTRES=CPU=5,GRES/gpu=7\n"
         "PartitionName=DEFAULT MaxTime=7-0 QOS=part\n"
         "PartitionName=batch\nPartitionName=debug\n"
     )
@@ -362,16 +361,20 @@ def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
         ("qos", "MaxTRESRunMinsPerAccount"), ("root", "GrpJobs")
     ]  # fmt: skip
     assert "root.GrpJobs=40" in Policy.parse(site.policy()).limits
+    assert "root.GrpJobs=40" in farm("policies", "--site", dump / "site.toml").stdout
 
 
 def test_limits_that_the_site_does_not_enforce_are_left_out(dump: Path, farm: Farm) -> None:
     change(dump / "qos.txt", "high|100|||||", "high|100|||4||")
-    assert "Slurm enforces none by default" in farm("site", dump, "--no-fit").stderr
     assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
-    with (dump / "slurm.conf").open("a") as conf:
-        conf.write("AccountingStorageEnforce=associations,qos\n")
+    change(dump / "slurm.conf", "=limits,qos", "=associations,qos")
     said = farm("site", dump, "--no-fit").stderr
-    assert "AccountingStorageEnforce=associations,qos): the site does not enforce them" in said
+    assert "AccountingStorageEnforce=associations,qos): Slurm enforces limits only with" in said
+    assert read_site(dump).limits == ()
+    change(dump / "slurm.conf", "AccountingStorageEnforce=associations,qos\n", "")
+    assert (
+        "AccountingStorageEnforce=): Slurm enforces limits" in farm("site", dump, "--no-fit").stderr
+    )
     assert read_site(dump).limits == ()
 
 
