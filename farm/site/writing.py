@@ -100,13 +100,18 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
     for name, factor in site.factors.items():
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
-    if limits := list(_limits(site, "root", "")):
-        yield from ("", "[root]", *limits)
+    yield from _root(site)
     yield from ("", "[scheduler]")
     yield _line("rule", site.rule.value, site.rule.source)
     if users := site.names.get("user", {}):
         yield from ("", "# Users have these numbers in campaign.toml, and in stores:")
         yield from (_comment(f"  {number} {name}") for number, name in users.items())
+
+
+def _root(site: Site) -> Iterator[str]:
+    """Yield the table of the root's limits, if it has any."""
+    if limits := list(_limits(site, "root", "")):
+        yield from ("", "[root]", *limits)
 
 
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:

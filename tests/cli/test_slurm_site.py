@@ -70,7 +70,7 @@ def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     lines = (dump / "site.toml").read_text().splitlines()
     values = [line for line in lines if "=" in line and not line.startswith("#")]
     assert [line for line in values if "  # " not in line] == []
-    assert "fairshare = 10000                     # slurm.conf:10" in lines
+    assert "fairshare = 10000                     # slurm.conf:11" in lines
     assert 'parent = "science"                    # assoc.txt:4, Share' in lines
 
 

@@ -16,7 +16,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
-from tests.oracles.custom_rules import MODULE, RULES, SENTENCE, difference, mistake
+from tests.oracles.custom_rules import MODULE, SENTENCE, mistake
 from tests.support.golden import micro, policy_of
 from tests.support.mistaken_rules import QUICK, Mistaken
 
@@ -27,13 +27,6 @@ WORK = Workload.from_columns(**JOBS, procs=[2, 3, 1, 2], processors=3)
 OBJECT = Mistaken()
 
 EASY = f"fcfs+{MODULE}:easy_plain"
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_copies_equal_the_kernels_on_the_tiny_instances(rule: str) -> None:
-    for work, run in micro("FCFS", "easy"):
-        theta = "" if run["theta"] is None else f",threshold={run['theta']}s"
-        assert difference(work, "fcfs", rule, theta, "_plain") is None
 
 
 def test_starts_are_those_of_the_independent_program() -> None:

@@ -14,9 +14,9 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.pool.custom import why_plain
 from schedfarm.core.policy.policy import Policy
 from schedfarm.rule import reserve, start
-from tests.oracles.custom_rules import MODULE, RULES, compare, make_mistakes
+from tests.oracles.custom_rules import MODULE, RULES, compare, difference, make_mistakes
 from tests.oracles.test_custom_rules import WORK
-from tests.support.golden import logged, policy_of, read_log
+from tests.support.golden import logged, micro, policy_of, read_log
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without it")
 
@@ -27,6 +27,13 @@ def test_copies_equal_the_kernels_in_every_order() -> None:
 
 def test_mistakes() -> None:
     assert make_mistakes(150, 7)[0] is None
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_copies_equal_the_kernels_on_the_tiny_instances(rule: str) -> None:
+    for work, run in micro("FCFS", "easy"):
+        theta = "" if run["theta"] is None else f",threshold={run['theta']}s"
+        assert difference(work, "fcfs", rule, theta, "_plain") is None
 
 
 @pytest.mark.parametrize("rule", sorted(RULES.keys() & {"easy", "conservative"}))
@@ -43,7 +50,7 @@ def test_reasons_for_plain_python() -> None:
     assert why_plain(Policy.parse(f"fcfs+{MODULE}:depth_2")) is None
     assert why_plain(Policy.parse(f"{at}Kept")) == "it is a class or an object, not a function"
     assert "unsupported opcode" in str(why_plain(Policy.parse(f"{at}in_python")))
-    assert simulate(WORK, f"{at}in_python").start.tolist() == [0, 9, 1, 14]
+    assert simulate(WORK, f"{at}in_python").start.tolist() == [0, 9, 14, 14]
 
 
 def test_errors_of_compiled_rules() -> None:
