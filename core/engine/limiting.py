@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.engine.limits import Counters
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.limits import COLUMNS, Limit, read_limits
-from schedfarm.core.policy.multifactor import Account, Multifactor
+from schedfarm.core.policy.multifactor import Account
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
@@ -27,6 +27,18 @@ _OVER = {
     "MaxSubmitJobs": ("MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"),
 }
 """Limits of a QOS in place of those of associations; the others are of the same name."""
+
+
+class LimitError(InputError):
+    """A limit that the jobs of a workload make impossible, and the reason without its name."""
+
+    def __init__(self, message: str, limit: Limit, why: str) -> None:
+        # All three in `args`, from which workers unpickle it.
+        super().__init__(message, limit, why)
+        self.limit, self.why = limit, why
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class Entries(NamedTuple):
@@ -50,7 +62,7 @@ def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]
     ([1, 1], [0, 1], [])
     """
     limits = read_limits(policy.limits) if policy.limits else ()
-    found = _Jobs(workload, policy, limits, whole=False).entries()
+    found = _Jobs(workload, policy, limits, whole=False).checked().entries()
     parts = [[one for one in found if (one.limit.row.counts == "submitted") == w] for w in (0, 1)]
     return _counters(workload, parts[0]), _counters(workload, parts[1])
 
@@ -61,7 +73,18 @@ def check_limits(workload: Workload, policy: Policy) -> None:
     Parts of it, such as samples and windows, may be without the jobs of a limit.
     """
     if policy.limits:
-        _Jobs(workload, policy, read_limits(policy.limits), whole=True)
+        _Jobs(workload, policy, read_limits(policy.limits), whole=True).checked()
+
+
+def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
+    """Return the limits of a policy that the jobs of a workload make impossible.
+
+    Without them, others may hold for these jobs, and be impossible as well.
+    """
+    limits = read_limits(policy.limits) if policy.limits else ()
+    jobs = _Jobs(workload, policy, limits, whole=False)
+    found = [*jobs.faults()]
+    return found or [fault for one in jobs.entries() for fault in _impossible(workload, one)]
 
 
 class _Jobs:
@@ -76,7 +99,17 @@ class _Jobs:
         )
         defined = [row.weighs for row in policy.orders if row.weighs is not None]
         self.accounts = _merged([one.accounts for one in defined])
-        self._check(defined)
+        self.known = {
+            "qos": {name for one in defined for name in one.qos_priorities},
+            "account": {*self.accounts},
+            "user": {user for one in defined for user, _ in one.users},
+        }
+
+    def checked(self) -> _Jobs:
+        """Return the jobs, if the log has what every limit needs."""
+        for fault in self.faults():
+            raise fault
+        return self
 
     def entries(self) -> list[Entries]:
         """Return the entries of each limit that has jobs."""
@@ -148,13 +181,8 @@ class _Jobs:
         }
         return ~self.qos.among(own)
 
-    def _check(self, defined: Sequence[Multifactor]) -> None:
-        """Refuse limits on data that the log does not have, and names that nothing has."""
-        known = {
-            "qos": {name for one in defined for name in one.qos_priorities},
-            "account": {*self.accounts},
-            "user": {user for one in defined for user, _ in one.users},
-        }
+    def faults(self) -> Iterator[LimitError]:
+        """Yield limits on data that the log does not have; refuse names that nothing has."""
         for limit in self.limits:
             words = limit.name.split("@")
             named = {"account": words[-1]} if limit.kind in ("account", "user") else {}
@@ -162,21 +190,25 @@ class _Jobs:
             named |= {"qos": limit.name} if limit.kind == "qos" else {}
             each = "user" if _is_inherited(limit) else limit.row.each
             for kind in dict.fromkeys((*named, *([each] if each else []))):
-                self._check_column(limit, kind)
+                yield from self._missing(limit, kind)
             for kind, name in named.items():
-                self._check_name(limit, kind, name, known[kind])
+                self._check_name(limit, kind, name, self.known[kind])
             self._check_twice(limit)
             if limit.tres and (getattr(self.workload, limit.tres) < 0).all():
-                raise InputError(
+                yield LimitError(
                     f"limits: {limit.says} limits {limit.tres}, which no job of the log requests; "
-                    "leave it out"
+                    "leave it out",
+                    limit,
+                    f"no job of the log requests {limit.tres}",
                 )
 
-    def _check_column(self, limit: Limit, kind: str) -> None:
+    def _missing(self, limit: Limit, kind: str) -> Iterator[LimitError]:
         if len(self.workload) and (getattr(self.workload, COLUMNS[kind]) == -1).all():
-            raise InputError(
+            yield LimitError(
                 f"limits: {limit.says} needs the {kind} of each job, which the log "
-                f"{self.workload.name!r} does not give; leave it out"
+                f"{self.workload.name!r} does not give; leave it out",
+                limit,
+                f"the log does not give the {kind} of each job",
             )
 
     def _check_name(self, limit: Limit, kind: str, name: str, listed: set[str]) -> None:
@@ -263,12 +295,10 @@ def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:
     jobs, counter, amount, slope, checked, most = ([np.zeros(0, np.int64)] for _ in range(6))
     begin = 0
     for one in entries:
-        value = _amounts(workload, one.limit, one.jobs)
+        for fault in _impossible(workload, one):
+            raise fault
+        value, whole, limit = _requested(workload, one)
         lasting = one.limit.row.counts == "minutes"
-        whole = value * workload.estimate[one.jobs] if lasting else value
-        limit = min(one.limit.value * (60 if lasting else 1), _MOST)
-        _check_amounts(workload, one, value, lasting)
-        _check_possible(workload, one, whole, limit)
         kept = whole > 0
         jobs.append(one.jobs[kept])
         counter.append(begin + one.counter[kept])
@@ -299,18 +329,28 @@ def _amounts(workload: Workload, limit: Limit, jobs: Int64) -> Int64:
     return -(-found // 2**20) if limit.tres == "memory" else found
 
 
-def _check_amounts(workload: Workload, one: Entries, value: Int64, lasting: bool) -> None:
+def _requested(workload: Workload, one: Entries) -> tuple[Int64, Int64, int]:
+    """Return the requests of jobs, alone and times their time limits, and the limit."""
+    value = _amounts(workload, one.limit, one.jobs)
+    lasting = one.limit.row.counts == "minutes"
+    whole = value * workload.estimate[one.jobs] if lasting else value
+    return value, whole, min(one.limit.value * (60 if lasting else 1), _MOST)
+
+
+def _impossible(workload: Workload, one: Entries) -> Iterator[LimitError]:
+    """Yield the fault of a limit that a job exceeds alone, so that it would wait for ever."""
+    value, whole, limit = _requested(workload, one)
+    lasting = one.limit.row.counts == "minutes"
     times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0
-    if float((value * times).sum()) >= _MOST:
-        raise InputError(f"limits: {one.limit.says}: the requests of all jobs exceed 2^62 in all")
-
-
-def _check_possible(workload: Workload, one: Entries, whole: Int64, limit: int) -> None:
-    """Refuse a limit that a job exceeds alone, so that it would wait for ever."""
     over = one.checked & (whole > limit)
-    if over.any():
-        job = int(workload.job[one.jobs[int(over.argmax())]])
-        raise InputError(
+    if float((value * times).sum()) >= _MOST:
+        why = "the requests of all jobs exceed 2^62 in all"
+        yield LimitError(f"limits: {one.limit.says}: {why}", one.limit, why)
+    elif over.any():
+        job, count = int(workload.job[one.jobs[int(over.argmax())]]), int(over.sum())
+        yield LimitError(
             f"limits: job {job} alone exceeds {one.limit.text} and would wait for ever; raise the "
-            f"limit, or leave out the {int(over.sum())} such jobs"
+            f"limit, or leave out the {count} such jobs",
+            one.limit,
+            f"job {job} alone exceeds it, one of {count}",
         )

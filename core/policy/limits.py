@@ -40,6 +40,11 @@ class Meaning:
     each: str = ""
     short: str = ""
 
+    @property
+    def of_jobs(self) -> bool:
+        """Whether the limit is a number of jobs, not amounts of resources."""
+        return self.counts in ("jobs", "submitted")
+
 
 _HIERARCHY = ("user", "account", "root")
 
@@ -181,7 +186,7 @@ def _limit(kind: str, name: str, given: str, value: str) -> Limit:
         raise InputError(
             f"{name!r} is not a name; names have letters, digits, '_', '.' and '-' only"
         )
-    if MEANINGS[what].counts in ("jobs", "submitted"):
+    if MEANINGS[what].of_jobs:
         return Limit(kind, name, what, "", _whole(value))
     tres, equals, amount = (one.strip() for one in value.partition("="))
     if tres.lower() not in TRES:
@@ -207,6 +212,11 @@ def _memory(text: str) -> int:
     if (found := int(number) * _MEGABYTES[unit]) >= _MOST:
         raise InputError(f"{text!r} is {found} MB of memory; give less than 10^18 MB")
     return found
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """Return the limit of a name of sacctmgr, long or short, in any case; None of other names."""
+    return MEANINGS.get(_SPELT.get(name.lower(), ""))
 
 
 def is_limit(name: str) -> bool:

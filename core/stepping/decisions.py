@@ -21,7 +21,6 @@ from schedfarm.core.stepping.fields import (
     NO_PLACE,
     NOW,
     REFUSED,
-    REST,
     STARTED,
     WAIT,
     WAITING,
@@ -116,7 +115,7 @@ def play_row(columns: Int64, row: Int64, visible: Int64, action: int, rule: int)
     episode = episode_of(columns, row)
     if action == BEGIN:
         go_on(episode, rule, visible.size)
-    elif action != REST and row[STARTED] < row[JOBS]:
+    elif row[STARTED] < row[JOBS]:
         act(episode, rule, place_of(visible, action), visible.size)
 
 
@@ -126,7 +125,7 @@ def play(columns: Int64, states: Int64, visible: Int64, actions: Int64, rule: in
 
     columns: int64[k, COLUMNS, room]. states: int64[k, cells]. visible: int64[k, slots], the place
     in the list of waiting jobs of each visible job. actions: int64[k], a slot, the number of slots
-    or WAIT for waiting, BEGIN or REST.
+    or WAIT for waiting, or BEGIN.
     """
     for k in range(actions.size):
         play_row(columns[k], states[k], visible[k], actions[k], rule)

@@ -31,10 +31,10 @@ SUBMIT, RUN, ESTIMATE, PROCS, COLUMNS = range(5)
 FREELY, IN_TURN, EASY = 0, 1, 2
 """Codes of the rules: see `core.stepping.decisions`."""
 
-WAIT, BEGIN, REST = -1, -2, -3
-"""Actions that are no slots: wait; go to the first decision; do nothing."""
+WAIT, BEGIN = -1, -2
+"""Actions that are no slots: wait; go to the first decision. Callers check what users give."""
 
-NO_PLACE = -4
+NO_PLACE = -3
 """Place of a slot without a job in the list of waiting jobs."""
 
 COMPACT, SCHEDGYM = 0, 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -148,14 +148,32 @@ def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
 
 def needs(name: str, *others: str) -> None:
     """Refuse options that do nothing without the option `name`, if it is missing."""
+    if not _given(name):
+        _refuse(others, "without", name, "give both")
+
+
+def excludes(name: str, *others: str) -> None:
+    """Refuse options and arguments that do nothing with the option `name`, if that is given."""
+    if _given(name):
+        _refuse(others, "with", name, "leave one out")
+
+
+def _given(name: str) -> bool:
+    """Return whether the running command's option or argument is on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not ParameterSource.DEFAULT
+
+
+def _refuse(others: Iterable[str], with_or_without: str, name: str, advice: str) -> None:
+    """Refuse those of other options that are given."""
     ctx = click.get_current_context()
-    if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-        return
-    shown = {param.name: param.opts[0] for param in ctx.command.params}
-    for other in others:
-        if ctx.get_parameter_source(other) is not ParameterSource.DEFAULT:
-            given = ctx.params[other]
-            value = "" if isinstance(given, (bool, tuple)) else f" {given}"
-            raise click.UsageError(
-                f"{shown[other]}{value} does nothing without {shown[name]}; give both"
-            )
+    shown = {
+        param.name: param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+        for param in ctx.command.params
+    }
+    for other in filter(_given, others):
+        given = ctx.params[other]
+        value = "" if isinstance(given, (bool, tuple)) else f" {given}"
+        raise click.UsageError(
+            f"{shown[other]}{value} does nothing {with_or_without} {shown[name]}; {advice}"
+        )

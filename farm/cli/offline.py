@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, QUIET, command
+from schedfarm.farm.cli.counting import counting
 
 if TYPE_CHECKING:
     from schedfarm.offline.comparison import Outcome
     from schedfarm.offline.instance import Instance
-
-LINE_SECONDS = 5.0
-"""Time between two plain lines of progress."""
 
 DRAWN = ("jobs", "processors", "model", "shortest", "longest", "instances")
 """Parameters of drawn instances, which do not apply to a file."""
@@ -134,7 +130,7 @@ def offline(
     table = csv.writer(plans, lineterminator="\n")
     table.writerow(COLUMNS)
     count = instances if file is None else 1
-    for index in _told(count, None if quiet else sys.stderr):
+    for index in _shown(count, quiet=quiet):
         jobs = _instance(file, seed, index, drawn)
         outcomes = compare(jobs, rows, seed=seed, shuffles=shuffles, precision=precision)
         if target:
@@ -170,20 +166,11 @@ def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any])
     return read_times(file)
 
 
-def _told(count: int, stream: TextIO | None) -> Iterator[int]:
-    """Yield the numbers from 0 on, and say meanwhile how far it is."""
-    if stream is None or count == 1:
-        yield from range(count)
-    elif stream.isatty():
-        from tqdm import tqdm
-
-        yield from tqdm(range(count), file=stream, leave=False, unit=" instances")
-    else:
-        last = time.monotonic()
+def _shown(count: int, *, quiet: bool) -> Iterator[int]:
+    """Yield the numbers from 0 on, and show meanwhile how many were yielded."""
+    with counting("instances", quiet=quiet or count == 1) as show:
         for index in range(count):
-            if time.monotonic() - last >= LINE_SECONDS:
-                last = time.monotonic()
-                click.echo(f"{index}/{count} instances", file=stream)
+            show(index, count)
             yield index
 
 

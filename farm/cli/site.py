@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from schedfarm.farm.cli.command import JSON, QUIET, command, patience
+from schedfarm.farm.cli.command import JSON, QUIET, command, excludes, needs, patience
 
-FILES = ("site.toml", "campaign.toml")
-"""Names of the files that the command writes."""
+if TYPE_CHECKING:
+    from schedfarm.farm.site.calibration import Fit
+    from schedfarm.farm.site.judgement import Judgement
+    from schedfarm.farm.site.model import Site
+
+FILES = {"site.toml": True, "campaign.toml": False}
+"""Files that the command writes, and whether only their owner may read them.
+
+The first has names of users.
+"""
+
+OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
+           "replace")  # fmt: skip
+"""What applies to a dump that is read."""
+
+STARTS_OVER = "no file was written; the same command starts over"
+"""What follows an interrupted fit."""
 
 OUTAGES = 0.04
 """Part of the processors of the generated site that is lost to outages."""
@@ -45,6 +62,7 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     "--processors", type=click.IntRange(min=1), help="Processors of the nodes; by default sinfo's."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
+@click.option("--replace", is_flag=True, help="Replace files that were edited.")
 @click.option("--script", is_flag=True, help="Print the shell script that makes a dump, instead.")
 @click.option(
     "--example",
@@ -70,6 +88,7 @@ def site(
     partition: str | None,
     processors: int | None,
     seed: int,
+    replace: bool,
     script: bool,
     example: Path | None,
     jobs: int,
@@ -83,21 +102,22 @@ def site(
     simulated mean waits are from the real ones. site.toml has the site's priority, for farm
     policies --site; campaign.toml runs with farm run.
     """
+    excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
+    excludes("example", *OF_DUMP)
+    excludes("no_fit", "names", "trials", "warmup", "seed")
+    needs("example", "jobs")
     if script:
         from schedfarm.farm.site.dump.kinds import script as text
 
         click.echo(text(), nl=False)
         return
     if example is not None:
-        _write_example(example, jobs, seed)
+        _write_example(example, jobs, seed, as_json=as_json, quiet=quiet)
         return
     if dump is None:
         raise click.UsageError("Missing argument 'DUMPDIR': give the folder of a dump")
     from schedfarm.core.errors import InputError
     from schedfarm.core.names import choices
-    from schedfarm.farm.output import output
-    from schedfarm.farm.site.calibration import fit, period_of
-    from schedfarm.farm.site.judgement import judge
     from schedfarm.farm.site.model import read_site
     from schedfarm.farm.site.parameters import PARAMETERS, check_fitted
     from schedfarm.farm.site.text import site_facts, site_text
@@ -108,33 +128,102 @@ def site(
             raise InputError(f"--fit {name!r} is unknown; {choices(name, PARAMETERS)}")
     folder = out or dump
     found = read_site(dump, partition=partition, processors=processors)
+    _check_targets(folder, found.log, replace=replace)
     for note in found.notes:
         click.echo(f"caution: {note}", err=True)
-    targets = [output("--out", folder / name, [found.log]) for name in FILES]
     fitted = judged = None
     if not no_fit:
         wanted = tuple(dict.fromkeys(names or ("processors",)))
         check_fitted(found, wanted)
-        period = period_of(found, warmup)
-        with patience(quiet=quiet):
-            fitted = fit(found, period, wanted, trials=trials, seed=seed)
-        judged = judge(found, fitted.setting, period, seed=seed)
-    texts = (site_file(found, fitted), campaign_file(found, fitted, judged, folder))
-    for target, written in zip(targets, texts, strict=True):
-        target.write(written.encode())
+        try:
+            fitted, judged = _fit(found, wanted, warmup, trials, seed, quiet=quiet)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(STARTS_OVER) from None
+    _write(folder, (site_file(found, fitted), campaign_file(found, fitted, judged, folder)))
     if as_json:
-        click.echo(json.dumps(site_facts(found, fitted, judged), indent=1))
+        facts = site_facts(found, fitted, judged)
+        click.echo(json.dumps(facts, indent=1, allow_nan=False))
         return
     click.echo(site_text(found, fitted, judged))
-    click.echo(f"\nwritten: {', '.join(target.name for target in targets)}")
+    click.echo(f"\nwritten: {', '.join(str(folder / name) for name in FILES)}")
 
 
-def _write_example(folder: Path, jobs: int, seed: int) -> None:
+def _fit(
+    found: Site,
+    names: tuple[str, ...],
+    warmup: float | None,
+    trials: int | None,
+    seed: int,
+    *,
+    quiet: bool,
+) -> tuple[Fit, Judgement]:
+    """Fit parameters on the first half of the period, and judge them on the second."""
+    from schedfarm.farm.cli.counting import counting
+    from schedfarm.farm.site.calibration import fit, period_of
+    from schedfarm.farm.site.judgement import judge
+
+    period = period_of(found, warmup)
+    with patience(quiet=quiet), counting("simulations", quiet=quiet) as show:
+        fitted = fit(found, period, names, trials=trials, seed=seed, progress=show)
+    return fitted, judge(found, fitted.setting, period, seed=seed)
+
+
+def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
+    """Refuse links, which may lead out of the folder, and, without --replace, edited files."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.output import output
+    from schedfarm.farm.site.writing import is_unedited
+
+    for path in (folder / name for name in FILES):
+        if path.is_symlink():
+            raise InputError(f"{path} is a link; remove it, or give another folder with --out")
+        output("--out", path, [log])
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is not a file; give another folder with --out")
+        if path.is_file() and not replace and not is_unedited(path.read_bytes()):
+            raise InputError(
+                f"{path} was edited, or is not of farm site; give another folder with --out, or "
+                "--replace"
+            )
+
+
+def _write(folder: Path, texts: tuple[str, ...]) -> None:
+    """Write the files, after each was parsed as its readers do."""
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.files import write_whole
+    from schedfarm.farm.campaign.campaign import Campaign
+
+    try:
+        _, campaign = (tomllib.loads(text) for text in texts)
+        Campaign.from_dict(campaign, folder)
+    except ValueError as error:
+        raise InputError(
+            f"{folder}: the campaign of this dump is refused, and no file was written: {error}"
+        ) from None
+    for (name, private), text in zip(FILES.items(), texts, strict=True):
+        try:
+            write_whole(folder / name, text.encode(), private=private)
+        except OSError as error:
+            why = error.strerror or error
+            raise InputError(f"{folder / name}: cannot be written ({why})") from None
+
+
+def _write_example(folder: Path, jobs: int, seed: int, *, as_json: bool, quiet: bool) -> None:
     """Write the dump of a generated site, as many weeks as 1000 jobs of it take."""
+    from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted
-    from schedfarm.farm.site.example import Truth, write_dump
+    from schedfarm.farm.site.example import Truth, check_new, write_dump
 
+    check_new(folder)
     truth = Truth(jobs=jobs, weeks=jobs / 1000, seed=seed, outages=OUTAGES, limits=LIMITS)
-    with patience():
-        schedule = write_dump(folder, truth)
-    click.echo(f"dump: {folder}, of {counted(len(schedule.workload), 'job')}")
+    try:
+        with patience(quiet=quiet):
+            schedule = write_dump(folder, truth)
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"--example {folder}: cannot be written ({why})") from None
+    count = len(schedule.workload)
+    if as_json:
+        click.echo(json.dumps({"dump": str(folder), "jobs": count, "seed": seed}))
+        return
+    click.echo(f"dump: {folder}, of {counted(count, 'job')}")

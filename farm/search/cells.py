@@ -7,6 +7,7 @@ and an interrupted search can ask again.
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -38,6 +39,8 @@ class Sampling:
     load: str
     metric: str
     tau: int
+    digest: str = ""
+    """Of the jobs of the trace, empty for a model: a worker may find another file."""
 
 
 class Runner(Protocol):
@@ -82,28 +85,50 @@ def _checked(asked: Program, function: Callable[..., Any], given: tuple[Any, ...
 
 
 def values_of(sampling: Sampling, sample: int, policies: Sequence[str]) -> list[float]:
-    """Return the metric of a sample under each policy; infinite for one that gives no number."""
-    jobs = sample_of(sampling, sample)
-    measure = find_metric(sampling.metric).of
-    found = []
-    for policy in policies:
+    """Return the metric of a sample under each policy, the first of which is the baseline.
+
+    It is infinite for a candidate that gives no number; InputError if the baseline gives none.
+    """
+    jobs, (baseline, *candidates) = sample_of(sampling, sample), policies
+    place = f"trace {sampling.trace.name!r}, sample {sample}, baseline {baseline}"
+    try:
+        found = [_value(sampling, jobs, baseline)]
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    if math.isinf(found[0]):
+        raise InputError(
+            f"{place}: {sampling.metric} is not a number; give another metric or baseline"
+        )
+    for policy in candidates:
         try:
-            value = float(measure(Counted(simulate(jobs, policy), sampling.tau)))
+            found.append(_value(sampling, jobs, policy))
         except InputError:
-            value = math.inf
-        found.append(value if math.isfinite(value) else math.inf)
+            found.append(math.inf)
     return found
 
 
-_LOGS: dict[str, Workload | None] = {}
-"""Logs that this process has read, by the declaration and the files of their trace."""
+def _value(sampling: Sampling, jobs: Workload, policy: str) -> float:
+    """Return the metric under a policy, infinite if it is not a number."""
+    measure = find_metric(sampling.metric).of
+    value = float(measure(Counted(simulate(jobs, policy), sampling.tau)))
+    return value if math.isfinite(value) else math.inf
+
+
+_LOGS: dict[tuple[str, str], Workload | None] = {}
+"""Logs that this process has read, by the declaration and files of their trace, and digest."""
 
 
 def sample_of(sampling: Sampling, sample: int) -> Workload:
     """Return the jobs of a sample."""
     trace = sampling.trace
-    key = repr((trace, trace.files))
+    key = (repr((trace, trace.files)), sampling.digest)
     if key not in _LOGS:
-        _LOGS[key] = trace.read()
+        log = trace.read()
+        if log is not None and log.digest() != sampling.digest:
+            raise InputError(
+                f"trace {trace.name!r}: {', '.join(trace.files)} has other jobs on "
+                f"{platform.node()} than where the search began; give each worker the same log"
+            )
+        _LOGS[key] = log
     settings = {"seed": sampling.seed, "draw": sampling.draw, "load_by": sampling.load_by}
     return Samples(trace, _LOGS[key], settings).at(sample, sampling.load)

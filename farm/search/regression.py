@@ -8,7 +8,7 @@ Functions of run time, width and submission are fitted to the scores; smaller on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,7 +26,6 @@ from schedfarm.core.policy.expression import (
     Tree,
 )
 from schedfarm.core.policy.functions import ARGUMENTS
-from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.search.cells import Runner, Sampling, sample_of
 from schedfarm.farm.search.journal import Journal
 from schedfarm.farm.search.orders import number, order_text
@@ -106,7 +105,7 @@ class Fit:
 
 def fitted(
     spec: Spec,
-    traces: tuple[Trace, ...],
+    samplings: Sequence[Sampling],
     journal: Journal,
     runner: Runner,
     say: Callable[[str], None],
@@ -114,10 +113,6 @@ def fitted(
     """Return the functions that fit the scores best, the best first."""
     how = Regression(**(spec.regression or {}))
     rows: list[list[float]] = []
-    samplings = [
-        Sampling(one, load=spec.load, metric=spec.metric, tau=spec.tau, **spec.settings)
-        for one in traces
-    ]
     for first in range(0, how.tuples, TUPLES_AT_ONCE):
         last = min(first + TUPLES_AT_ONCE, how.tuples)
         asked = {"tuples": [first, last]}

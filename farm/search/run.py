@@ -70,13 +70,25 @@ def search(
 
     The result depends on the specification alone: not on interruptions, the runner or its workers.
     """
-    training, held_out = divided(spec)
-    journal = Journal(folder / STATE, spec)
+    parts = divided(spec)
+    held_out = parts.verdict
+    journal = Journal(folder / STATE, spec, parts.logs)
+    samplings = [
+        Sampling(
+            trace,
+            load=spec.load,
+            metric=spec.metric,
+            tau=spec.tau,
+            digest=digest,
+            **spec.settings,
+        )
+        for trace, digest in parts.training
+    ]
     if spec.regression is not None:
-        fits = fitted(spec, training, journal, runner, say)
+        fits = fitted(spec, samplings, journal, runner, say)
         orders = tuple(one.order for one in fits)
         return _found(spec, held_out, orders, (), tuple(one.text for one in fits))
-    stage = _Stage(spec, training, journal, runner)
+    stage = _Stage(spec, samplings, journal, runner)
     proposer: Proposer = Coefficients(spec) if spec.order else Growth(spec)
     ranked = _final(spec, stage, _generations(spec, stage, proposer, say), say)
     order, score = ranked[0]
@@ -109,13 +121,10 @@ class _Stage:
     """Simulate samples of the training traces under policies, or recall them from the journal."""
 
     def __init__(
-        self, spec: Spec, traces: tuple[Trace, ...], journal: Journal, runner: Runner
+        self, spec: Spec, samplings: Sequence[Sampling], journal: Journal, runner: Runner
     ) -> None:
         self._spec, self._journal, self._runner = spec, journal, runner
-        self._samplings = [
-            Sampling(one, load=spec.load, metric=spec.metric, tau=spec.tau, **spec.settings)
-            for one in traces
-        ]
+        self._samplings = samplings
 
     def race(self, orders: Sequence[str], first: int, samples: int) -> list[Ranked]:
         """Return the orders as a race ranks them, on samples that begin at a number."""

@@ -1,8 +1,13 @@
-"""Weeks of the search and weeks of the verdict: disjoint, since one number divides each log."""
+"""Weeks of the search and weeks of the verdict: disjoint, since one number divides each log.
+
+Two traces may still read the same jobs, so that the parts are compared with each other.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.workload.resample_weeks import whole_weeks
@@ -13,20 +18,58 @@ LEAST_WEEKS = 2
 """Fewest weeks of a log: one of each kind."""
 
 
-def divided(spec: Spec) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
-    """Return the traces of the search and those of the verdict.
+TRIVIAL = 0.01
+"""Share of a part's jobs that may have submission, run time and width of jobs of another log."""
+
+Job = tuple[int, int, int]
+"""Submission, run time and width."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hold a trace of the search or of the verdict, and its jobs; a model has none."""
+
+    trace: Trace
+    digest: str
+    jobs: frozenset[Job]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Part:
+        """Read a trace."""
+        log = trace.read()
+        if log is None:
+            return cls(trace, "", frozenset())
+        columns = (log.submit.tolist(), log.run.tolist(), log.procs.tolist())
+        return cls(trace, log.digest(), frozenset(zip(*columns, strict=True)))
+
+
+@dataclass(frozen=True)
+class Divided:
+    """Hold what the search and the verdict read.
+
+    training: each trace with the digest of its jobs. verdict: traces. logs: digests, by name.
+    """
+
+    training: tuple[tuple[Trace, str], ...]
+    verdict: tuple[Trace, ...]
+    logs: Mapping[str, str]
+
+
+def divided(spec: Spec) -> Divided:
+    """Return what the search reads and what the verdict reads.
 
     A log gives its first weeks to the search and the later ones to the verdict. A model gives all
-    of its samples to both: those of the verdict are drawn by another seed.
+    of its samples to both: those of the verdict are drawn by another seed. InputError if a part of
+    the search and a part of the verdict have jobs in common.
     """
-    search, verdict = [], []
+    search, verdict, logs = [], [], {}
     for trace in spec.traces:
-        if trace.model is not None:
+        log = trace.read()
+        if log is None:
             search.append(trace)
             verdict.append(trace)
             continue
-        log = trace.read()
-        assert log is not None, "a trace without a model is a log"
+        logs[trace.name] = log.digest()
         weeks = whole_weeks(log.submit)
         if weeks < LEAST_WEEKS:
             raise InputError(
@@ -36,8 +79,24 @@ def divided(spec: Spec) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
         cut = min(max(1, round(spec.training * weeks)), weeks - 1)
         search.append(_weeks(trace, 0, cut, spec.weeks))
         verdict.append(_weeks(trace, cut, weeks, spec.weeks))
-    held = (_sampled(trace, spec.weeks) for trace in spec.held_out)
-    return tuple(search), (*verdict, *held)
+    held_out = [Part.of(_sampled(trace, spec.weeks)) for trace in spec.held_out]
+    logs |= {one.trace.name: one.digest for one in held_out if one.digest}
+    training, judged = [*map(Part.of, search)], [*map(Part.of, verdict), *held_out]
+    _check_unseen(training, judged)
+    own = tuple((one.trace, one.digest) for one in training)
+    return Divided(own, tuple(one.trace for one in judged), logs)
+
+
+def _check_unseen(training: Iterable[Part], verdict: Iterable[Part]) -> None:
+    """Refuse jobs that the search and the verdict would both read, in files of any name."""
+    for seen, judged in product(training, verdict):
+        shared = len(seen.jobs & judged.jobs)
+        if shared > max(1, TRIVIAL * min(len(seen.jobs), len(judged.jobs))):
+            raise InputError(
+                f"trace {seen.trace.name!r} gives the search {shared} jobs that trace "
+                f"{judged.trace.name!r} gives the verdict; leave one of the two out, or give "
+                "them rows that do not overlap"
+            )
 
 
 def _weeks(trace: Trace, first: int, last: int, weeks: int) -> Trace:

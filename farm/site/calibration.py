@@ -8,7 +8,8 @@ parameter holds every simulated value whose loss is not significantly larger tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +19,10 @@ from schedfarm.core.philox import philox
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.select import select_jobs
 from schedfarm.farm.site.model import Site
-from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at, rounded, start
+from schedfarm.farm.site.parameters import PARAMETERS, Parameter, Setting, jobs_at, rounded, start
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 WEEK, DAY = 604_800, 86_400
 
@@ -65,6 +69,8 @@ def period_of(site: Site, warmup: float | None = None) -> Period:
     A job counts in the first half if it also started there: jobs that started later may have been
     overtaken by jobs of the second half, which are not simulated for the fit.
     """
+    if warmup is not None and not np.isfinite(warmup):
+        raise InputError(f"--warmup {warmup}: give a finite number of weeks from 0")
     jobs = site.jobs
     begin, last = int(jobs.submit[0]), int(jobs.submit[-1]) + 1
     weeks = (last - begin) / WEEK
@@ -122,49 +128,27 @@ def fit(
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """Fit parameters to the starts of the first half of the period."""
-    from scipy.optimize import Bounds, OptimizeResult, differential_evolution
+    from scipy.optimize import Bounds, differential_evolution
 
     rows = [PARAMETERS[name] for name in names]
     bounds = [row.bounds(site) for row in rows]
     most = trials or TRIALS * (len(rows) + 1) // 2
-    losses = _Losses(site, period)
-    tried: dict[tuple[int, ...], Float64] = {}
-
-    def loss(logs: Float64) -> float:
-        values = tuple(
-            int(np.clip(rounded(float(np.exp(x))), *bound))
-            for x, bound in zip(logs, bounds, strict=True)
-        )
-        if values not in tried:
-            if len(tried) >= most:
-                return np.inf
-            setting = start(site)
-            for row, value in zip(rows, values, strict=True):
-                setting = row.put(setting, value)
-            tried[values] = losses.of(setting)
-            if progress:
-                progress(len(tried), most)
-        return float(tried[values].sum())
-
+    search = _Search(site, rows, bounds, _Losses(site, period), most, progress)
     given = np.array(
         [[np.log(np.clip(row.of(site), *bound))] for row, bound in zip(rows, bounds, strict=True)]
     )
     low, high = np.log(np.array(bounds)).T
 
-    def enough(intermediate_result: OptimizeResult) -> None:
-        if len(tried) >= most:
-            raise StopIteration
-
     if (high > low).any():
         size = max(5, most // 5)
         differential_evolution(
-            loss, Bounds(low, high), x0=given[:, 0], init="sobol",
+            search.loss, Bounds(low, high), x0=given[:, 0], init="sobol",
             popsize=max(5, size // len(rows)), maxiter=40, rng=seed, polish=False, tol=0,
-            callback=enough,
+            callback=search.enough,
         )  # fmt: skip
     else:
-        loss(given[:, 0])
-    values, found = np.array(list(tried), np.int64), np.array(list(tried.values()))
+        search.loss(given[:, 0])
+    values, found = search.results()
     best = int(found.sum(axis=1).argmin())
     places = np.log(values) / np.maximum(high - low, 1e-9)
     equal = _as_good(found, best, seed, _roughness(places, found.sum(axis=1)))
@@ -175,7 +159,7 @@ def fit(
         row.name: _fitted(row.name, values[:, k], equal, best, bounds[k], row.of(site))
         for k, row in enumerate(rows)
     }
-    return Fit(setting, fitted, float(found[best].sum()), len(tried))
+    return Fit(setting, fitted, float(found[best].sum()), len(found))
 
 
 def _fitted(
@@ -224,6 +208,53 @@ def _roughness(places: Float64, losses: Float64) -> float:
     surface = np.stack([np.ones(good.size), *x.T, *pairs], axis=1)
     rest = y - surface @ np.linalg.lstsq(surface, y, rcond=None)[0]
     return float(np.sqrt((rest**2).sum() / (good.size - terms)))
+
+
+@dataclass(eq=False)
+class _Search:
+    """Hold the losses of the settings that scipy has tried, by the values of the parameters."""
+
+    site: Site
+    rows: Sequence[Parameter]
+    bounds: Sequence[tuple[float, float]]
+    losses: _Losses
+    most: int
+    progress: Callable[[int, int], None] | None
+    tried: dict[tuple[int, ...], Float64] = field(default_factory=dict)
+    refused: list[InputError] = field(default_factory=list)
+
+    def loss(self, logs: Float64) -> float:
+        """Return the loss at the logarithms of the parameters; infinite once the search is over."""
+        values = tuple(
+            int(np.clip(rounded(float(np.exp(x))), *bound))
+            for x, bound in zip(logs, self.bounds, strict=True)
+        )
+        if values not in self.tried:
+            if self.refused or len(self.tried) >= self.most:
+                return np.inf
+            setting = start(self.site)
+            for row, value in zip(self.rows, values, strict=True):
+                setting = row.put(setting, value)
+            try:
+                self.tried[values] = self.losses.of(setting)
+            except InputError as error:
+                # scipy turns a ValueError of the objective into a RuntimeError of its map.
+                self.refused.append(error)
+                return np.inf
+            if self.progress:
+                self.progress(len(self.tried), self.most)
+        return float(self.tried[values].sum())
+
+    def enough(self, intermediate_result: OptimizeResult) -> None:
+        """Stop scipy when all trials are used, or one was refused."""
+        if self.refused or len(self.tried) >= self.most:
+            raise StopIteration
+
+    def results(self) -> tuple[Int64, Float64]:
+        """Return the values and losses of all trials; raise the refusal of one."""
+        if self.refused:
+            raise self.refused[0]
+        return np.array(list(self.tried), np.int64), np.array(list(self.tried.values()))
 
 
 class _Losses:

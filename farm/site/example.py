@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
 from schedfarm.core.logs.sacct import ASK
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.philox import philox
@@ -180,6 +183,15 @@ def _with_outages(jobs: Workload, truth: Truth) -> Workload:
     )
 
 
+def check_new(folder: Path) -> None:
+    """Refuse a folder that has a file of a dump already."""
+    there = [kind.file for kind in KINDS.values() if os.path.lexists(folder / kind.file)]
+    if there:
+        raise InputError(
+            f"{folder} has {there[0]} already, which may be of a real site; give a new folder"
+        )
+
+
 def write_dump(folder: Path, truth: Truth, hidden: Sequence[str] = ()) -> Schedule:
     """Write the dump of a site, without some keys of slurm.conf; return its schedule."""
     schedule = run_site(truth)
@@ -189,7 +201,6 @@ def write_dump(folder: Path, truth: Truth, hidden: Sequence[str] = ()) -> Schedu
 
 def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence[str] = ()) -> None:
     """Write the dump of a site whose jobs started as in a schedule."""
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "accounting": _accounting(schedule),
         "conf": _conf(truth, hidden),
@@ -200,7 +211,7 @@ def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence
         "reservations": "No reservations in the system\n",
     }
     for name, text in texts.items():
-        (folder / KINDS[name].file).write_text(text, encoding="utf-8")
+        write_whole(folder / KINDS[name].file, text.encode())
 
 
 def _accounting(schedule: Schedule) -> str:

@@ -8,7 +8,7 @@ periods as blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,8 +87,19 @@ class Judgement:
         return self.groups[0].errors[self.unit]
 
     def facts(self) -> dict[str, Any]:
-        """Return the judgement as JSON can hold it."""
-        return asdict(self)
+        """Return the judgement as JSON can hold it: groups with jobs, None in place of NaN."""
+        groups = [one for one in self.groups if one.jobs]
+        found: dict[str, Any] = _plain(asdict(replace(self, groups=tuple(groups))))
+        return found
+
+
+def _plain(value: Any) -> Any:
+    """Return nested values with None in place of numbers that are not finite."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_plain, value)]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def judge(site: Site, setting: Setting, period: Period, *, seed: int = 1) -> Judgement:
@@ -106,7 +117,7 @@ def judge(site: Site, setting: Setting, period: Period, *, seed: int = 1) -> Jud
         _judged(by, name, wait[rows], logged[rows], since[rows], units, seed)
         for by, name, rows in _groups(site, known)
     )
-    agreement = _agreement(site, known, schedule.start[known], seed)
+    agreement = _agreement(site, known, schedule.start[known], seed, period.middle)
     error = groups[0].errors[units[0]]
     matched = error.value <= ERROR and agreement.value >= AGREEMENT
     return Judgement(groups, agreement, units[0], bool(matched), span / DAY)
@@ -162,11 +173,12 @@ def _ratio(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
     return Range(value, float(ends[0]), float(ends[1]))
 
 
-def _agreement(site: Site, known: Bool, start: Int64, seed: int) -> Range:
+def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> Range:
     """Return the part of pairs of jobs that start in the order of the log.
 
     Pairs are of one width class, and waited together when the first of them started in the log, so
-    that neither width nor submission decided: a random order agrees in half of them.
+    that neither width nor submission decided: a random order agrees in half of them. begin: of the
+    judged period, from which the days of the bootstrap are counted, s.
     """
     jobs = site.jobs
     real = (jobs.submit + jobs.logged_wait)[known]
@@ -182,5 +194,5 @@ def _agreement(site: Site, known: Bool, start: Int64, seed: int) -> Range:
         one, other = one[both], other[both]
         pairs[one] += 1
         right[one] += (start[one] < start[other]) + 0.5 * (start[one] == start[other])
-    day = (submit - submit.min(initial=0)) // DAY
+    day = (submit - begin) // DAY
     return _ratio(np.bincount(day, weights=right), np.bincount(day, weights=pairs), seed)

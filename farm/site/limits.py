@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from schedfarm.core.policy.limits import MEANINGS, TRES, is_limit, read_limits
-from schedfarm.farm.site.dump.facts import Fact
+from schedfarm.core.policy.limits import TRES, meaning_of, read_limits
+from schedfarm.core.policy.policy import Policy
+from schedfarm.farm.site.dump.columns import Limits
 from schedfarm.farm.site.notes import Note
 
 if TYPE_CHECKING:
     from schedfarm.farm.site.model import Numbers, Site
-
-Limits = Mapping[str, Fact[int] | Fact[dict[str, int]]]
-"""Limits by column of the dump."""
 
 
 @dataclass(frozen=True)
 class Limited:
     """Hold a limit: what has it, with the log's numbers and with names, the key, value and source.
 
-    kind: as in a policy. tres: the resource, empty for a number of jobs.
+    kind: as in a policy. tres: the resource, empty for a number of jobs. axis: its name as an axis
+    of a campaign, which no other limit of the site has.
     """
 
     kind: str
@@ -32,23 +31,19 @@ class Limited:
     tres: str
     value: int
     source: str
+    axis: str = ""
 
     @property
     def equals(self) -> str:
         """The value as sacctmgr writes it."""
         return f"{self.tres}={self.value}" if self.tres else str(self.value)
 
-    @property
-    def axis(self) -> str:
-        """Name of the limit as an axis of a campaign."""
-        words = "_".join(filter(None, (self.name, self.key, self.tres)))
-        return re.sub(r"[^A-Za-z0-9_]+", "_", f"{self.kind}_{words}")
-
     def text(self, *, axis: bool = False) -> str:
         """Return the limit as in a policy; its value may be that of its axis."""
         value = f"{{{self.axis}}}" if axis else str(self.value)
         tres = f"{self.tres}=" if self.tres else ""
-        return f"{self.kind}.{self.number}.{self.key}={tres}{value}"
+        holder = ".".join(filter(None, (self.kind, self.number)))
+        return f"{holder}.{self.key}={tres}{value}"
 
 
 def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
@@ -59,43 +54,93 @@ def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
     found: list[Limited] = []
     notes: list[Note] = []
     for kind, name, numbered, limits in _holders(site, number):
+        if numbered is None:
+            holder = "users of the root" if kind == "user" else f"account {name}"
+            effect = "its jobs wait less: such limits need the accounts of priority/multifactor"
+            notes.append(Note(f"limits of {holder}", next(iter(limits.values())).source, effect))
+            continue
         for column, fact in limits.items():
             amounts = fact.value if isinstance(fact.value, dict) else {"": fact.value}
             for tres, value in amounts.items():
                 key = _key(kind, column, tres)
                 if key is None:
-                    of = f"{column} of {kind} {name}" + f" ({tres})" * bool(tres)
+                    of = f"{column} of {_holder(kind, name)}" + f" ({tres})" * bool(tres)
                     notes.append(Note(of, fact.source, "its jobs wait less"))
                 else:
                     found.append(Limited(kind, numbered, name, key, tres, value, fact.source))
-    return found, notes
+    return _with_axes(found), notes
 
 
-def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str, Limits]]:
-    """Yield what has limits: kind, name, name with the log's numbers, and limits by column."""
+def _holder(kind: str, name: str) -> str:
+    """Return what has a limit; the campaign's file has the notes, and no names of users."""
+    return "a user" if kind == "user" else f"{kind} {name}".strip()
+
+
+def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
+    """Return the limits with names of axes: those of users have the log's numbers.
+
+    A store has the names of its axes, and anyone may read it.
+    """
+    found: dict[str, Limited] = {}
+    for one in limits:
+        name = one.number if one.kind == "user" else one.name
+        words = "_".join(filter(None, (one.kind, name, one.key, one.tres)))
+        first = axis = re.sub(r"[^A-Za-z0-9_]+", "_", words)
+        count = 1
+        while axis in found:
+            count += 1
+            axis = f"{first}_{count}"
+        found[axis] = replace(one, axis=axis)
+    return [*found.values()]
+
+
+def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list[Note]]:
+    """Return the limits that the jobs of the site allow, and notes on the others.
+
+    A limit that was lowered within the period is below requests of earlier jobs, and these would
+    wait for ever.
+    """
+    from schedfarm.core.engine.limiting import faults_of
+
+    kept, notes = [*limits], list[Note]()
+    while kept:
+        policy = Policy.parse(replace(site, limits=tuple(kept)).policy())
+        faults = {fault.limit: fault.why for fault in faults_of(site.jobs, policy)}
+        if not faults:
+            break
+        read = {one: read_limits(f"({one.text()})")[0] for one in kept}
+        for one in [one for one in kept if read[one] in faults]:
+            kept.remove(one)
+            what = f"{one.key} {one.equals} of {_holder(one.kind, one.name)}"
+            notes.append(Note(what, one.source, f"{faults[read[one]]}, and other jobs wait less"))
+    return kept, notes
+
+
+def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str | None, Limits]]:
+    """Yield what has limits: kind, name, name with the log's numbers, and limits by column.
+
+    The number is None where the simulation does not have the association.
+    """
     used = {column: {*site.names.get(column, {}).values()} for column in ("queue", "user")}
     for name, qos in site.qos.items():
         if qos.limits and name in used["queue"]:
             yield "qos", name, number("queue", name), qos.limits
     tree = site.associations
+    if tree.root and tree.root.limits:
+        yield "root", "", "", tree.root.limits
     for name, account in tree.accounts.items():
-        if account.limits and site.order is not None:
-            yield "account", name, number("group", name), account.limits
+        if account.limits:
+            numbered = None if site.order is None else number("group", name)
+            yield "account", name, numbered, account.limits
     for (user, name), row in tree.users.items():
-        if row.limits and user in used["user"] and name in tree.accounts:
-            numbers = f"{number('user', user)}@{number('group', name)}"
-            yield "user", f"{user}@{name}", numbers, row.limits
+        if row.limits and user in used["user"]:
+            at = f"{number('user', user)}@{number('group', name)}"
+            yield "user", f"{user}@{name}", at if name in tree.accounts else None, row.limits
 
 
 def _key(kind: str, column: str, tres: str) -> str | None:
     """Return the name of a limit in a policy; None of one that is not simulated."""
-    if not is_limit(column) or (tres and tres not in TRES):
+    meaning = meaning_of(column)
+    if meaning is None or kind not in meaning.kinds or (tres and tres not in TRES):
         return None
-    number = "1@1" if kind == "user" else "1"
-    spelt = {row.short.lower(): row.name for row in MEANINGS.values() if row.short}
-    by_name = {name.lower(): name for name in MEANINGS}
-    key = spelt.get(column) or by_name[column]
-    if kind not in MEANINGS[key].kinds:
-        return None
-    (one,) = read_limits(f"({kind}.{number}.{key}={f'{tres}=1' if tres else 1})")
-    return one.what
+    return meaning.name

@@ -18,17 +18,21 @@ from schedfarm.core.numerals import counted
 from schedfarm.core.policy.multifactor import Account, Multifactor
 from schedfarm.core.workload.select import select
 from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.columns import unread
 from schedfarm.farm.site.dump.associations import Associations
 from schedfarm.farm.site.dump.conf import Conf
-from schedfarm.farm.site.dump.facts import Fact
+from schedfarm.farm.site.dump.facts import Fact, is_whole
 from schedfarm.farm.site.dump.kinds import KINDS, read_dump
 from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
-from schedfarm.farm.site.limits import Limited, limits_of
+from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
 
 CLEAN = Clean(submit="eligible")
 """Reading of the accounting: a job arrives when a scheduler could first start it."""
+
+ENFORCING = frozenset({"limits", "safe", "all"})
+"""Words of AccountingStorageEnforce with which Slurm enforces limits."""
 
 TESTED = "500"
 """Slurm's default of bf_max_job_test."""
@@ -125,9 +129,31 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
-    limits, unlimited = limits_of(site, number)
-    notes = (*notes_of(site, parts, len(whole) - len(site.jobs), rest), *unlimited)
+    limits, unlimited = _limits(site, conf, number)
+    others = len(whole) - len(site.jobs)
+    notes = (*notes_of(site, parts, others, rest), *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
+
+
+def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], list[Note]]:
+    """Return the limits that are simulated, if Slurm enforces any, and notes on the others."""
+    found, notes = limits_of(site, number)
+    enforced = conf.get("AccountingStorageEnforce", "")
+    if not found:
+        return [], notes
+    if not enforced.value:
+        notes.append(Note(
+            "a site without limits", enforced.source,
+            "Slurm enforces none by default, and the limits of the dump are simulated",
+        ))  # fmt: skip
+    elif ENFORCING.isdisjoint(enforced.value.lower().split(",")):
+        return [], [Note(
+            "limits of QOS and associations",
+            f"{enforced.source}, AccountingStorageEnforce={enforced.value}",
+            "the site does not enforce them without the word limits, and no job waits for one",
+        )]  # fmt: skip
+    allowed, impossible = possible(site, found)
+    return allowed, notes + impossible
 
 
 def _cluster(
@@ -156,7 +182,7 @@ def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
     """Refuse a configuration whose nodes or partitions sinfo does not list, or lists otherwise."""
     for name, line in conf.nodes.items():
         listed, cpus = nodes.nodes.get(name), line.value.get("cpus", "")
-        if listed and cpus.isdigit() and int(cpus) != listed.cpus:
+        if listed and is_whole(cpus) and int(cpus) != listed.cpus:
             raise InputError(
                 f"{folder}: {line.source} gives node {name!r} {cpus} CPUs, and {listed.where} "
                 f"gives it {listed.cpus}; print both again"
@@ -167,7 +193,7 @@ def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
                 f"{folder}: {line.source}: node {name!r} has RealMemory={memory}; give MiB from 0"
             )
     for name, line in conf.partitions.items():
-        if name.lower() != "default" and name not in nodes.partitions:
+        if name not in nodes.partitions:
             raise InputError(
                 f"{folder}: partition {name!r} ({line.source}) has no nodes in "
                 f"{KINDS['sinfo'].file}; remove the partition, or print sinfo again"
@@ -177,7 +203,7 @@ def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
 
 
 def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qos]) -> None:
-    """Refuse jobs of an unknown QOS or partition, and more processors in use than there are."""
+    """Refuse jobs of an unknown QOS or partition."""
     for column, known, file in (
         ("queue", qos, KINDS["qos"].file),
         ("partition", nodes.partitions, KINDS["sinfo"].file),
@@ -218,6 +244,10 @@ def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset
 
 def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -> Workload:
     """Return the jobs of the chosen partitions on their processors."""
+    if chosen and not _used(whole, chosen):
+        used = sorted({*whole.names.get("partition", {}).values()})
+        having = f"give one of those with jobs: {', '.join(used)}" if used else "ask for Partition"
+        raise InputError(f"--partition: {log} has no job of {', '.join(sorted(chosen))}; {having}")
     jobs = select(whole, partitions=sorted(_used(whole, chosen))) if chosen else whole
     widest = int(jobs.procs.max(initial=0))
     if widest > size.value:
@@ -279,7 +309,7 @@ def _switches(conf: Conf) -> dict[str, Fact[Any]]:
 
 
 def _whole(key: str, given: Fact[str]) -> Fact[int]:
-    if not (given.value.isascii() and given.value.isdigit()):
+    if not is_whole(given.value):
         raise InputError(f"{given.source}: {key}={given.value}; give a whole number from 0")
     return Fact(int(given.value), given.source)
 
@@ -288,7 +318,7 @@ def _seconds(key: str, given: Fact[str]) -> int:
     """Return a time of slurm.conf in s: minutes, D-H, D-H:M:S, H:M:S or M:S."""
     days, dash, rest = given.value.rpartition("-")
     words = rest.split(":")
-    if not all(word.isdigit() for word in [*words, *([days] if dash else [])]) or len(words) > 3:
+    if not all(map(is_whole, [*words, *([days] if dash else [])])) or len(words) > 3:
         raise InputError(f"{given.source}: {key}={given.value}; give a time such as 7-0 or 5")
     units = (3600, 60, 1) if dash or len(words) == 3 else (60, 1)
     seconds = sum(int(word) * unit for word, unit in zip(words, units, strict=False))
@@ -306,7 +336,7 @@ def _rule(conf: Conf) -> Fact[str]:
         )
     default = Fact(TESTED, f"{conf.path.name} has no bf_max_job_test: Slurm's default")
     tested = conf.parameters.get("bf_max_job_test", default)
-    if not tested.value.isdigit() or not int(tested.value):
+    if not is_whole(tested.value) or not int(tested.value):
         raise InputError(f"{tested.source}={tested.value}; give a whole number from 1")
     return Fact(f"depth({int(tested.value)})", tested.source)
 
@@ -315,10 +345,9 @@ def _factors(conf: Conf) -> dict[str, Fact[int]]:
     """Return PriorityJobFactor of each partition that has one."""
     found = {}
     for name, line in conf.partitions.items():
-        given = line.value.get("priorityjobfactor", "1")
-        if not given.isdigit():
-            raise InputError(f"{line.source}: PriorityJobFactor={given}; give a whole number")
-        found[name] = Fact(int(given), f"{line.source}, PriorityJobFactor")
+        given = Fact(line.value.get("priorityjobfactor", "1"), line.source)
+        factor = _whole("PriorityJobFactor", given).value
+        found[name] = Fact(factor, f"{line.source}, PriorityJobFactor")
     return found
 
 
@@ -361,7 +390,7 @@ def _numbers(site: Site) -> Numbers:
 
     def number(column: str, name: str) -> str:
         names = site.names.get(column)
-        if not names and name.isdigit():
+        if not names and is_whole(name):
             return name
         if column not in known:
             known[column] = {one: number for number, one in (names or {}).items()}

@@ -94,8 +94,7 @@ def _shares(site: Site) -> Iterator[Note]:
     lacking = {*site.names.get("user", {}).values()} - {user for user, _ in users}
     if lacking:
         yield Note(
-            f"the shares of {counted(len(lacking), 'user')} of {KINDS['accounting'].file}, such "
-            f"as {min(lacking)}",
+            f"the shares of {counted(len(lacking), 'user')} of {KINDS['accounting'].file}",
             ASSOCIATIONS,
             "each has 1 share",
         )

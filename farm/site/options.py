@@ -57,6 +57,17 @@ UNSUPPORTED = (
         "usage counts processors alone, so that fair shares of users of GPUs or memory differ",
         "partitions",
     ),
+    Unsupported(
+        "QOS", _OFF + "|n/a|\\(null\\)",
+        "limits of the partition's QOS do not hold for its jobs, which wait less", "partitions",
+    ),
+    *(
+        Unsupported(
+            key, "unlimited|infinite|", "a job that exceeds it waits at the site, and starts here",
+            "partitions",
+        )
+        for key in ("MaxTime", "MaxNodes", "MaxCPUsPerNode")
+    ),
     Unsupported("PreemptMode", "off", "preempted jobs wait longer than simulated", "partitions"),
     Unsupported(
         "preempt_youngest_first", "no such value", "preempted jobs wait longer", "parameters"
@@ -94,20 +105,35 @@ FLAGS = {
 """Values of PriorityFlags that are not followed, and the difference."""
 
 
+def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str]]:
+    """Yield each value of a key of partitions that is not simulated, with those that have it."""
+    found: dict[str, dict[str, str]] = {}
+    for name, line in conf.partitions.items():
+        value = line.value.get(row.key.lower())
+        if value is not None and not re.fullmatch(row.harmless, value.split(":")[0].lower()):
+            found.setdefault(value, {})[name] = line.source
+    for value, sources in found.items():
+        names = f"partition{'s' * (len(sources) > 1)} {', '.join(sources)}"
+        yield f"{row.key}={value} of {names}", next(iter(sources.values())), row.effect
+
+
 def unsupported(conf: Conf) -> Iterator[tuple[str, str, str]]:
     """Yield the options in force that are not simulated: text, source, effect."""
     for row in UNSUPPORTED:
         key, harmless = row.key.lower(), re.compile(row.harmless)
         if row.place == "partitions":
-            for name, line in conf.partitions.items():
-                value = line.value.get(key)
-                if value is not None and not harmless.fullmatch(value.split(":")[0].lower()):
-                    yield f"{row.key}={value} of partition {name}", line.source, row.effect
+            yield from _of_partitions(conf, row)
             continue
         given = (conf.keys if row.place == "keys" else conf.parameters).get(key)
         if given is not None and not harmless.fullmatch(given.value.lower()):
             text = f"{row.key}={given.value}" if given.value else row.key
             yield text, given.source, row.effect
+    tres = conf.get("PriorityWeightTRES", "")
+    for part in tres.value.split(","):
+        name, equals, weight = part.partition("=")
+        if equals and name.strip().lower() != "cpu" and weight.strip() != "0":
+            effect = f"a request of {name.strip()} does not raise the priority"
+            yield f"PriorityWeightTRES={part.strip()}", tres.source, effect
     flags = conf.get("PriorityFlags", "")
     for flag in flags.value.lower().split(","):
         if flag.strip() in FLAGS:

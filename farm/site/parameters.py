@@ -106,12 +106,17 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({
 
 
 def check_fitted(site: Site, names: tuple[str, ...]) -> None:
-    """Refuse parameters of an order that the site does not have."""
+    """Refuse parameters of an order that the site does not have, and those with the value 0."""
     for name in names:
         if site.order is None and PARAMETERS[name].of_order:
             raise InputError(
                 f"--fit {name}: the site has no such parameter, since PriorityType is "
                 "priority/basic; fit processors alone"
+            )
+        if PARAMETERS[name].of(site) == 0:
+            raise InputError(
+                f"--fit {name}: its value is 0 ({site.priority[name].source}), and the search "
+                "multiplies the value of the dump; fit another parameter, or set this one to more"
             )
 
 

@@ -1,14 +1,20 @@
-"""The files of a site: its tables, and a campaign, in which each line names its source."""
+"""The files of a site: its tables, and a campaign, in which each line names its source.
+
+Names of users are in the tables only, since stores contain the campaign.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomli_w
 
+from schedfarm.core.checks import printable
 from schedfarm.core.durations import duration
 from schedfarm.core.numerals import counted
 from schedfarm.farm.site.calibration import Fit, Fitted
@@ -30,6 +36,9 @@ TIMES = ("max_age", "calc", "halflife")
 
 FITTED = "fitted"
 
+SIGNED = "# Written by farm site; SHA-256 of the lines below: "
+"""Begins the files; the digest follows."""
+
 
 def _toml(value: Any) -> str:
     """Return a value as TOML, a list in one line."""
@@ -39,12 +48,17 @@ def _toml(value: Any) -> str:
 
 
 def _line(key: str, value: Any, comment: str) -> str:
-    return f"{f'{key} = {_toml(value)}':<{COMMENT}}  # {comment}"
+    return f"{f'{key} = {_toml(value)}':<{COMMENT}}  {_comment(comment)}"
+
+
+def _comment(text: str) -> str:
+    """Return a comment of TOML, in which control characters are not allowed."""
+    return f"# {printable(text)}"
 
 
 def _name(name: str) -> str:
     """Return a name as a key of TOML."""
-    return tomli_w.dumps({name: 1}).partition(" = ")[0]
+    return tomli_w.dumps({name: 1}).rpartition(" = ")[0]
 
 
 def _interval(one: Fitted, written: Any = str) -> str:
@@ -53,11 +67,11 @@ def _interval(one: Fitted, written: Any = str) -> str:
 
 def site_file(site: Site, fit: Fit | None) -> str:
     """Return the tables that `farm policies --site` reads."""
-    return "\n".join(_tables(site, fit)) + "\n"
+    return _signed(_tables(site, fit))
 
 
 def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
-    yield f"# Priority of the site {site.name.value}, from the dump {site.folder}."
+    yield _comment(f"Priority of the site {site.name.value}, from the dump {site.folder}.")
     yield "# farm policies --site FILE prints the order. Each line names its source."
     yield ""
     yield "[priority]"
@@ -88,6 +102,9 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
         yield _line("factor", factor.value, factor.source)
     yield from ("", "[scheduler]")
     yield _line("rule", site.rule.value, site.rule.source)
+    if users := site.names.get("user", {}):
+        yield from ("", "# Users have these numbers in campaign.toml, and in stores:")
+        yield from (_comment(f"  {number} {name}") for number, name in users.items())
 
 
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
@@ -104,18 +121,34 @@ def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
 
 def campaign_file(site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path) -> str:
     """Return a campaign of the site with an axis of the machine's size, for a folder."""
-    return "\n".join(_campaign(site, fit, judgement, folder)) + "\n"
+    return _signed(_campaign(site, fit, judgement, folder))
+
+
+def _signed(lines: Iterable[str]) -> str:
+    """Return a file whose first line has the digest of the others, by which edits are found."""
+    text = "\n".join(lines) + "\n"
+    return f"{SIGNED}{_digest(text.encode())}\n{text}"
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def is_unedited(data: bytes) -> bool:
+    """Return whether a file is as `farm site` wrote it."""
+    first, _, rest = data.partition(b"\n")
+    return first == f"{SIGNED}{_digest(rest)}".encode()
 
 
 def _campaign(
     site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path
 ) -> Iterator[str]:
-    yield f"# The site {site.name.value} as it is, and with more processors."
+    yield _comment(f"The site {site.name.value} as it is, and with more processors.")
     yield "# Each line names its source."
     if judgement:
-        yield f"# {verdict(judgement)}"
+        yield _comment(verdict(judgement))
     for note in site.notes:
-        yield f"# {note}."
+        yield _comment(f"{note}.")
     yield ""
     yield _line("name", "site", "the results go to the folder site.farm")
     yield _line("seed", 1, "root of all randomness")
@@ -123,18 +156,17 @@ def _campaign(
     yield _line("log", True, "the log itself, for farm validate")
     order = fit.setting.order if fit else site.order
     if order is not None:
-        yield "# Accounts, users, QOS and partitions have the log's numbers:"
+        yield "# Accounts, QOS and partitions have the log's numbers, and users those of site.toml:"
         for column, what in (
             ("group", "account"),
-            ("user", "user"),
             ("queue", "QOS"),
             ("partition", "partition"),
         ):
             names: Mapping[int, str] = site.names.get(column, {})
             if names:
                 listed = ", ".join(f"{number} {name}" for number, name in names.items())
-                yield f"#   {what}: {listed}"
-    yield f"# order: site.toml; rule: {site.rule.source}"
+                yield _comment(f"  {what}: {listed}")
+    yield _comment(f"order: site.toml; rule: {site.rule.source}")
     yield f"policies = [{_toml(site.policy(order, axes=True))}]"
     yield ""
     size = fit.setting.processors if fit else site.processors.value
@@ -159,10 +191,17 @@ def _campaign(
         f"{KINDS['accounting'].file}: {counted(len(site.jobs), 'job')}",
     )
     yield _line("processors", size, source)
-    yield _line("names", True, "names of users in a file of the store that only its owner can read")
+    yield _line("names", False, "true: names of users in a file of the store, for its owner only")
     if site.partitions:
-        yield _line("select.partitions", list(site.partitions), KINDS["sinfo"].file)
+        yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+
+
+def _with_jobs(site: Site) -> list[str]:
+    """Return the simulated partitions that have jobs; a selection by any other one is refused."""
+    names = site.names.get("partition", {})
+    used = {names.get(number) for number in np.unique(site.jobs.partition).tolist()}
+    return [name for name in site.partitions if name in used]
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -130,7 +130,7 @@ def test_progress_is_printed_apart_from_the_answer(
     farm: Farm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In plain lines now and then, unless --quiet is given."""
-    monkeypatch.setattr(importlib.import_module("schedfarm.farm.cli.offline"), "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(importlib.import_module("schedfarm.farm.cli.counting"), "LINE_SECONDS", 0.0)
     done = farm("offline", *SMALL)
     assert done.stderr.splitlines() == [f"{k}/3 instances" for k in range(3)]
     quiet = farm("offline", *SMALL, "--quiet")

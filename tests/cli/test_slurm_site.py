@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
+from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
+from schedfarm.farm.site.calibration import DAY, fit, period_of
+from schedfarm.farm.site.dump.facts import tres
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.judgement import Range, _agreement, judge
+from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
+from schedfarm.farm.site.parameters import Setting
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
@@ -81,12 +90,18 @@ def test_the_campaign_has_the_order_of_the_site(dump: Path) -> None:
     )
 
 
-def test_a_dump_is_calibrated_and_judged(tmp_path: Path, farm: Farm) -> None:
+def test_a_dump_is_calibrated_and_judged(
+    tmp_path: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fit finds the processors of a site that uses fewer than sinfo lists."""
+    monkeypatch.setattr("schedfarm.farm.cli.counting.LINE_SECONDS", 0.0)
     truth = Truth(jobs=2000, weeks=5, nodes=8, load=0.75)
     write_dump(tmp_path / "dump", truth)
     said = farm("site", tmp_path / "dump", "--out", tmp_path / "dump", "--trials", 30, "--json")
+    assert "NaN" not in said.stdout
+    assert "/30 simulations" in said.stderr
     facts = json.loads(said.stdout)
+    assert all(group["jobs"] for group in facts["judgement"]["groups"])
     (found,) = facts["fitted"]
     assert found["low"] <= truth.processors <= found["high"]
     assert found["given"] == 128
@@ -152,6 +167,121 @@ def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
     assert "8 nodes of debug" in json.loads(other.stdout)["processors"]["source"]
 
 
+def test_the_campaign_has_no_names_of_users(dump: Path, farm: Farm) -> None:
+    """Axes of users have numbers; the table of names is a file that only its owner can read."""
+    change(dump / "assoc.txt", "user02|2|||", "user02|2||cpu=4|3")
+    lines = (dump / "assoc.txt").read_text().splitlines()
+    kept = [line for line in lines if "|user03|" not in line]
+    (dump / "assoc.txt").write_text("\n".join(kept) + "\n")
+    farm("site", dump, "--no-fit")
+    made = (dump / "campaign.toml").read_text()
+    assert "user0" not in made
+    names = read_site(dump).names
+    user = next(n for n, name in names["user"].items() if name == "user02")
+    group = next(n for n, name in names["group"].items() if name == "biology")
+    assert f"user_{user}_{group}_MaxJobs" in tomllib.loads(made)["axes"]
+    tables = dump / "site.toml"
+    assert f"#   {user} user02\n" in tables.read_text()
+    assert tables.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_campaign_of_odd_names_is_readable(dump: Path, farm: Farm) -> None:
+    """Names that differ in signs only, a partition without jobs, control characters."""
+    change(dump / "qos.txt", "high|100|||||", "a.b|100|||5||")
+    change(dump / "qos.txt", "low|0|||||", "a-b|0|||6||")
+    change(dump / "sacct.txt", "|high|", "|a.b|")
+    change(dump / "sacct.txt", "|low|", "|a-b|")
+    with (dump / "sinfo.txt").open("a") as sinfo:
+        sinfo.write("n001|unused|16|64000|(null)|idle\nd001|other|16|64000|(null)|idle\n")
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write('PreemptType="preempt/\x1b[2Jqos"\n')
+    farm("site", dump, "--no-fit")
+    made = Campaign.from_toml(dump / "campaign.toml")
+    assert "PreemptType=preempt/?[2Jqos" in (dump / "campaign.toml").read_text()
+    assert {"qos_a_b_GrpJobs", "qos_a_b_GrpJobs_2"} < {*made.axes}
+    assert made.traces[0].select["partitions"] == ["batch", "debug"]
+
+
+def test_edited_files_and_links_are_kept(dump: Path, farm: Farm, tmp_path: Path) -> None:
+    """Only files that are as the command wrote them are replaced."""
+    farm("site", dump, "--no-fit")
+    farm("site", dump, "--no-fit", "--processors", 200)
+    campaign = dump / "campaign.toml"
+    change(campaign, "resamples = 10", "resamples = 5")
+    edited = campaign.read_text()
+    assert "was edited" in sentence(farm("site", dump, "--no-fit", status=2).stderr)
+    assert campaign.read_text() == edited
+    farm("site", dump, "--no-fit", "--replace")
+    assert "resamples = 10" in campaign.read_text()
+    campaign.rename(tmp_path / "elsewhere")
+    campaign.symlink_to(tmp_path / "elsewhere")
+    refused = farm("site", dump, "--no-fit", "--replace", status=2)
+    assert "campaign.toml is a link" in sentence(refused.stderr)
+
+
+def test_an_example_is_a_new_folder(dump: Path, farm: Farm, tmp_path: Path) -> None:
+    """A real dump is never replaced."""
+    log = (dump / "sacct.txt").read_text()
+    said = sentence(farm("site", "--example", dump, status=2).stderr)
+    assert "has sacct.txt already" in said
+    assert (dump / "sacct.txt").read_text() == log
+    said = farm("site", "--example", tmp_path / "new", "--jobs", 1000, "--json").stdout
+    assert json.loads(said) == {"dump": str(tmp_path / "new"), "jobs": 1000, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("d1", "--example", "d2", "--script"), "--example d2 does nothing with --script"),
+        (("--script", "--jobs", 5000), "--jobs 5000 does nothing with --script; leave one out"),
+        (("d1", "--example", "d2"), "DUMPDIR d1 does nothing with --example; leave one out"),
+        (("--example", "x", "--no-fit"), "--no-fit does nothing with --example; leave one out"),
+        (("d1", "--no-fit", "--trials", 20), "--trials 20 does nothing with --no-fit"),
+        (("d1", "--no-fit", "--fit", "age"), "--fit does nothing with --no-fit; leave one out"),
+        (("d1", "--jobs", 5000), "--jobs 5000 does nothing without --example; give both"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    farm: Farm, words: tuple[object, ...], said: str
+) -> None:
+    assert said in sentence(farm("site", *words, status=2).stderr)
+
+
+def test_an_interrupted_fit_writes_nothing(
+    dump: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sentence, and status 130."""
+
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("schedfarm.farm.site.calibration._Losses.of", interrupted)
+    monkeypatch.setattr("schedfarm.farm.cli.os._exit", sys.exit)
+    said = farm("site", dump, "--trials", 10, status=130).stderr.splitlines()[-1]
+    assert said == "farm: interrupted; no file was written; the same command starts over"
+    assert not (dump / "site.toml").exists()
+
+
+def test_agreement_is_counted_from_the_judged_period(dump: Path) -> None:
+    """Days before it are not blocks of the bootstrap: three days are too few for an interval."""
+    site = read_site(dump)
+    jobs = replace(site.jobs, logged_wait=np.full(len(site.jobs), DAY))
+    begin = int(jobs.submit[-1]) - 2 * DAY
+    known = jobs.submit >= begin
+    start = (jobs.submit + jobs.logged_wait)[known]
+    found = _agreement(replace(site, jobs=jobs), known, start, 1, begin)
+    assert found == Range(1, None, None)
+
+
+def test_facts_have_no_nan(dump: Path) -> None:
+    """Waits of 0 s have no relative error, and groups without jobs are left out."""
+    site = read_site(dump)
+    facts = judge(site, Setting(128, site.order), period_of(site)).facts()
+    assert facts["groups"][0]["bias"] == {"value": None, "low": None, "high": None}
+    assert all(group["jobs"] for group in facts["groups"])
+    json.dumps(facts, allow_nan=False)
+
+
 REFUSED = [
     ("slurm.conf", "ClusterName=example", "ClusterName=other", "assoc.txt of 'example'"),
     ("assoc.txt", "example|physics||", "second|physics||", "associations of 2 clusters"),
@@ -170,6 +300,9 @@ REFUSED = [
     ("slurm.conf", "Age=1000", "Age=many", "PriorityWeightAge=many; give"),
     ("reservations.txt", "No reservations", "ReservationName=a StartTime=x", "Time='x' is not"),
     ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
+    ("slurm.conf", "HalfLife=7-0", "HalfLife=²-0", "DecayHalfLife=²-0; give a time"),
+    ("slurm.conf", "JobFactor=2", "JobFactor=²", "PriorityJobFactor=²; give a whole number"),
+    ("slurm.conf", "job_test=50", "job_test=²", "bf_max_job_test=²; give a whole number"),
 ]  # fmt: skip
 """A file, a text in it, what it becomes, and a part of the sentence that refuses the dump."""
 
@@ -192,8 +325,127 @@ def test_wrong_calls_are_refused(dump: Path, farm: Farm) -> None:
     assert "and there are 2 (--processors)" in narrow
     long = farm("site", dump, "--warmup", 5, status=2).stderr
     assert "of which 5.0 are the warm-up" in long
+    endless = farm("site", dump, "--warmup", "nan", status=2).stderr
+    assert "--warmup nan: give a finite number of weeks" in endless
     (dump / "qos.txt").unlink()
     assert "has no qos.txt" in sentence(farm("site", dump, status=2).stderr)
+
+
+def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
+    """Those of the root are of the policy; a column that is not simulated is a caution."""
+    change(dump / "qos.txt", "Name|Priority|", "Name|MaxWall|Flags|UsageFactor|MyOwn|Priority|")
+    change(dump / "qos.txt", "normal|", "normal|1-0|DenyOnLimit|1.000000||")
+    change(dump / "qos.txt", "high|", "high|2-0||2.000000||")
+    change(dump / "qos.txt", "low|", "low||||x|")
+    change(dump / "qos.txt", "GrpJobs", "MaxTRESRunMinsPA")
+    change(dump / "qos.txt", "low||||x|0|||", "low||||x|0|||cpu=9999999")
+    change(dump / "assoc.txt", "|root|||1||", "|root|||1|40|")
+    (dump / "slurm.conf").write_text(
+        (dump / "slurm.conf").read_text()
+        + "AccountingStorageEnforce=limits,qos\nPriorityWeightTRES=CPU=5,GRES/gpu=7\n"
+        "PartitionName=DEFAULT MaxTime=7-0 QOS=part\n"
+        "PartitionName=batch\nPartitionName=debug\n"
+    )
+    said = farm("site", dump, "--no-fit").stderr
+    for part in (
+        "MaxWall=1-0 of qos normal, high (qos.txt:2, maxwall): a job that exceeds it waits",
+        "Flags=DenyOnLimit of qos normal (qos.txt:2, flags): the rules",
+        "UsageFactor=2.000000 of qos high (qos.txt:3, usagefactor): usage counts once",
+        "myown=x of qos low (qos.txt:4, myown): it has no effect here",
+        "PriorityWeightTRES=GRES/gpu=7 (slurm.conf:",
+        "QOS=part of partitions batch, debug (slurm.conf:",
+        "MaxTime=7-0 of partitions batch, debug (slurm.conf:",
+    ):
+        assert f"caution: not simulated: {part}" in said
+    site = read_site(dump)
+    assert [(one.kind, one.key) for one in site.limits] == [
+        ("qos", "MaxTRESRunMinsPerAccount"), ("root", "GrpJobs")
+    ]  # fmt: skip
+    assert "root.GrpJobs=40" in Policy.parse(site.policy()).limits
+
+
+def test_limits_that_the_site_does_not_enforce_are_left_out(dump: Path, farm: Farm) -> None:
+    change(dump / "qos.txt", "high|100|||||", "high|100|||4||")
+    assert "Slurm enforces none by default" in farm("site", dump, "--no-fit").stderr
+    assert [one.key for one in read_site(dump).limits] == ["GrpJobs"]
+    with (dump / "slurm.conf").open("a") as conf:
+        conf.write("AccountingStorageEnforce=associations,qos\n")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "AccountingStorageEnforce=associations,qos): the site does not enforce them" in said
+    assert read_site(dump).limits == ()
+
+
+def test_limits_of_accounts_need_their_tree(dump: Path, farm: Farm) -> None:
+    """Under priority/basic there is none, and a caution says so."""
+    change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
+    change(dump / "assoc.txt", "|physics|science||2|||", "|physics|science||2|9||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "limits of account physics (assoc.txt:4, grpjobs): its jobs wait less" in said
+
+
+def test_a_limit_below_a_job_is_left_out(dump: Path, farm: Farm) -> None:
+    """The caution names the limit, a job and the effect; a limit that jobs allow stays."""
+    change(dump / "qos.txt", "normal|10|||||", "normal|10||cpu=1|4||")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "GrpTRES cpu=1 of qos normal (qos.txt:2, grptres): job 10" in said
+    assert "alone exceeds it" in said
+    change(dump / "qos.txt", "high|100|||||", "high|100||cpu=1|||")
+    site = read_site(dump)
+    assert [one.key for one in site.limits] == ["GrpJobs"]
+    assert [note.what for note in site.notes if "cpu=1" in note.what] == [
+        "GrpTRES cpu=1 of qos normal", "GrpTRES cpu=1 of qos high"
+    ]  # fmt: skip
+
+
+def test_a_refused_setting_ends_the_fit_in_its_sentence(dump: Path) -> None:
+    """scipy would make a RuntimeError of it."""
+    limit = Limited("qos", "1", "normal", "GrpTRES", "cpu", 1, "qos.txt:2")
+    site = replace(read_site(dump), limits=(limit,))
+    with pytest.raises(InputError, match="alone exceeds"):
+        fit(site, period_of(site))
+
+
+def test_a_value_of_0_is_not_fitted(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "PriorityWeightAge=1000", "PriorityWeightAge=0")
+    change(dump / "slurm.conf", "HalfLife=7-0", "HalfLife=0")
+    for name in ("age", "halflife"):
+        said = farm("site", dump, "--fit", name, status=2).stderr
+        assert f"--fit {name}: its value is 0 (slurm.conf:" in said
+
+
+def test_default_lines_hold_for_the_partitions_after_them(dump: Path) -> None:
+    """A later one adds to the earlier, and DEFAULT is not a partition."""
+    change(
+        dump / "slurm.conf",
+        "PartitionName=debug",
+        "PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=default State=UP\n"
+        "PartitionName=debug",
+    )
+    change(dump / "slurm.conf", " PriorityJobFactor=2", "")
+    factors = read_site(dump).factors
+    assert {name: fact.value for name, fact in factors.items()} == {"batch": 1, "debug": 7}
+    assert "with DEFAULT of slurm.conf:" in factors["debug"].source
+
+
+def test_a_partition_without_jobs_is_refused(dump: Path, farm: Farm) -> None:
+    with (dump / "sinfo.txt").open("a") as table:
+        table.write("x1|lonely|16|64000||idle\n")
+    said = sentence(farm("site", dump, "--partition", "lonely", status=2).stderr)
+    assert "--partition: " in said
+    assert "has no job of lonely; give one of those with jobs: batch, debug" in said
+
+
+AMOUNTS = [
+    ("cpu=64", 64), ("cpu=1K", 1024), ("cpu=2M", 2 * 1024**2), ("gres/gpu=1.50K", 1536),
+    ("mem=512K", 1), ("mem=2048K", 2), ("mem=1025K", 2), ("mem=3M", 3), ("mem=1.50G", 1536),
+    ("mem=2T", 2 * 1024**2), ("mem=1P", 1024**3), ("mem=0M", 0),
+]  # fmt: skip
+"""Amounts as Slurm prints them, and numbers; memory in MiB."""
+
+
+@pytest.mark.parametrize(("text", "number"), AMOUNTS)
+def test_units_of_amounts(text: str, number: int) -> None:
+    assert tres("qos.txt:2", text) == {text.partition("=")[0]: number}
 
 
 def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:

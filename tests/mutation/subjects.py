@@ -28,6 +28,7 @@ STORES = tuple(
         "growth",
         "stored_users",
         "keep",
+        "parts_of_runs",
         "place_contract",
     )
 )

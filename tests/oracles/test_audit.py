@@ -69,6 +69,7 @@ def test_it_shares_nothing_with_the_simulators() -> None:
         "schedfarm.core.errors",
         "schedfarm.core.logs.read",
         "schedfarm.core.logs.schedules",
+        "schedfarm.core.policy.limits",
         "schedfarm.core.policy.multifactor",
         "schedfarm.core.policy.orders",
         "schedfarm.core.policy.policy",

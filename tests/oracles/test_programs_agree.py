@@ -7,10 +7,7 @@ from hypothesis import given, strategies as st
 
 from tests.oracles.compare import check_all, check_moved, trials
 from tests.oracles.crowds import check_crowds, check_larger_crowds
-from tests.support.strategies import (
-    COMPILED_LAST,
-    RULES,
-)
+from tests.support.strategies import COMPILED_LAST, RULES
 
 KINDS = [
     (platform, rule)
@@ -37,16 +34,16 @@ def test_any_job_moved_is_named(platform: str, rule: str, data: st.DataObject) -
     check_moved(data, platform, rule)
 
 
-CROWDS = [(platform, rule) for platform, rule in AUDITED if platform in ("pool", "grid")]
+CROWDS = [rule for platform, rule in AUDITED if platform == "pool"]
 
 
-@pytest.mark.parametrize(("platform", "rule"), CROWDS)
-def test_crowds(platform: str, rule: str) -> None:
+@pytest.mark.parametrize("rule", CROWDS)
+def test_crowds(rule: str) -> None:
     """Queues are longer than the blocks in which kernels keep them."""
-    check_crowds(platform, rule)
+    check_crowds("pool", rule)
 
 
-@pytest.mark.parametrize(("platform", "rule"), CROWDS)
-def test_larger_crowds_pass_the_audit(platform: str, rule: str) -> None:
+@pytest.mark.parametrize("rule", CROWDS)
+def test_larger_crowds_pass_the_audit(rule: str) -> None:
     """Hundreds of jobs wait together, more than the reference could follow."""
-    check_larger_crowds(platform, rule)
+    check_larger_crowds("pool", rule)

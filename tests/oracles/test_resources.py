@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from schedfarm.core.audit import audit
 from schedfarm.core.engine.simulate import simulate
@@ -16,8 +15,6 @@ from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.workload import Workload
-from tests.oracles.compare import check
-from tests.support.strategies import RULES, simulations
 
 MACHINE = Resources(4, {"gpus": 2, "licences": 1})
 
@@ -55,13 +52,6 @@ def test_the_extra_is_a_vector(rule: str, starts: list[int]) -> None:
     """A job that requests nothing of a resource passes where its extra is 0."""
     assert simulate(EXTRA, f"fcfs+{rule}").start.tolist() == starts
     assert simulate_reference(EXTRA, f"fcfs+{rule}").start.tolist() == starts
-
-
-@settings(max_examples=25)
-@given(st.data())
-def test_kernels_and_reference_agree(data: st.DataObject) -> None:
-    """Also the audit, on every rule; `tests.oracles.compare` tries more."""
-    check(*data.draw(simulations("resources", data.draw(st.sampled_from(RULES["resources"])))))
 
 
 def test_without_other_requests_it_is_a_pool() -> None:

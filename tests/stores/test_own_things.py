@@ -92,7 +92,7 @@ def test_a_changed_text__is_refused(tmp_path: Path) -> None:
         ("mine:by_history+easy", "mien:by_history+easy", ("no module 'mien'", "next to")),
         ("mine:by_history+easy", "by_history+easy", ("unknown order 'by_history'",)),
         ("fcfs+mine:alone", "fcfs+mine:alon", ("policy", "rule", "'alon'")),
-        ("fcfs+mine:alone", "fcfs+mine:p95_wait", ("rule", "p95_wait", "(workload, policy)")),
+        ("fcfs+mine:alone", "fcfs+mine:by_history", ("rule", "by_history", "(workload, policy)")),
         ("mine:alone", "mine:alone,walk=arrival", ("walk=arrival", "'planned'")),
         ("mine:by_history+easy", "mine:alone+easy", ("order", "'workload'", "submit")),
         ("mine:p95_wait", "mine:p96_wait", ("metric", "'p96_wait'")),

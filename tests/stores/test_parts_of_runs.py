@@ -62,6 +62,7 @@ def test_parts_in_any_order_and_one_twice__are_one_run(
     ends = [farm.run(CAMPAIGN, tmp_path / "s", part=f"{k}/3") for k in (2, 3, 2, 1, 1)]
     assert [one.complete for one in ends] == [False, False, False, True, True]
     assert sum(one.done for one in ends) == CELLS
+    assert [one.before for one in ends] == [0, 0, ends[0].done, 0, ends[3].done]
     assert ends[2].before == ends[2].cells == ends[0].done > 0 == ends[2].done
     whole = made_store(CAMPAIGN)
     assert_same_results(tmp_path / "s", whole)

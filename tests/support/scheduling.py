@@ -20,11 +20,15 @@ SPREAD = ("tests/crash/test_failures.py", "tests/crash/test_workers_lost.py")
 GROUPS = {
     "tests/crash/test_power_cut.py": "power",
     "tests/crash/test_random_failures.py": "outside",
+    # Jobs of one Slurm would delay the starts of the other.
+    "tests/real/test_slurm.py": "slurm",
+    "tests/real/test_slurm_judge.py": "slurm",
 }
 """Files that belong to a group of such ids."""
 
 LONG = (
     "tests/real/test_slurm.py",
+    "tests/real/test_slurm_judge.py",
     "tests/real/test_network_cut.py",
     "tests/crash/test_random_failures.py",
     "tests/real/test_warm_kernels.py",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.support.harness import PATIENCE
 
@@ -43,12 +46,9 @@ SwitchType=switch/none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU_Memory
 SchedulerType=sched/backfill
-SchedulerParameters=defer_batch=0,bf_interval=2,sched_interval=2,sched_min_interval=0,batch_sched_delay=0
 ReturnToService=2
 SlurmctldTimeout=10
 SlurmdTimeout=15
@@ -58,8 +58,15 @@ OverTimeLimit=0
 MinJobAge=600
 Waittime=0
 {nodes}
-PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+{rest}
 """
+
+SMALL = """\
+AccountingStorageType=accounting_storage/none
+SelectTypeParameters=CR_CPU_Memory
+SchedulerParameters=defer_batch=0,bf_interval=2,sched_interval=2,sched_min_interval=0,batch_sched_delay=0
+PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO"""
+"""The end of the configuration where nothing else is asked for."""
 
 
 def missing(*commands: str) -> str:
@@ -81,41 +88,56 @@ def wait(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> 
 
 
 class Slurm:
-    """Three nodes of one processor each, more than this machine may have.
+    """Nodes in a folder, by default three of one processor each, more than this machine may have.
 
-    Parameters
-    ----------
-    folder : Path
-        For whatever it writes.
+    `nodes` describes each of them, `rest` ends the configuration.
     """
 
-    nodes = ("n1", "n2", "n3")
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        nodes: Sequence[str] = ("CPUs=1 RealMemory=8000",) * 3,
+        rest: str = SMALL,
+    ) -> None:
+        self.folder, self.rest = folder, rest
+        self.nodes = {f"n{number}": one for number, one in enumerate(nodes, 1)}
         self.configuration = folder / "slurm.conf"
+        # One for each node, the controller, and two that a subclass needs.
+        self.ports = free_ports(len(nodes) + 3)
 
     def start(self, stack: ExitStack) -> None:
         """Start the daemons, and wait until every node is idle."""
-        ports = _free_ports(1 + len(self.nodes))
         host = socket.gethostname().partition(".")[0]
         nodes = "\n".join(
-            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=1 "
-            "RealMemory=8000 State=UNKNOWN"
-            for name, port in zip(self.nodes, ports[1:], strict=True)
+            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
+            f"{one} State=UNKNOWN"
+            for (name, one), port in zip(self.nodes.items(), self.ports[3:], strict=True)
         )
         self.configuration.write_text(
             CONFIGURATION.format(
-                host=host, port=ports[0], folder=self.folder, nodes=nodes, user=os.environ["USER"]
+                host=host,
+                port=self.ports[0],
+                folder=self.folder,
+                nodes=nodes,
+                user=os.environ["USER"],
+                rest=self.rest,
             )
         )
         (self.folder / "state").mkdir()
         self._munge(stack)
-        self._daemon(stack, "slurmctld", "-D", "-f", str(self.configuration))
+        self.prepare(stack)
+        self.controller = self.daemon(stack, "slurmctld", "-D", "-f", str(self.configuration))
         for name in self.nodes:
             (self.folder / f"spool-{name}").mkdir()
-            self._daemon(stack, "slurmd", "-D", "-f", str(self.configuration), "-N", name)
-        wait(lambda: self.said("sinfo", "-hN", "-o", "%T").split() == ["idle"] * 3, "the nodes")
+            self.daemon(stack, "slurmd", "-D", "-f", str(self.configuration), "-N", name)
+        wait(self._are_idle, "the nodes")
+
+    def _are_idle(self) -> bool:
+        states = self.said("sinfo", "-h", "-N", "-o", "%N %T").splitlines()
+        return set(states) == {f"{name} idle" for name in self.nodes}
+
+    def prepare(self, stack: ExitStack) -> None:
+        """Start what the controller needs in addition to munge."""
 
     def said(self, *command: str) -> str:
         """Return what a command of Slurm prints; nothing where it fails."""
@@ -151,13 +173,14 @@ class Slurm:
         names = {"key": "key", "socket": "socket", "pid": "pid", "seed": "seed"}
         files = [f"--{one}-file={self.folder}/munge.{name}" for one, name in names.items()]
         files[1] = f"--socket={self.folder}/munge.socket"
-        self._daemon(
+        self.daemon(
             stack, "munged", "--foreground", "--force", "--num-threads=2", *files,
             f"--log-file={self.folder}/munged.log",
         )  # fmt: skip
         wait((self.folder / "munge.socket").exists, "munge")
 
-    def _daemon(self, stack: ExitStack, name: str, *options: str) -> None:
+    def daemon(self, stack: ExitStack, name: str, *options: str) -> subprocess.Popen[bytes]:
+        """Start a program that ends with the context."""
         with (self.folder / "daemons.log").open("ab") as log:
             process = subprocess.Popen(
                 [str(_which(name)), *options],
@@ -165,19 +188,21 @@ class Slurm:
                 start_new_session=True,
             )  # fmt: skip
         stack.callback(_end, process)
+        return process
 
 
 @contextmanager
-def slurm(folder: Path) -> Iterator[Slurm]:
+def slurm(one: Path | Slurm) -> Iterator[Slurm]:
     """Start a Slurm, and point this process and its children to it until the context ends."""
-    one = Slurm(folder)
+    one = one if isinstance(one, Slurm) else Slurm(one)
     # munge refuses a socket in a folder that others may write, or that it may not read.
-    folder.chmod(0o755)
+    one.folder.chmod(0o755)
     old = dict(os.environ)
     os.environ.setdefault("USER", "root")
     os.environ["SLURM_CONF"] = str(one.configuration)
     try:
         with ExitStack() as stack:
+            stack.callback(_end_jobs_without_daemons, one.configuration)
             one.start(stack)
             stack.callback(one.end_jobs)
             yield one
@@ -199,10 +224,28 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(10)
 
 
-def _free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at; another program might yet take one."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
+def _end_jobs_without_daemons(configuration: Path) -> None:
+    """Kill the jobs that a controller or a node that failed could not end."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            # The title of slurmstepd takes the place of its environment.
+            if process.cwd() == str(configuration.parent) or process.environ().get(
+                "SLURM_CONF"
+            ) == str(configuration):
+                process.kill()
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports in a row that nobody listens at; another program might yet take one.
+
+    They are below those that Linux gives to connections. A row meets another Slurm's ports less
+    often than single ports do.
+    """
+    while True:
+        first = random.randrange(20_000, 32_000 - count)
+        ports = list(range(first, first + count))
+        with ExitStack() as stack, suppress(OSError):
+            for port in ports:
+                one = stack.enter_context(socket.socket())
+                one.bind(("127.0.0.1", port))
+            return ports

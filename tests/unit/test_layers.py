@@ -173,7 +173,13 @@ FLOORS = {
         ("algorithms",),
         ("comparison",),
     ),
-    "learning": (("samples", "views"), ("batch",), ("environment", "vector"), ("evaluation",)),
+    "learning": (
+        ("samples",),
+        ("views",),
+        ("batch",),
+        ("environment", "vector"),
+        ("evaluation",),
+    ),
     "cluster": (
         ("close_http", "errors", "ignore_interrupts", "settings", "walltime", "examples"),
         ("certificates", "encryption", "opening", "queues", "scratch"),

@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schedfarm.core.errors import InputError
-from schedfarm.farm.site.dump.facts import Fact, limit, tres, whole
+from schedfarm.farm.site.dump.columns import Limits, Others, columns_of
+from schedfarm.farm.site.dump.facts import Fact, whole
 from schedfarm.farm.site.dump.tables import Row, rows_of
 
 ROOT = "root"
 """Account above all others."""
 
-COUNTS = ("grpjobs", "grpsubmit", "maxjobs", "maxsubmit")
-"""Limits that are numbers of jobs."""
-
-AMOUNTS = ("grptres", "grptresrunmins", "maxtres")
-"""Limits that are amounts of resources."""
+READ = ("cluster", "account", "parentname", "user", "share")
+"""Columns that are neither limits nor ignored."""
 
 
 @dataclass(frozen=True)
 class Association:
-    """Hold the account above, the shares, and the limits of an account or of a user in it.
+    """Hold the account above, the shares, limits and other columns of an account or user in it.
 
     inherits: whether the shares are those of the account, FairShare=parent.
     """
@@ -30,20 +28,23 @@ class Association:
     parent: str
     shares: Fact[int]
     inherits: bool = False
-    limits: Mapping[str, Fact[int] | Fact[dict[str, int]]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=dict)
+    others: Others = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Associations:
     """Hold accounts by name, each after its parent, and users by (user, account).
 
-    flat: whether the table does not name parents, so that every account is below the root.
+    flat: whether the table does not name parents, so that every account is below the root. root:
+    the association above all, if the table has it.
     """
 
     clusters: tuple[str, ...]
     accounts: Mapping[str, Association]
     users: Mapping[tuple[str, str], Association]
     flat: bool
+    root: Association | None = None
 
 
 def read_associations(path: Path) -> Associations:
@@ -56,6 +57,7 @@ def read_associations(path: Path) -> Associations:
             f"print one of them with cluster={clusters[0]}"
         )
     flat = rows != [] and "parentname" not in rows[0].fields
+    root: Association | None = None
     accounts: dict[str, Association] = {}
     users: dict[tuple[str, str], Association] = {}
     for row in rows:
@@ -63,7 +65,9 @@ def read_associations(path: Path) -> Associations:
         one = _association(row, account)
         if user:
             users.setdefault((user, account), one)
-        elif account != ROOT:
+        elif account == ROOT:
+            root = one
+        else:
             accounts[account] = one
     for user, account in users:
         if account != ROOT and account not in accounts:
@@ -71,7 +75,7 @@ def read_associations(path: Path) -> Associations:
                 f"{path}: user {user!r} is in account {account!r}, which has no row of its own; "
                 "print the table without user="
             )
-    return Associations(clusters, _sorted(path, accounts), users, flat)
+    return Associations(clusters, _sorted(path, accounts), users, flat, root)
 
 
 def _association(row: Row, account: str) -> Association:
@@ -79,14 +83,9 @@ def _association(row: Row, account: str) -> Association:
     inherits = share.lower() == "parent"
     shares = Fact(1 if inherits else whole(where, share or "1"), where)
     parent = "" if row.get("user") else row.get("parentname")
-    limits: dict[str, Fact[int] | Fact[dict[str, int]]] = {}
-    for name in COUNTS:
-        if (number := limit(f"{row.where}, {name}", row.get(name))) is not None:
-            limits[name] = Fact(number, f"{row.where}, {name}")
-    for name in AMOUNTS:
-        if amounts := tres(f"{row.where}, {name}", row.get(name)):
-            limits[name] = Fact(amounts, f"{row.where}, {name}")
-    return Association("" if parent in ("", ROOT, account) else parent, shares, inherits, limits)
+    limits, others = columns_of(row, READ)
+    above = "" if parent in ("", ROOT, account) else parent
+    return Association(above, shares, inherits, limits, others)
 
 
 def _sorted(path: Path, accounts: Mapping[str, Association]) -> dict[str, Association]:

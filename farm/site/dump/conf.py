@@ -13,6 +13,9 @@ from schedfarm.farm.site.dump.facts import Fact, text_of
 LISTED = ("nodename", "partitionname")
 """First keys of lines of which there are several."""
 
+DEFAULT = "DEFAULT"
+"""Name of lines whose keys hold for the lines of this kind that follow; later ones add to them."""
+
 _PAIR = re.compile(r"(\S+?)\s*=\s*(\"[^\"]*\"|\S+)")
 
 
@@ -50,6 +53,7 @@ def read_conf(path: Path) -> Conf:
     """Read slurm.conf, or what `scontrol show config` prints."""
     keys: dict[str, Fact[str]] = {}
     listed: dict[str, dict[str, Fact[Mapping[str, str]]]] = {name: {} for name in LISTED}
+    defaults: dict[str, Fact[dict[str, str]]] = {}
     included = []
     for number, line in _lines(path):
         where = f"{path.name}:{number}"
@@ -64,7 +68,14 @@ def read_conf(path: Path) -> Conf:
             raise InputError(f"{where}: {line[:40]!r} is not KEY=VALUE")
         first, name = pairs[0]
         if first in listed:
-            listed[first][name] = Fact(dict(pairs[1:]), where)
+            before, line_keys = defaults.get(first), dict(pairs[1:])
+            if before:
+                line_keys = before.value | line_keys
+                where = f"{where}, with {DEFAULT} of {before.source}"
+            if name.upper() == DEFAULT:
+                defaults[first] = Fact(line_keys, f"{path.name}:{number}")
+            else:
+                listed[first][name] = Fact(line_keys, where)
             continue
         for key, value in pairs:
             if key in keys and keys[key].value != value:

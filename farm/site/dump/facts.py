@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,10 @@ T = TypeVar("T")
 UNLIMITED = frozenset({"", "n/a", "none", "(null)", "unlimited", "infinite", "-1"})
 """Words, in small letters, by which Slurm writes that there is no limit or no value."""
 
-_TRES = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)")
+_TRES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGTP]?)")
+
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+"""Powers of 1024 of the units in which Slurm prints amounts."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,14 @@ def text_of(path: Path) -> str:
         raise InputError(f"{path}: {why}") from error
 
 
+def is_whole(text: str) -> bool:
+    """Tell whether a text is a whole number from 0 on, in digits 0 to 9."""
+    return text.isascii() and text.isdigit() and len(text) <= 15
+
+
 def whole(where: str, text: str) -> int:
     """Return a whole number from 0 on; refuse others."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+    if not is_whole(text):
         raise InputError(f"{where}: {text!r} is not a whole number from 0 on")
     return int(text)
 
@@ -47,7 +56,7 @@ def limit(where: str, text: str) -> int | None:
 
 
 def tres(where: str, text: str) -> dict[str, int]:
-    """Return amounts of resources, such as cpu=64,mem=2T; memory in MiB.
+    """Return amounts of resources, such as cpu=64,mem=2T; memory in MiB, parts of one rounded up.
 
     Examples
     --------
@@ -69,6 +78,6 @@ def tres(where: str, text: str) -> dict[str, int]:
             raise InputError(f"{where}: {part!r} is not RESOURCE=AMOUNT, such as cpu=64 or mem=2T")
         if name == "mem" and not known[2]:
             raise InputError(f"{where}: {part} has no unit; write {part}M or {part}G")
-        unit = 1024 ** ("MGTP".index(known[2])) if known[2] in tuple("MGTP") else 1
-        found[name] = int(float(known[1]) * unit) if known[2] != "K" else whole(where, known[1])
+        power = _POWERS[known[2]] - (2 if name == "mem" else 0)
+        found[name] = math.ceil(float(known[1]) * 1024.0**power)
     return found

@@ -19,8 +19,8 @@ from schedfarm.farm.site.dump.sinfo import read_sinfo
 from schedfarm.farm.site.dump.tres_table import read_tres
 
 _ASSOC = (
-    "Cluster,Account,ParentName,User,Share,GrpJobs,GrpTRES,GrpSubmit,GrpTRESRunMins,MaxJobs,"
-    "MaxTRES,MaxSubmit"
+    "Cluster,Account,ParentName,User,Share,GrpJobs,GrpTRES,GrpSubmit,GrpTRESRunMins,GrpTRESMins,"
+    "GrpWall,MaxJobs,MaxTRES,MaxTRESMins,MaxWall,MaxSubmit"
 )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.stepping.fields import (
     BACKFILLED,
@@ -17,7 +20,6 @@ from schedfarm.core.stepping.fields import (
     FREELY,
     JOBS,
     REFUSED,
-    REST,
     SCHEDGYM,
     START,
     STARTED,
@@ -62,7 +64,7 @@ class Batch:
         self.slots = whole("slots", self.view.slots if slots is None else slots, least=1)
         self.actions_each = self.slots + (self.rule == FREELY)
         self.samples, self.reward = samples, Reward.of(reward, tau)
-        self.actions = np.full(simulations, REST)
+        self.actions = np.zeros(simulations, np.int64)
         self.seen = np.zeros((simulations, self.slots, FEATURES), np.float32)
         self.mask = np.zeros((simulations, self.actions_each), np.int8)
         self.jobs: list[Workload | None] = [None] * simulations
@@ -81,6 +83,29 @@ class Batch:
         write_start(found.jobs, self.states[k])
         self.jobs[k] = found.jobs
         self.actions[k] = BEGIN
+
+    def choose(self, action: object) -> None:
+        """Set the action of the only place: a slot or waiting, and no other code of the kernel."""
+        try:
+            number = index(action)  # type: ignore[arg-type]
+        except TypeError:
+            number = -1
+        if isinstance(action, bool) or not 0 <= number < self.actions_each:
+            number = whole("action", action, least=0, most=self.actions_each - 1)
+        self.actions[0] = number
+
+    def choose_each(self, actions: npt.ArrayLike) -> None:
+        """Set the action of each place, checked as by `choose`."""
+        given, most = np.asarray(actions), self.actions_each - 1
+        if given.shape != self.actions.shape:
+            raise InputError(
+                f"actions have shape {given.shape}; give one for each environment, of shape "
+                f"{self.actions.shape}"
+            )
+        if given.dtype.kind not in "iu" or given.min() < 0 or given.max() > most:
+            for k, action in enumerate(given.tolist()):
+                whole(f"actions[{k}]", action, least=0, most=most)
+        self.actions[:] = given
 
     def play(self) -> None:
         """Play the actions, and observe."""
@@ -117,7 +142,7 @@ class Batch:
         jobs = self.samples.draw(sample)
         columns = np.empty((COLUMNS, len(jobs)), np.int64)
         write_columns(jobs, columns)
-        still = self.view.still(jobs, self.samples.longest_run)
+        still = self.view.still(jobs, self.samples.longest)
         ranks = np.zeros((2, len(jobs)), np.int64)
         if self.view.code == SCHEDGYM:
             ranks[:] = ranks_of(jobs.estimate), ranks_of(jobs.procs)

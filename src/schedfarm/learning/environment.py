@@ -14,7 +14,7 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.stepping.fields import JOBS, STARTED
 from schedfarm.core.workload.workload import Workload
 from schedfarm.learning.batch import Batch
-from schedfarm.learning.samples import Samples
+from schedfarm.learning.samples import Samples, sample_number
 from schedfarm.learning.views import FEATURES, Float32
 
 Mask = npt.NDArray[np.int8]
@@ -58,7 +58,9 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         Eight numbers per job, from 0 to 1. ``compact``: 1 for a job; its wait and estimate, on
         logarithmic scales; its share of the processors; whether it fits; whether it fits and leaves
         the earliest start of the oldest job alone; the share of free processors; the length of the
-        queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20).
+        queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20). In both parts,
+        estimates are scaled by the longest time of the training weeks; longer ones of test weeks
+        count as 1.
     slots : int, optional
         Visible jobs, the oldest ones; by default 64, for ``schedgym`` 128, where longer queues show
         the shortest and narrowest jobs in turn.
@@ -125,7 +127,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         Parameters
         ----------
         seed : int, optional
-            Number of the sample.
+            Number of the sample, at least 0. Without one the first sample is number 1.
         options : dict, optional
             Not used.
 
@@ -135,7 +137,14 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
             Of the first decision.
         info : dict
             ``action_mask``, and ``sample``, the number.
+
+        Raises
+        ------
+        InputError
+            If `seed` is not such a number, or the sample has no job.
         """
+        if seed is not None:
+            seed = sample_number("seed", seed)
         super().reset(seed=seed)
         self._sample = self._sample + 1 if seed is None else seed
         self._batch.load(0, self._sample)
@@ -162,12 +171,19 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
             False.
         info : dict
             ``action_mask``; at the end also ``value`` of the metric, and ``refused``.
+
+        Raises
+        ------
+        InputError
+            If the action is not a whole number of the action space.
+        gymnasium.error.ResetNeeded
+            If no episode is under way.
         """
         batch = self._batch
         row = batch.states[0]
         if row[STARTED] == row[JOBS]:
             raise gymnasium.error.ResetNeeded("all jobs have started; call reset()")
-        batch.actions[0] = action
+        batch.choose(action)
         observation, info = self._played()
         if row[STARTED] < row[JOBS]:
             return observation, 0.0, False, False, info

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,22 @@ PARTS = ("train", "test")
 
 KEPT = 256
 """Episodes that are kept in memory, to be played again."""
+
+LAST_SAMPLE = 2**62
+"""Largest number of a sample that may be asked for, so that those that follow it fit int64."""
+
+OWN_LARGEST = -1
+"""Largest estimate of a workload that does not say it: the one of its jobs."""
+
+
+class Longest(NamedTuple):
+    """Hold the largest run time and estimate of the training weeks, s, at the load of the part.
+
+    Observations of both parts are scaled by these, so that an agent sees one scale.
+    """
+
+    run: int
+    estimate: int
 
 
 def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workload]:
@@ -38,7 +55,8 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
     Returns
     -------
     train, test : Workload
-        Both under the log's name, on its machine, with its largest estimate.
+        Both under the log's name, on its machine; `max_estimate` is that of the part's own jobs,
+        so that training weeks do not show how long the jobs of test weeks are.
 
     Raises
     ------
@@ -62,13 +80,13 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
         )
     first = min(max(round(share * weeks), 1), weeks - 1)
     week = (workload.submit - workload.submit[0]) // WEEK
-    test = workload.take((week >= first) & (week < weeks))
+    test = workload.take((week >= first) & (week < weeks), max_estimate=OWN_LARGEST)
     if not len(test):
         raise InputError(
             f"workload {workload.name!r} has no job in its weeks from number {first + 1} on; "
             "give a smaller train"
         )
-    return workload.take(week < first), test
+    return workload.take(week < first, max_estimate=OWN_LARGEST), test
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,7 @@ class Samples:
     """
 
     log: Workload
-    longest_run: int
+    longest: Longest
     weeks: int
     seed: int
 
@@ -96,9 +114,16 @@ class Samples:
         if part not in PARTS:
             raise InputError(f"part={part!r} is unknown; {choices(part, PARTS)}")
         parts = dict(zip(PARTS, split_weeks(workload, train), strict=True))
-        longest = int(parts["train"].run.max(initial=1))
-        log = parts[part] if load is None else scale_load(parts[part], positive("load", load))
-        return cls(log, longest, whole("weeks", weeks, least=1), whole("campaign_seed", seed))
+        if load is not None:
+            wanted = positive("load", load)
+            parts = {name: scale_load(jobs, wanted) for name, jobs in parts.items()}
+        longest = Longest(int(parts["train"].run.max()), parts["train"].max_estimate)
+        return cls(
+            parts[part],
+            longest,
+            whole("weeks", weeks, least=1),
+            whole("campaign_seed", seed),
+        )
 
     def draw(self, sample: int) -> Workload:
         """Return the workload of a sample."""
@@ -108,6 +133,17 @@ class Samples:
                 f"sample {sample} of workload {self.log.name!r} has no job; give more weeks"
             )
         return drawn
+
+
+def sample_number(what: str, value: object) -> int:
+    """Return the number of a sample, or refuse it.
+
+    Examples
+    --------
+    >>> sample_number("seed", np.int64(3))
+    3
+    """
+    return whole(what, value, least=0, most=LAST_SAMPLE)
 
 
 def ranks_of(values: Int64) -> Int64:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.checks import whole
+from schedfarm.core.errors import InputError
 from schedfarm.core.stepping.fields import JOBS, STARTED
 from schedfarm.core.workload.workload import Workload
 from schedfarm.learning.batch import Batch
-from schedfarm.learning.samples import Samples
+from schedfarm.learning.samples import Samples, sample_number
 from schedfarm.learning.views import FEATURES, Float32
 
 Stepped = tuple[Float32, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]
@@ -26,9 +28,10 @@ Stepped = tuple[Float32, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]
 class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
     """Schedule many samples at once: `SchedulingEnv` for a batch, advanced by one compiled call.
 
-    Environment i starts with sample ``seed + i``. When all its jobs have started, its next step
-    ignores the action and starts the sample `num_envs` numbers further (`AutoresetMode.NEXT_STEP`);
-    so every environment plays samples of its own, none of them twice unless `samples` is given.
+    Environment i starts with sample ``seed + i``, by default number ``1 + i``. When all its jobs
+    have started, its next step ignores the action and starts the sample `num_envs` numbers further
+    (`AutoresetMode.NEXT_STEP`); so every environment plays samples of its own, none of them twice
+    unless `samples` is given.
 
     Parameters
     ----------
@@ -88,7 +91,9 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         self.single_action_space = Discrete(self._batch.actions_each)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._sample, self._ended = np.arange(self.num_envs), np.zeros(self.num_envs, np.bool_)
+        # The following samples are those from 1 on.
+        self._sample = np.arange(1 - self.num_envs, 1)
+        self._ended, self._begun = np.zeros(self.num_envs, np.bool_), False
 
     def reset(
         self,
@@ -101,7 +106,8 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Number of the first sample, or those of all; by default the following ones.
+            Number of the first sample, or those of all, at least 0; None and the default are the
+            following ones, from 1 on.
         options : dict, optional
             Not used.
 
@@ -111,12 +117,15 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
             Of the first decisions.
         infos : dict
             ``action_mask``, int8[num_envs, actions], and ``sample``, int64[num_envs].
+
+        Raises
+        ------
+        InputError
+            If `seed` has another length, a number in it is below 0, or a sample has no job.
         """
-        given = seed + np.arange(self.num_envs) if isinstance(seed, int) else seed
-        for k in range(self.num_envs):
-            chosen = None if given is None else given[k]
-            self._start(k, self._following(k) if chosen is None else int(chosen))
-        self._ended[:] = False
+        for k, sample in enumerate(self._numbers(seed)):
+            self._start(k, sample)
+        self._ended[:], self._begun = False, True
         return self._played()
 
     def step(self, actions: npt.ArrayLike) -> Stepped:
@@ -132,9 +141,18 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         observations, rewards, terminated, truncated, infos
             Arrays over the environments; ``infos["value"]`` has the metric of the episodes that
             have just ended, and NaN elsewhere.
+
+        Raises
+        ------
+        InputError
+            If there is not one action for each environment, a whole number of its action space.
+        gymnasium.error.ResetNeeded
+            Before the first `reset`.
         """
+        if not self._begun:
+            raise ResetNeeded("no sample was started yet; call reset()")
         batch = self._batch
-        batch.actions[:] = actions
+        batch.choose_each(actions)
         for k in np.flatnonzero(self._ended).tolist():
             self._start(k, self._following(k))
         observations, infos = self._played()
@@ -150,6 +168,24 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
     def action_masks(self) -> Bool:
         """Return which actions are possible, bool[num_envs, actions]."""
         return self._batch.mask > 0
+
+    def _numbers(self, seed: int | Iterable[int | None] | None) -> list[int]:
+        """Return the number of the sample that each environment starts."""
+        count = self.num_envs
+        if seed is None:
+            seed = [None] * count
+        elif not isinstance(seed, Iterable):
+            first = sample_number("seed", seed)
+            seed = range(first, first + count)
+        given = list(seed)
+        if len(given) != count:
+            raise InputError(
+                f"seed has {len(given)} numbers; give one for each of the {count} environments"
+            )
+        return [
+            self._following(k) if number is None else sample_number(f"seed[{k}]", number)
+            for k, number in enumerate(given)
+        ]
 
     def _following(self, k: int) -> int:
         number = int(self._sample[k]) + self.num_envs

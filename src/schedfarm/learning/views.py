@@ -19,6 +19,7 @@ from schedfarm.core.names import choices
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.stepping.fields import COMPACT, EASY, FREELY, IN_TURN, SCHEDGYM
 from schedfarm.core.workload.workload import Workload
+from schedfarm.learning.samples import Longest
 
 Float32 = npt.NDArray[np.float32]
 
@@ -36,26 +37,26 @@ RULES = {"free": FREELY, "none": IN_TURN, "easy": EASY}
 class Observation:
     """Declare an observation: its code, usual number of slots, and features that do not change.
 
-    still: function of the jobs and the longest run time of the training weeks, s, that returns
+    still: function of the jobs and the longest times of the training weeks that returns
     float32[features, n].
     """
 
     code: int
     slots: int
     features: int
-    still: Callable[[Workload, int], Float32]
+    still: Callable[[Workload, Longest], Float32]
 
 
-def _compact(jobs: Workload, longest_run: int) -> Float32:
-    most = np.log1p(max(jobs.max_estimate, 1))
+def _compact(jobs: Workload, longest: Longest) -> Float32:
+    most = np.log1p(max(longest.estimate, 1))
     share = jobs.procs / jobs.processors
     estimate = np.minimum(np.log1p(jobs.estimate) / most, 1.0)
     return np.stack([estimate, share]).astype(np.float32)
 
 
-def _schedgym(jobs: Workload, longest_run: int) -> Float32:
+def _schedgym(jobs: Workload, longest: Longest) -> Float32:
     wide = np.minimum(jobs.procs / jobs.processors, BELOW_ONE)
-    long = np.minimum(jobs.estimate / max(longest_run, 1), BELOW_ONE)
+    long = np.minimum(jobs.estimate / max(longest.run, 1), BELOW_ONE)
     given = (jobs.memory, jobs.user, jobs.group)
     # Logs as read here keep no number of the program: it counts as not given.
     columns = [long, wide, *map(_part_of_most, given), np.ones(len(jobs))]

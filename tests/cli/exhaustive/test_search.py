@@ -94,6 +94,18 @@ def test_bad_input_is_one_sentence() -> None:
         assert done.stderr.count("\n") == 1
 
 
+def test_error_of_the_baseline_is_not_that_of_the_candidates() -> None:
+    text = SPEC.format(method=METHODS["tuned"]).replace(
+        '"fcfs+none"', '"(0 / (procs - procs))+none"'
+    )
+    Path("spec.toml").write_text(text)
+    done = run_farm("search", "spec.toml", "--workers", 1, "--quiet", status=2)
+    assert done.stderr.startswith(
+        "farm: trace 'm64', sample 1, baseline (0 / (procs - procs))+none: "
+    ), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_trials_are_those_of_a_plain_simulation() -> None:
     """Second implementation: processors second by second."""
     random = np.random.default_rng(5)

@@ -13,32 +13,30 @@ from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.fair_starts import (
-    DEFAULT,
     FAIR_RULES,
     KINDS,
+    ORDERS_OF_EACH_KIND,
     check,
     check_common_units,
     check_cut_logs,
-    check_every_order,
+    check_orders,
 )
 from tests.oracles.planned_by_seconds import fair_starts_planned
 from tests.support.strategies import FIXED, crowd, policies, workloads
-
-REST = [rule for rule in FAIR_RULES if rule not in DEFAULT]
 
 PATIENT = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 """Rules of which a copy may be taken late."""
 
 
-@pytest.mark.parametrize("rule", REST)
+@pytest.mark.parametrize("rule", FAIR_RULES)
 @settings(max_examples=max(settings.default.max_examples // 3, 1))
 @given(work=workloads(max_jobs=10), data=st.data())
 def test_kernels_equal_the_reference(rule: str, work: Workload, data: st.DataObject) -> None:
     """Both kinds and clocks, with every option, in orders of each kind."""
-    check_every_order(data, work, rule)
+    check_orders(data, work, rule, ORDERS_OF_EACH_KIND)
 
 
-@pytest.mark.parametrize("rule", REST)
+@pytest.mark.parametrize("rule", FAIR_RULES)
 @given(work=workloads(), data=st.data())
 def test_strict_is_the_start_in_the_log_cut_after_the_job(
     rule: str, work: Workload, data: st.DataObject

@@ -218,7 +218,7 @@ def late(workload, policy):
 def few(workload, policy):
     return [0.5]
 
-def unfit(workload):
+def unfit(workload, policy, more):
     return workload.submit
 
 row = Rule("one", "as alone", simulate=alone, platforms=("grid",))
@@ -265,8 +265,8 @@ def test_starts_that_cannot_be_are_refused(rule: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("unfit", r"not a function of \(workload, policy\)"),
-        ("nothing", r"not a function of \(workload, policy\)"),
+        ("unfit", r"nor a function of \(workload, policy\)"),
+        ("nothing", r"is neither a function of \(state\), or a class .* nor a function of"),
         ("absent", "rule 'beside:absent' cannot be imported"),
         ("alone,backfill=spf", "backfill=spf is an option of rules 'none', 'aggressive'"),
     ],

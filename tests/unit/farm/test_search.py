@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,6 +19,8 @@ from schedfarm.core.policy.expression import Expression, text_of
 from schedfarm.core.policy.functions import ARGUMENTS
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.search import journal
+from schedfarm.farm.search.cells import Sampling, sample_of
 from schedfarm.farm.search.coefficients import Coefficients
 from schedfarm.farm.search.growth import Growth
 from schedfarm.farm.search.orders import nodes, number, with_values
@@ -26,6 +29,7 @@ from schedfarm.farm.search.regression import best_fits
 from schedfarm.farm.search.run import STATE, search
 from schedfarm.farm.search.spec import FOLDER, Grow, Parameter, Spec
 from schedfarm.farm.search.split import divided
+from schedfarm.farm.store.provenance import program
 
 TRACE = Trace(name="m64", model="lublin", processors=64, weeks=1)
 
@@ -87,9 +91,55 @@ def test_state_of_another_search_is_refused(tmp_path: Path) -> None:
     search(replace(TUNED, generations=1), tmp_path, made_up)
     with pytest.raises(InputError, match="another 'generations'; give another --out"):
         search(TUNED, tmp_path, made_up)
-    (tmp_path / STATE).write_text("[]")
-    with pytest.raises(InputError, match=r"is not the state of a search .*; remove it"):
-        search(TUNED, tmp_path, made_up)
+    state = json.loads((tmp_path / STATE).read_text())
+    for text in (
+        "[]",
+        '{"version":1,"search":5,"batches":[]}',
+        json.dumps(state | {"batches": [{}]}),
+        json.dumps(state | {"batches": [{"asked": {}, "results": [["10"]]}]}),
+    ):
+        (tmp_path / STATE).write_text(text)
+        with pytest.raises(InputError, match=r"is not the state of a search \(.*; give another --"):
+            search(replace(TUNED, generations=1), tmp_path, made_up)
+
+
+def a_log(path: Path, run: int = 60, jobs: int = 20) -> Trace:
+    """Write a log of two jobs a week, and return its trace."""
+    rows = "".join(
+        f"{k + 1} {k * WEEK // 2} 0 {run} 1 -1 -1 1 {run} -1 1 1 1 1 1 1 -1 -1\n"
+        for k in range(jobs)
+    )
+    path.write_text("; MaxProcs: 8\n" + rows)
+    return Trace(file=str(path))
+
+
+def test_state_of_another_log_or_program_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = replace(TUNED, traces=(a_log(tmp_path / "a.swf"),), generations=1)
+    search(spec, tmp_path, made_up)
+    a_log(tmp_path / "a.swf", run=61)
+    with pytest.raises(InputError, match="another 'log a'; give another --out"):
+        search(spec, tmp_path, made_up)
+    a_log(tmp_path / "a.swf")
+    own = program()
+    monkeypatch.setattr(journal, "program", lambda: replace(own, code="0"))
+    with pytest.raises(InputError, match="another 'program'; give another --out"):
+        search(spec, tmp_path, made_up)
+
+
+def test_worker_refuses_another_log(tmp_path: Path) -> None:
+    trace = a_log(tmp_path / "a.swf")
+    log = trace.read()
+    assert log is not None
+    one = Sampling(
+        trace, load="original", metric="wait", tau=10, digest=log.digest(), **TUNED.settings
+    )
+    assert len(sample_of(one, 1))
+    a_log(tmp_path / "a.swf", run=61)
+    assert len(sample_of(one, 1)), "the jobs that this process has read are still the same"
+    with pytest.raises(InputError, match=r"a.swf has other jobs on .* than where the search"):
+        sample_of(replace(one, trace=replace(trace, name="b")), 1)
 
 
 def test_race_drops_what_is_surely_worse() -> None:
@@ -163,19 +213,35 @@ def test_regression_finds_the_function_behind_the_scores() -> None:
 
 
 def test_weeks_of_search_and_verdict_are_disjoint(tmp_path: Path) -> None:
-    rows = "".join(
-        f"{k + 1} {k * WEEK // 2} 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n" for k in range(20)
-    )
     log = tmp_path / "a.swf"
-    log.write_text("; MaxProcs: 8\n" + rows)
-    spec = replace(TUNED, traces=(Trace(file=str(log)),), held_out=(TRACE,), training=0.3)
-    (seen,), (later, other) = divided(spec)
+    spec = replace(TUNED, traces=(a_log(log),), held_out=(TRACE,), training=0.3)
+    parts_of = divided(spec)
+    ((seen, _),), (later, other) = parts_of.training, parts_of.verdict
     parts = [one.read() for one in (seen, later)]
     jobs = [set() if one is None else set(one.job.tolist()) for one in parts]
     assert (len(jobs[0]), len(jobs[1]), jobs[0] & jobs[1]) == (6, 12, set())
     assert (seen.weeks, other) == (4, TRACE)
     with pytest.raises(InputError, match="has 1 whole week; a search needs at least 2"):
         divided(replace(spec, traces=(Trace(file=str(log), rows=(0, 2)),)))
+
+
+def test_jobs_of_search_and_verdict_are_disjoint(tmp_path: Path) -> None:
+    log, copy = a_log(tmp_path / "a.swf"), a_log(tmp_path / "copy.swf")
+    spec = replace(TUNED, traces=(log,))
+    for traces, held_out, shared in (
+        ((log,), (replace(log, name="b"),), "'a' gives the search 8 jobs that trace 'b'"),
+        ((log,), (copy,), "'a' gives the search 8 jobs that trace 'copy'"),
+        (
+            (replace(log, rows=(0, 12)), replace(log, name="b", rows=(6, 20))),
+            (),
+            "'b' gives the search 4 jobs that trace 'a' gives the verdict; leave one",
+        ),
+    ):
+        with pytest.raises(InputError, match=shared):
+            divided(replace(spec, traces=traces, held_out=held_out))
+    halves = (replace(log, rows=(0, 10)), replace(log, name="b", rows=(10, 20)))
+    assert [*divided(replace(spec, traces=halves)).logs] == ["a", "b"]
+    assert len(divided(replace(spec, held_out=(a_log(tmp_path / "c.swf", run=5),))).verdict) == 2
 
 
 BAD = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from schedfarm import learning
-from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.metrics.summary import summarise
 from schedfarm.core.stepping.fields import START, list_of
@@ -21,34 +19,9 @@ from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly
 from schedfarm.core.workload.workload import Workload
 from schedfarm.learning import SchedulingEnv, SchedulingVectorEnv, evaluate, split_weeks
 from schedfarm.learning.batch import Batch
-from schedfarm.learning.samples import Samples
+from schedfarm.learning.samples import Longest, Samples
 from tests.oracles.case import workload
-
-
-@cache
-def log() -> Workload:
-    """Return about eight weeks of few jobs, which take the machine twice a day."""
-    random = np.random.default_rng(3)
-    n = 900
-    run = random.integers(1, 20_000, n)
-    return Workload.from_columns(
-        submit=np.sort(random.integers(0, 8 * WEEK, n)),
-        run=run,
-        estimate=run + random.integers(0, 5_000, n),
-        procs=random.integers(1, 17, n),
-        user=random.integers(0, 9, n),
-        group=random.integers(-1, 2, n),
-        processors=16,
-    )
-
-
-def played(env: SchedulingEnv, sample: int) -> tuple[float, dict[str, Any]]:
-    """Play a sample with the first possible actions."""
-    _, info = env.reset(seed=sample)
-    ended = False
-    while not ended:
-        _, reward, ended, _, info = env.step(int(info["action_mask"].argmax()))
-    return float(reward), info
+from tests.support.episodes import log, played
 
 
 @pytest.mark.parametrize("rule", ["free", "none", "easy"])
@@ -68,6 +41,40 @@ def test_training_and_test_weeks_are_disjoint() -> None:
         samples = Samples.of(log(), part, 0.7, 2, None, 5)
         drawn = np.concatenate([samples.draw(k).job for k in range(1, 60)])
         assert set(drawn.tolist()) == set(own.job.tolist())
+
+
+@pytest.mark.parametrize("load", [None, 0.5])
+@pytest.mark.parametrize("observation", ["compact", "schedgym"])
+def test_training_does_not_depend_on_the_test_weeks(load: float | None, observation: str) -> None:
+    """Where the jobs of the test weeks are 20 times as long, training sees the same."""
+    factor = np.where(log().submit - log().submit[0] >= 6 * WEEK, 20, 1)
+    other = log().take(
+        slice(None), run=log().run * factor, estimate=log().estimate * factor, max_estimate=-1
+    )
+    seen = []
+    for work in (log(), other):
+        env = SchedulingEnv(work, load=load, observation=observation, slots=8)
+        seen.append([env.reset(seed=1)[0], *(env.step(8)[0] for _ in range(20))])
+        seen[-1].append(np.array([env.workload.max_estimate]))
+    for one, two in zip(*seen, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_test_weeks_are_seen_on_the_scale_of_the_training_weeks() -> None:
+    """At the same load; an estimate above all of the training weeks counts as 1."""
+    train, test = split_weeks(log(), 0.7)
+    assert train.max_estimate == train.estimate.max() != test.max_estimate == test.estimate.max()
+    for load in (None, 0.5):
+        known = train if load is None else scale_load(train, load)
+        env = SchedulingEnv(log(), part="test", load=load, rule="none")
+        seen = env.reset(seed=1)[0]
+        first = int(env.workload.estimate[0])
+        assert first != known.max_estimate
+        expected = min(np.log1p(first) / np.log1p(known.max_estimate), 1.0)
+        assert seen[0, 2] == pytest.approx(expected, rel=1e-6)
+    beyond = workload(4, [(0, 9, 9, 1), (WEEK, 50, 50, 1), (2 * WEEK - 1, 5, 5, 1)])
+    seen = SchedulingEnv(beyond, part="test", train=0.5).reset(seed=1)[0]
+    assert seen[0, 2] == 1.0
 
 
 def test_samples_are_those_of_the_farm() -> None:
@@ -93,15 +100,17 @@ def scaled_train(load: float) -> tuple[list[int], list[int]]:
     return train.job.tolist(), train.run.tolist()
 
 
-@pytest.mark.parametrize(("rule", "policy"), [("none", "fcfs+none"), ("easy", "fcfs+easy")])
-def test_the_reward_is_the_metric_of_the_schedule(rule: str, policy: str) -> None:
+@pytest.mark.parametrize("rule", ["none", "easy"])
+def test_the_reward_is_the_metric_of_the_schedule(rule: str) -> None:
+    """The exhaustive tier compares the schedules with those of policies."""
     for name, sign in (("bounded_slowdown", -1), ("wait", -1), ("utilisation", 1)):
         env = SchedulingEnv(log(), rule=rule, reward=name, tau=60.0)
         reward, info = played(env, 2)
-        schedule = simulate(env.workload, policy)
-        assert env.schedule().start.tolist() == schedule.start.tolist()
-        assert env.schedule().backfilled.tolist() == schedule.backfilled.tolist()
-        assert reward == sign * info["value"] == sign * summarise(schedule, 60.0)[name]
+        assert (
+            reward
+            == sign * info["value"]
+            == sign * summarise(env.schedule(), 60.0, names=[name])[name]
+        )
         assert info["refused"] == 0
 
 
@@ -117,7 +126,7 @@ def test_backfills_take_the_extra_processors() -> None:
 
 def _alone(work: Workload, rule: str, observation: str = "compact", slots: int = 4) -> Batch:
     """Return a batch that stands at the first decision of a workload, which no sample drew."""
-    samples = Samples(work, 100, 1, 1)
+    samples = Samples(work, Longest(run=100, estimate=work.max_estimate), 1, 1)
     batch = Batch(1, samples, rule, observation, slots, "wait", 10.0)
     object.__setattr__(samples, "draw", lambda sample: work)
     batch.load(0, 1)
@@ -181,6 +190,67 @@ def test_forbidden_actions_are_replaced_and_counted() -> None:
     assert chosen.outcome(0) == (0.0, 1)
 
 
+@pytest.mark.parametrize("action", [-1, -2, -3, 9, 1.7, float("nan"), None, True, np.array([1])])
+def test_actions_outside_the_space_are_refused(action: Any) -> None:
+    """They are codes of the kernel, or of nothing; the environment stays where it is."""
+    env = SchedulingEnv(log(), slots=8)
+    envs = SchedulingVectorEnv(log(), 2, slots=8)
+    env.reset(seed=1)
+    envs.reset(seed=1)
+    before = env._batch.states.copy()
+    with pytest.raises(InputError, match=r"^action=.*: give a whole number, at least 0 and at m"):
+        env.step(action)
+    assert (env._batch.states == before).all()
+    given = np.empty(2, object)
+    given[:] = 0, action
+    with pytest.raises(InputError, match=r"^actions\[1\]=.*: give a whole number, at least 0 and"):
+        envs.step(given)
+    with pytest.raises(InputError, match=r"^actions\[0\]=0.5: give a whole number, at least 0 and"):
+        envs.step([0.5, 0.0])
+    with pytest.raises(InputError, match=r"actions have shape \(\); give one for each environment"):
+        envs.step(0)
+
+
+def test_whole_numbers_of_numpy_are_actions() -> None:
+    envs = [SchedulingEnv(log(), slots=8) for _ in range(3)]
+    for env in envs:
+        env.reset(seed=np.int64(1))  # type: ignore[arg-type]
+    seen = [env.step(a)[0] for env, a in zip(envs, (0, np.int32(0), np.array(0)), strict=True)]
+    assert (seen[0] == seen[1]).all()
+    assert (seen[0] == seen[2]).all()
+
+
+def test_a_batch_starts_with_the_samples_of_its_seed() -> None:
+    fresh = SchedulingVectorEnv(log(), 2, slots=8)
+    with pytest.raises(ResetNeeded, match="no sample was started yet"):
+        fresh.step([0, 0])
+    assert fresh.reset()[1]["sample"].tolist() == [1, 2]
+    assert fresh.reset()[1]["sample"].tolist() == [3, 4]
+    assert SchedulingEnv(log()).reset()[1]["sample"] == 1
+    for seed, samples in ((np.int64(3), [3, 4]), (np.array([7, 5]), [7, 5]), ([9, None], [9, 7])):
+        assert fresh.reset(seed=seed)[1]["sample"].tolist() == samples  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        ([3], "seed has 1 numbers; give one for each of the 2 environments"),
+        ([3, -1], "seed[1]=-1: give a whole number, at least 0"),
+        (3.0, "seed=3.0: give a whole number, at least 0"),
+        (-1, "seed=-1: give a whole number, at least 0"),
+        (2**63, "seed=9223372036854775808: give a whole number, at least 0 and at most"),
+    ],
+)
+def test_bad_seeds_are_refused(seed: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        SchedulingVectorEnv(log(), 2).reset(seed=seed)
+    assert said in str(error.value)
+    if not isinstance(seed, list):
+        with pytest.raises(InputError) as error:
+            SchedulingEnv(log()).reset(seed=seed)
+        assert said in str(error.value)
+
+
 def test_a_batch_plays_what_single_environments_do() -> None:
     """Start for start, over several episodes in each place, with new room for larger samples."""
     envs = SchedulingVectorEnv(log(), 3, rule="free", weeks=1, slots=8)
@@ -213,19 +283,16 @@ def test_given_samples_follow_each_other() -> None:
         if infos["sample"].tolist() != seen[-1]:
             seen.append(infos["sample"].tolist())
     assert all(1 <= number <= 3 for pair in seen for number in pair)
-    assert seen[0] == [2, 3]
+    assert seen[0] == [2, 2]
 
 
-def test_agents_are_compared_on_the_test_weeks() -> None:
-    from schedfarm.analysis import compare
-
-    env = SchedulingEnv(log(), part="test", rule="easy")
-    found = evaluate(
-        env, {"fcfs+easy": "fcfs+easy", "oldest": lambda seen, mask: 0}, range(1, 7), ["wait"]
-    )
-    answer = compare(found, metrics=["wait"])
-    assert answer["difference"].squeeze().values.tolist() == [0.0, 0.0, 0.0]
-    assert int(answer["pairs"].squeeze()) == 6
+def test_agents_play_the_same_samples() -> None:
+    env = SchedulingEnv(log(), part="test", rule="easy", tau=60.0)
+    agents = {"oldest": lambda seen, mask: 0, "first": lambda seen, mask: int(mask.argmax())}
+    found = evaluate(env, agents, range(1, 7))["bounded_slowdown"].squeeze()
+    expected = [-played(env, sample)[0] for sample in range(1, 7)]
+    assert found.sel(policy="oldest").values.tolist() == expected
+    assert found.sel(policy="first").values.tolist() == expected
 
 
 def test_masks_are_those_of_sb3() -> None:

@@ -1,0 +1,183 @@
+"""A Slurm with accounting that runs short jobs, and what it wrote about them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.slurm import Slurm, wait
+
+PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr", "sacct")
+"""Programs that are needed in addition to those of a Slurm without accounting."""
+
+COLUMNS = (
+    "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
+    "AllocCPUS,NNodes,ReqTRES,AllocTRES,Priority,State"
+)
+
+DATABASE = """\
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost=localhost
+DbdPort={slurmdbd}
+SlurmUser={user}
+PidFile={folder}/slurmdbd.pid
+LogFile={folder}/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={mariadbd}
+StorageUser=root
+StorageLoc=slurm
+"""
+
+ACCOUNTING = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={slurmdbd}
+AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=associations,limits,qos
+AccountingStorageTRES=gres/gpu
+"""
+
+PATIENCE = 240
+"""Time within which all jobs end, s."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Describe a job: when to submit it, s, and what it asks for; it sleeps for some seconds."""
+
+    at: float
+    user: str
+    account: str
+    seconds: float
+    minutes: int
+    nodes: int
+    gpus: int = 0
+    partition: str = ""
+    qos: str = ""
+
+    def command(self) -> list[str]:
+        """Return the command that submits it; gpus are for each of its nodes."""
+        words = {
+            "uid": self.user, "account": self.account, "nodes": self.nodes, "time": self.minutes,
+            "partition": self.partition, "qos": self.qos, "gpus-per-node": self.gpus,
+            "output": "/dev/null", "chdir": "/", "wrap": f"exec sleep {self.seconds}",
+        }  # fmt: skip
+        return ["sbatch", *(f"--{key}={value}" for key, value in words.items() if value)]
+
+
+class Ran(NamedTuple):
+    """Hold what sacct, the controller and squeue wrote, and when priorities were calculated, s.
+
+    zero: the second for which they were calculated first, before all jobs. waiting: an instant and
+    the jobs that waited then with their priorities. Unix time.
+    """
+
+    accounting: str
+    controller: str
+    calculated: list[float]
+    zero: int
+    waiting: list[tuple[float, dict[int, int]]]
+
+
+class Accounted(Slurm):
+    """A Slurm with a database, in which sacctmgr does first what it is asked for."""
+
+    def __init__(
+        self, folder: Path, nodes: Sequence[str], rest: str, site: Iterable[str], gres: str = ""
+    ) -> None:
+        super().__init__(folder, nodes)
+        self.further = dict(zip(("slurmdbd", "mariadbd"), self.ports[1:3], strict=True))
+        self.rest = ACCOUNTING.format(folder=folder, **self.further) + rest
+        self.site, self.gres = tuple(site), gres
+
+    def prepare(self, stack: ExitStack) -> None:
+        """Start the database, and enter the site's accounts and users."""
+        data, socket = self.folder / "db", self.folder / "db.socket"
+        subprocess.run(
+            ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}",
+             f"--tmpdir={self.folder}", "--auth-root-authentication-method=normal",
+             "--skip-test-db"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        self.daemon(
+            stack, "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
+            f"--socket={socket}", f"--port={self.further['mariadbd']}", "--bind-address=127.0.0.1",
+            "--skip-name-resolve", f"--pid-file={self.folder}/mariadbd.pid",
+            "--innodb-flush-log-at-trx-commit=0",
+        )  # fmt: skip
+        wait(socket.exists, "the database")
+        text = DATABASE.format(folder=self.folder, user="root", **self.further)
+        (self.folder / "slurmdbd.conf").touch(0o600)
+        (self.folder / "slurmdbd.conf").write_text(text)
+        (self.folder / "gres.conf").write_text(self.gres)
+        self.daemon(stack, "slurmdbd", "-D")
+        wait(lambda: self.said("sacctmgr", "-nP", "list", "qos"), "slurmdbd")
+        for one in ("add cluster tried", *self.site):
+            subprocess.run(["sacctmgr", "-i", *one.split()], check=True, capture_output=True)
+
+    def align(self) -> None:
+        """Make the controller's cycles of a second begin half a second after each calculation.
+
+        A thread that sleeps between two cycles goes on at once where its time has passed while the
+        process was stopped.
+        """
+        os.kill(self.controller.pid, signal.SIGSTOP)
+        time.sleep(1.1)
+        time.sleep((self._calculated() + 0.5 - time.time()) % 1)
+        os.kill(self.controller.pid, signal.SIGCONT)
+
+    def run(self, jobs: Sequence[Job]) -> Ran:
+        """Submit jobs at their times, wait until all have ended, and return what was written."""
+        calculated = {self._calculated()}
+        (zero,) = struct.unpack_from(">q", self._decayed.read_bytes())
+        first = time.time() + 1 + (min(calculated) - time.time()) % 1
+        for job in jobs:
+            time.sleep(max(first + job.at - time.time(), 0))
+            subprocess.run(job.command(), check=True, capture_output=True)
+            calculated.add(self._calculated())
+        seen: list[tuple[float, dict[int, int]]] = []
+
+        def has_ended() -> bool:
+            before = self._calculated()
+            queue = self.said("squeue", "-h", "-t", "PD,R,CG", "-o", "%t %i %Q").splitlines()
+            words = [line.split() for line in queue]
+            waiting = {int(job): int(value) for state, job, value in words if state == "PD"}
+            instant = time.time()
+            time.sleep(1)
+            calculated.add(self._calculated())
+            # Priorities that were calculated meanwhile may be from before or after it.
+            if self._calculated() == before:
+                seen.append((instant, waiting))
+            return not queue
+
+        wait(has_ended, "the jobs' end", PATIENCE)
+        wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row", 30)
+        log = (self.folder / "slurmctld.log").read_text()
+        return Ran(self._accounting(), log, sorted(calculated), zero, seen)
+
+    def _calculated(self) -> float:
+        """Return when priorities were last calculated."""
+        while True:
+            try:
+                return self._decayed.stat().st_mtime
+            except FileNotFoundError:
+                # The controller removes the old file before it links the new one.
+                time.sleep(0.01)
+
+    @property
+    def _decayed(self) -> Path:
+        """The file that the controller writes after each calculation; it begins with its second."""
+        return self.folder / "state" / "priority_last_decay_ran"
+
+    def _accounting(self) -> str:
+        return self.said("sacct", "--allusers", "--allocations", "-P", f"--format={COLUMNS}")
