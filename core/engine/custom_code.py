@@ -1,17 +1,20 @@
 """Machine code of users' rules, by numba's documented interface.
 
 A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU.
+The functions of `core.policy.custom_rule` that it calls have them too, because it can write in the
+arrays that they read; so do all helpers of its module, whether they are compiled there or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numba
+from numba.core.dispatcher import Dispatcher
 
 from schedfarm.core.engine.custom_pass import (
     ADDRESSES,
@@ -28,6 +31,7 @@ from schedfarm.core.engine.toolchain import PLAIN
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.custom_rule import (
     COMPILED,
+    TALLY,
     Book,
     Columns,
     Profile,
@@ -66,8 +70,8 @@ def code_of(name: str, rule: Any) -> Code:
 
 def _compiled(name: str, function: Callable[..., Any]) -> Code:
     make_callable()
-    inner = _jitted(function)
     try:
+        inner = _copied(function, numba.njit(boundscheck=True))
         entry = _entry(inner)
         if PLAIN:
             called = numba.njit("int64(int64)", nogil=True)(entry)
@@ -76,31 +80,50 @@ def _compiled(name: str, function: Callable[..., Any]) -> Code:
     except Exception as error:  # Numba refuses a function by many kinds of errors.
         return Code(0, None, None, _reason(error))
     if (given := inner.overloads[next(iter(inner.overloads))].signature.return_type) != numba.none:
+        # The name of a generator's type holds those of all that it has seen.
+        kind = "a generator" if isinstance(given, numba.types.Generator) else given
         raise InputError(
-            f"rule {name!r} returns {given}; it must return nothing: it decides by start(state, j) "
+            f"rule {name!r} returns {kind}; it must return nothing: it decides by start(state, j) "
             "and reserve(state, j, at)"
         )
     return Code(compiled.address, None, compiled, "")
 
 
-def _jitted(function: Callable[..., Any]) -> Any:
-    """Return a function with checked indices, and the functions of its module that it calls."""
+def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls the helpers of its module in Python, compiled there or not."""
+    return cast(Callable[..., Any], _copied(function, lambda copy: copy))
+
+
+def _copied(function: Callable[..., Any], made: Callable[[FunctionType], Any]) -> Any:
+    """Return a copy of a function with copies of the helpers of its module that it calls."""
     known: dict[Any, Any] = {}
 
-    def jitted(one: FunctionType) -> Any:
+    def copied(one: FunctionType) -> Any:
         if one not in known:
             scope = dict(one.__globals__)
-            copy = FunctionType(
-                one.__code__, scope, one.__name__, one.__defaults__, one.__closure__
-            )
-            known[one] = numba.njit(boundscheck=True)(copy)
-            for name in one.__code__.co_names:
-                other = scope.get(name)
-                if isinstance(other, FunctionType) and other.__module__ == one.__module__:
-                    scope[name] = jitted(other)
+            cells = tuple(CellType() for _ in one.__closure__ or ())
+            copy = FunctionType(one.__code__, scope, one.__name__, one.__defaults__, cells)
+            copy.__kwdefaults__ = one.__kwdefaults__
+            known[one] = made(copy)
+            for name in _names(one.__code__) & scope.keys():
+                scope[name] = replaced(scope[name], one.__module__)
+            for cell, given in zip(cells, one.__closure__ or (), strict=True):
+                cell.cell_contents = replaced(given.cell_contents, one.__module__)
         return known[one]
 
-    return jitted(cast(FunctionType, function))
+    def replaced(value: Any, module: str) -> Any:
+        # A helper that is compiled already has no checks, unless its author has asked for them.
+        other = value.py_func if isinstance(value, Dispatcher) else value
+        own = isinstance(other, FunctionType) and other.__module__ == module
+        return copied(other) if own else value
+
+    return copied(cast(FunctionType, function))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names of globals in a function's code, and in that of functions within it."""
+    inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*inner)
 
 
 def _reason(error: Exception) -> str:
@@ -116,9 +139,8 @@ def make_callable() -> None:
     from numba.extending import overload
 
     for function in COMPILED:
-        overload(function, strict=False, inline="never", jit_options={"forceinline": True})(
-            _chosen(function)
-        )
+        options = {"forceinline": True, "boundscheck": True}
+        overload(function, strict=False, inline="never", jit_options=options)(_chosen(function))
 
 
 def _chosen(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,7 +170,7 @@ def _entry(rule: Any) -> Callable[[int], int]:
             ),
             carray(at_address(desk[a + 7]), desk[MEMORY], float64),
             Book(
-                carray(at_address(desk[a + 8]), 3, int64),
+                carray(at_address(desk[a + 8]), TALLY, int64),
                 carray(at_address(desk[a + 9]), n + 1, int64),
                 carray(at_address(desk[a + 10]), arrived, int64),
                 carray(at_address(desk[a + 11]), arrived, int64),

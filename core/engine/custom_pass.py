@@ -19,7 +19,7 @@ from schedfarm.core.engine.plan import COUNT, remove
 from schedfarm.core.engine.rank import AnyRankings, rank_list
 from schedfarm.core.engine.reservations import BEFORE, TURNED, Planner, arrange, turn
 from schedfarm.core.engine.world import Options, starving_before
-from schedfarm.core.policy.custom_rule import FREE, OVERBOOKED, STARTS
+from schedfarm.core.policy.custom_rule import FREE, LATE, LATE_AT, OVERBOOKED, STARTS, TALLY
 
 END, ORDER, RULE, FAULT = range(4)
 """Why the kernel returns: the simulation is over; the order's keys, or the rule's decisions, are to
@@ -46,13 +46,15 @@ class View(NamedTuple):
     """The copies that a rule sees, the books of its decisions, and the kernel's own arrays.
 
     desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
-    running jobs, the soonest predicted end first. fault: int64[3]. columns: int64[8, n], of all
-    jobs. The others are those of `core.policy.custom_rule.State`.
+    running jobs, the soonest predicted end first. fault: int64[3]. before: float64, the memory
+    before the call, to repeat it. columns: int64[8, n], of all jobs. The others are those of
+    `core.policy.custom_rule.State`.
     """
 
     desk: Int64
     active: Int64
     fault: Int64
+    before: Float64
     columns: Int64
     waiting: Int64
     running: Int64
@@ -74,6 +76,7 @@ def empty_view(columns: Int64, processors: int, memory: int) -> View:
         np.zeros(ADDRESSES + ARRAYS, np.int64),
         np.empty(n, np.int64),
         np.zeros(3, np.int64),
+        np.zeros(memory),
         columns,
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -82,13 +85,13 @@ def empty_view(columns: Int64, processors: int, memory: int) -> View:
         np.empty(4 * n + 16, np.int64),
         np.ones(1, np.int64),
         np.zeros(memory),
-        np.zeros(3, np.int64),
+        np.zeros(TALLY, np.int64),
         np.empty(n + 1, np.int64),
         np.zeros(n, np.int64),
         np.empty(n, np.int64),
     )
     view.desk[[SIZE, ROOM, MEMORY]] = processors, n, memory
-    view.desk[ADDRESSES:] = [array.ctypes.data for array in view[3:]]
+    view.desk[ADDRESSES:] = [array.ctypes.data for array in view[4:]]
     return view
 
 
@@ -121,10 +124,14 @@ def show(planner: Planner, view: View, unit: int) -> None:
     count, front, desk = plan.state[COUNT], plan.front[0], view.desk
     for i in range(count):
         j = plan.job[front + i]
-        view.waiting[i], view.reserved[j] = j, NO_PROMISE
+        view.waiting[i], view.reserved[j], view.started[j] = j, NO_PROMISE, 0
     show_running(planner, view, unit)
     desk[AT], desk[ARRIVALS], desk[WAITS] = clock[NOW], clock[ARRIVED], count
-    view.tally[STARTS], view.tally[FREE], view.tally[OVERBOOKED] = 0, view.free[0], 0
+    for k in range(TALLY):
+        view.tally[k] = 0
+    view.tally[FREE] = view.free[0]
+    for k in range(view.memory.size):
+        view.before[k] = view.memory[k]
     desk[CALLS] += 1
 
 
@@ -171,13 +178,16 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
 @verb
 def check_reserved(planner: Planner, view: View) -> bool:
     """Tell whether reservations lie in the future, and hold only free processors."""
-    plan, now, over = planner.plan, planner.clock[NOW], view.tally[OVERBOOKED] - 1
+    plan, now, tally = planner.plan, planner.clock[NOW], view.tally
     for i in range(plan.state[COUNT]):
         j = plan.job[plan.front[0] + i]
         at = view.reserved[j]
+        if j == tally[LATE] - 1:
+            return blame(view, PAST, j, tally[LATE_AT])
+        # The rule can write in its books, too.
         if at != NO_PROMISE and at < now:
             return blame(view, PAST, j, at)
-        if j == over:
+        if j == tally[OVERBOOKED] - 1:
             return blame(view, OVER, j, at)
     return True
 

@@ -22,8 +22,11 @@ PATIENCE = 20
 """Number of exceptions that are raised in a thread before it is left."""
 
 
-class Overrun(BaseException):
-    """Interrupt a rule that has taken too long; no rule should catch it."""
+class Overrun(SystemExit):
+    """Interrupt a rule that has taken too long; no rule should catch it.
+
+    Python lets a thread end by a SystemExit without a word, wherever in its last steps it comes.
+    """
 
 
 class Pace:
@@ -44,32 +47,43 @@ def within_limit(work: Callable[[], None], pace: Pace) -> bool:
 
     Errors of the work are raised here.
     """
-    ended, raised = threading.Event(), []
+    clocks: list[int] = []
+    raised: list[BaseException] = []
+    done: list[bool] = []
 
+    # An Overrun can come at every step, so that none of them may be needed for an end.
     def run() -> None:
         try:
+            clocks.append(_own_clock())
             work()
+            done.append(True)
         except BaseException as error:  # It is raised by the caller.
             raised.append(error)
-        finally:
-            ended.set()
 
     context = copy_context()
     thread = threading.Thread(target=lambda: context.run(run), daemon=True)
     thread.start()
-    if _ends_in_time(thread, ended, pace):
-        if raised and not isinstance(raised[0], Overrun):
-            raise raised[0]
-        return not raised
-    return False
+    if not _ends_in_time(thread, clocks, pace):
+        return False
+    if raised and not isinstance(raised[0], Overrun):
+        raise raised[0]
+    return bool(done)
 
 
-def _ends_in_time(thread: threading.Thread, ended: threading.Event, pace: Pace) -> bool:
+def _ends_in_time(thread: threading.Thread, clocks: list[int], pace: Pace) -> bool:
     """Wait for a thread; return False if it does not end although it was interrupted."""
     calls, since, interrupted = -1, 0.0, 0
     look = min(LOOK_SECONDS + pace.seconds / 20, 0.5)
-    while not ended.wait(LOOK_SECONDS if interrupted else look):
-        used = cpu_seconds(thread)
+    while True:
+        thread.join(LOOK_SECONDS if interrupted else look)
+        if not thread.is_alive():
+            return True
+        if not clocks:
+            continue
+        try:
+            used = time.clock_gettime(clocks[0])
+        except OSError:  # It has ended since.
+            continue
         if pace.desk[INSIDE] == 0 or pace.desk[CALLS] != calls:
             calls, since = int(pace.desk[CALLS]), used
         elif used - since > pace.seconds:
@@ -77,15 +91,13 @@ def _ends_in_time(thread: threading.Thread, ended: threading.Event, pace: Pace) 
                 return False
             interrupted += 1
             _interrupt(thread)
-    return True
 
 
-def cpu_seconds(thread: threading.Thread) -> float:
-    """Return the CPU time of a thread, s, or the time of a clock where there is none."""
-    try:
-        return time.clock_gettime(time.pthread_getcpuclockid(thread.ident or 0))
-    except (AttributeError, OSError):
-        return time.monotonic()
+def _own_clock() -> int:
+    """Return the id of the clock of this thread's CPU time, or of a clock where there is none."""
+    if hasattr(time, "pthread_getcpuclockid"):
+        return time.pthread_getcpuclockid(threading.get_ident())
+    return time.CLOCK_MONOTONIC
 
 
 def _interrupt(thread: threading.Thread) -> None:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from schedfarm.core.arrays import HORIZON, Float64, Int64
 
-STARTS, FREE, OVERBOOKED = range(3)
+STARTS, FREE, OVERBOOKED, LATE, LATE_AT = range(5)
 """Fields of a tally: calls of `start`; free processors; 1 + the first job that was
-reserved processors which are not free, 0 for none."""
+reserved processors which are not free, 0 for none; 1 + the first job whose reservation begins
+before now, 0 for none, and that instant, s."""
 
-TALLY = 3
+TALLY = 5
 """Number of fields of a tally."""
 
 
@@ -197,7 +198,8 @@ def start(state: State, j: int) -> None:
     book = state.book
     k = book.tally[STARTS]
     book.tally[STARTS] = k + 1
-    if k < book.decided.size:
+    # The rule can write in the tally, too.
+    if 0 <= k < book.decided.size:
         book.decided[k] = j
     if 0 <= j < state.jobs.procs.size:
         book.started[j] = 1
@@ -231,13 +233,19 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
         raise IndexError("reserve: no job of this index has arrived")
     if seconds < 0:
         seconds = max(state.jobs.estimate[j], 1)
-    if at > HORIZON or seconds > HORIZON:
-        raise ValueError("reserve: the clock ends before that instant")
+    # A NaN fails every comparison.
+    if not (-HORIZON <= at <= HORIZON and seconds <= HORIZON):
+        raise ValueError("reserve: the clock has no such instant")
+    tally = state.book.tally
+    if at < state.now:
+        # The engine reports it, with the job.
+        if tally[LATE] == 0:
+            tally[LATE], tally[LATE_AT] = j + 1, at
+        return
     state.book.reserved[j] = at
-    # The engine reports an instant that has passed.
-    least = block(state, at, seconds, state.jobs.procs[j]) if at >= state.now else 0
-    if least < 0 and state.book.tally[OVERBOOKED] == 0:
-        state.book.tally[OVERBOOKED] = j + 1
+    least = block(state, at, seconds, state.jobs.procs[j])
+    if least < 0 and tally[OVERBOOKED] == 0:
+        tally[OVERBOOKED] = j + 1
 
 
 def block(state: State, at: int, seconds: int, procs: int) -> int:
@@ -265,7 +273,7 @@ def block(state: State, at: int, seconds: int, procs: int) -> int:
     >>> block(state, 5, 60, 2), earliest(state, 0)
     (2, 65)
     """
-    if at < state.now or at > HORIZON or seconds > HORIZON:
+    if not (state.now <= at <= HORIZON and seconds <= HORIZON):
         raise ValueError("block: the instant has passed, or lies beyond the clock")
     if seconds <= 0:
         return 0
@@ -335,7 +343,8 @@ def example_state(processors: int, procs: list[int], estimate: list[int]) -> Sta
         np.arange(1, count + 1),
         *[unknown] * 4,
     )
-    tally = np.array([0, processors, 0], np.int64)
+    tally = np.zeros(TALLY, np.int64)
+    tally[FREE] = processors
     decided, started = np.empty(count + 1, np.int64), np.zeros(count, np.int64)
     return State(
         0,
@@ -364,3 +373,10 @@ def is_called_at_passes(found: object) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def keeps_state(found: object) -> bool:
+    """Tell whether a rule is an object that would keep its state from simulation to simulation."""
+    import inspect
+
+    return not (isinstance(found, type) or inspect.isfunction(getattr(found, "py_func", found)))

@@ -17,7 +17,7 @@ from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.cost import CALLED, Cost, Rate
-from schedfarm.core.policy.custom_rule import is_called_at_passes
+from schedfarm.core.policy.custom_rule import is_called_at_passes, keeps_state
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
@@ -498,6 +498,12 @@ def _row_of(name: str, function: object) -> Rule:
         inspect.signature(cast(Callable[..., Any], function)).bind("workload", "policy")
     except (TypeError, ValueError):
         if is_called_at_passes(function):
+            if keeps_state(function):
+                raise InputError(
+                    f"rule {name!r} is an object of class {type(function).__name__}, which would "
+                    "keep its state from one simulation to the next; name the class (or a "
+                    "function), of which each simulation makes its own"
+                ) from None
             return _row_of_passes(name, function)
         raise InputError(
             f"rule {name!r} is neither a function of (state), or a class of such functions, nor a "

@@ -91,6 +91,8 @@ QUICK = {
     "negative": lambda state: start(state, -1),
     "asks for no such job": lambda state: earliest(state, 10**6),
     "late": _late,
+    "before the clock": lambda state: reserve(state, state.waiting[0], -1),
+    "no instant": lambda state: reserve(state, state.waiting[0], float("nan")),  # type: ignore[arg-type]
     "overbooked": _overbook,
     "far": lambda state: reserve(state, state.waiting[0], 2**63 - 1),
     "endless reservations": lambda state: [

@@ -12,7 +12,7 @@ from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
-from schedfarm.core.engine.custom_code import code_of
+from schedfarm.core.engine.custom_code import code_of, in_python
 from schedfarm.core.engine.custom_pass import (
     ARRIVALS,
     AT,
@@ -37,7 +37,7 @@ from schedfarm.core.engine.custom_pass import (
     run_custom,
 )
 from schedfarm.core.engine.plan import COUNT
-from schedfarm.core.engine.reservations import Planner
+from schedfarm.core.engine.reservations import TURNED, Planner
 from schedfarm.core.engine.run import options_of, unit_of
 from schedfarm.core.engine.time_limit import Overrun, Pace, within_limit
 from schedfarm.core.engine.world import RESERVING
@@ -118,11 +118,12 @@ class _Simulation:
         self._orders = Orders(workload, policy)
         self._planner: Planner = POOL.planner(workload, NO_PROMISE)
         columns = np.array([getattr(workload, name) for name in _COLUMNS], np.int64)
-        self._view: View = empty_view(columns, workload.processors, _whole(rule, "memory", 0))
+        memory = _attribute(policy.rule, rule, "memory", 0, int)
+        self._view: View = empty_view(columns, workload.processors, int(memory))
         self._code = code_of(policy.rule, rule)
         python = getattr(rule, "py_func", rule)
         self._python: Callable[[State], Any] = python() if isinstance(python, type) else python
-        seconds = float(getattr(rule, "seconds", SECONDS))
+        seconds = _attribute(policy.rule, rule, "seconds", SECONDS, float)
         self._pace = Pace(self._view.desk, seconds)
 
     def run(self) -> Planner:
@@ -138,14 +139,9 @@ class _Simulation:
         return self._planner
 
     def _go(self) -> None:
-        orders, planner, view = self._orders, self._planner, self._view
-        options = options_of(self._workload, self._policy, RESERVING)
-        unit, desk, code = unit_of(self._workload), view.desk.ctypes.data, self._code
-        ranked, decided = orders.ranked, False
+        orders, planner, decided = self._orders, self._planner, False
         while True:
-            why = run_custom(
-                planner, ranked, options, view, unit, code.address, desk, orders.called, decided
-            )
+            why = self._run(self._code.address, decided)
             decided = False
             if why == ORDER:
                 plan, first = planner.plan, planner.plan.front[0]
@@ -157,16 +153,31 @@ class _Simulation:
             elif why == END:
                 return
             else:
-                self._call(desk)
+                self._call()
                 decided = True
 
-    def _call(self, desk: int) -> None:
+    def _run(self, address: int, decided: bool) -> int:
+        """Run the kernel, which calls the rule at an address, or returns for each call."""
+        view, orders = self._view, self._orders
+        return run_custom(
+            self._planner,
+            orders.ranked,
+            options_of(self._workload, self._policy, RESERVING),
+            view,
+            unit_of(self._workload),
+            address,
+            view.desk.ctypes.data,
+            orders.called,
+            decided,
+        )
+
+    def _call(self) -> None:
         """Call the rule at this pass, in Python or by its code."""
         call = self._code.call
         with self._pace:
             if call is None:
                 self._ask()
-            elif call(desk):
+            elif call(self._view.desk.ctypes.data):
                 self._ask_why()
 
     def _ask(self) -> None:
@@ -183,7 +194,14 @@ class _Simulation:
             )
 
     def _ask_why(self) -> None:
-        """Call a compiled rule that raised again, in Python, for the error and its line."""
+        """Call a compiled rule that raised again, in Python, for the error and its line.
+
+        It sees the pass as before: the first call may have changed its memory and its books.
+        """
+        self._view.memory[:] = self._view.before
+        self._planner.clock[TURNED] = 1
+        self._run(0, False)
+        self._python = in_python(self._python)
         self._ask()
         raise InputError(
             f"{self._name} raised an exception {self._at} when compiled, not in Python"
@@ -241,9 +259,14 @@ def _simulation(workload: Workload, policy: Policy) -> _Simulation:
     return _Simulation(workload, policy, rule)
 
 
-def _whole(rule: object, name: str, default: int) -> int:
-    """Return a whole number that a rule has as an attribute."""
-    value = getattr(rule, name, default)
-    if not isinstance(value, int) or not 0 <= value <= 10**6:
-        raise InputError(f"the rule's attribute {name} is {value!r}; it must be a number to 10^6")
+def _attribute(name: str, rule: object, what: str, default: float, kind: type) -> float:
+    """Return a number from 0 to 10^6 that a rule has as an attribute; its seconds are not 0."""
+    value: float = getattr(rule, what, default)
+    # A bool is an int, and a NaN fails every comparison.
+    number = isinstance(value, (int, kind)) and not isinstance(value, bool)
+    if not (number and 0 <= value <= 10**6 and (value > 0 or kind is int)):
+        least = "a whole number from 0" if kind is int else "a number above 0, and up"
+        raise InputError(
+            f"rule {name!r}: its attribute {what} is {value!r}; it must be {least} to 10^6"
+        )
     return value

@@ -8,10 +8,12 @@ from pathlib import Path
 import numba
 import pytest
 
+from schedfarm.core.engine.custom_code import in_python as copy_in_python
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.pool.custom import why_plain
 from schedfarm.core.policy.policy import Policy
+from schedfarm.rule import reserve, start
 from tests.oracles.custom_rules import MODULE, RULES, compare, make_mistakes
 from tests.oracles.test_custom_rules import WORK
 from tests.support.golden import logged, policy_of, read_log
@@ -53,6 +55,29 @@ def test_errors_of_compiled_rules() -> None:
         simulate(WORK, f"fcfs+{__name__}:returning")
 
 
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ("helped", "IndexError: index 10000000000 is out of bounds"),
+        ("forging", "starts no job at 0 s"),
+        ("stretching", "IndexError: index 999999999999 is out of bounds"),
+        ("late", "reserves processors for job 2 from -1 s on, which is before 0 s"),
+        ("no_instant", "ValueError: reserve: the clock has no such instant"),
+        ("at_first", "ValueError: at first"),
+        ("generating", "returns a generator; it must return nothing"),
+    ],
+)
+def test_mistakes_of_compiled_rules(rule: str, sentence: str) -> None:
+    """None of them writes outside the arrays of its pass; the same words come from Python."""
+    with pytest.raises(InputError) as compiled:
+        simulate(WORK, f"fcfs+{__name__}:{rule}")
+    assert sentence in str(compiled.value)
+    if rule != "generating":
+        with pytest.raises(InputError) as plain:
+            simulate(WORK, f"fcfs+{__name__}:PLAIN.{rule}")
+        assert str(plain.value).replace("PLAIN.", "") == str(compiled.value)
+
+
 def test_a_compiled_loop_is_left() -> None:
     began = time.monotonic()
     with pytest.raises(InputError, match=r"more than 0.1 s of CPU for its pass at 0 s"):
@@ -92,6 +117,67 @@ def dividing(state):
 def outside(state):
     """Read past the end of an array."""
     state.book.tally[0] = state.waiting[state.waiting.size]
+
+
+@numba.njit
+def far_off(array):
+    """Write far outside of an array."""
+    array[10**10] = 1
+
+
+def helped(state):
+    """Write outside of an array by a function that is compiled without checks."""
+    far_off(state.memory)
+
+
+def forging(state):
+    """Turn back the number of starts."""
+    state.book.tally[0] = -(10**9)
+    start(state, state.waiting[0])
+
+
+def stretching(state):
+    """Make the profile longer than its arrays."""
+    state.profile.size[0] = 10**12
+    reserve(state, state.waiting[0], state.now)
+
+
+def late(state):
+    """Reserve at the instant that stands for none."""
+    start(state, state.waiting[0])
+    reserve(state, state.waiting[1], -1)
+
+
+def no_instant(state):
+    """Reserve at no instant."""
+    reserve(state, state.waiting[0], float("nan"))
+
+
+def at_first(state):
+    """Raise at the first call, and start jobs at the second."""
+    if state.memory[0] == 0:
+        state.memory[0] = 1
+        start(state, state.waiting[0])
+        raise ValueError("at first")
+    start(state, state.waiting[0])
+
+
+at_first.memory = 1
+
+
+def generating(state):
+    """Be a generator."""
+    yield state.waiting
+
+
+class PLAIN:
+    """The rules above, as rules of plain Python."""
+
+
+for _rule in (helped, forging, stretching, late, no_instant, at_first):
+    _copy = copy_in_python(_rule)
+    _copy.__dict__.update(_rule.__dict__, compiled=False)
+    setattr(PLAIN, _rule.__name__, _copy)
 
 
 def returning(state):
