@@ -40,6 +40,7 @@ class Totals:
         self.until: defaultdict[Key, int] = defaultdict(int)
         self.known: dict[int, list[Share]] = {}
         self.estimate = work.estimate.tolist()
+        self.keeps_jobs_out = any(one.row.counts == "submitted" for one in self.limits)
         # Submitted jobs that are not in the queue yet, in order.
         self.outside: list[int] = []
 
@@ -50,11 +51,15 @@ class Totals:
         for job in self.outside:
             if self.keeps_out(job) is None:
                 entering.append(job)
-                for share in self._shares(job, submitted=True):
-                    self.taken[share.key] += 1
+                self.enter(job)
         inside = set(entering)
         self.outside = [job for job in self.outside if job not in inside]
         return entering
+
+    def enter(self, job: int) -> None:
+        """Count a job that enters the queue."""
+        for share in self._shares(job, submitted=True):
+            self.taken[share.key] += 1
 
     def keeps_out(self, job: int) -> str | None:
         """Say which limit keeps a job out of the queue."""
@@ -101,24 +106,28 @@ class Totals:
                 yield share
 
     def _found(self, job: int) -> Iterator[Share]:
-        user, account, qos = (self._name(column, job) for column in ("user", "group", "queue"))
+        users, accounts, queues = (self._names(c, job) for c in ("user", "group", "queue"))
+        user, account = users[0], accounts[0]
+        unknown = {"user": self.work.user[job] == -1, "account": self.work.group[job] == -1}
         lineage = [account]
         while parent := self.parents.get(lineage[-1], ""):
             lineage.append(parent)
         own = {
             (_family(one.what), one.tres)
             for one in self.limits
-            if (one.kind, one.name) == ("qos", qos)
+            if one.kind == "qos" and one.name in queues
         }
         nearest: dict[str, tuple[int, Limit]] = {}
         for one in self.limits:
             in_force = (_family(one.what), one.tres) not in own
             if one.kind == "qos":
-                if one.name == qos:
+                if one.name in queues and not unknown.get(one.row.each, False):
                     each = {"user": (user,), "account": (account,)}.get(one.row.each, ())
                     yield Share((one.says, *each), one, self._request(one, job), True)
                 continue
-            steps = {("user", f"{user}@{account}"): -1, ("root", ""): len(lineage)}
+            steps = {("root", ""): len(lineage)}
+            steps |= {("user", f"{u}@{a}"): -1 for u in users for a in accounts}
+            steps |= {("account", name): 0 for name in accounts}
             steps |= {("account", name): i for i, name in enumerate(lineage)}
             step = steps.get((one.kind, one.name))
             if step is None:
@@ -127,7 +136,7 @@ class Totals:
                 yield Share((one.says,), one, self._request(one, job), in_force)
             elif one.what not in nearest or step < nearest[one.what][0]:
                 nearest[one.what] = step, one
-        for what, (_, one) in nearest.items():
+        for what, (_, one) in nearest.items() if not unknown["user"] else ():
             yield Share((what, user, account), one, 1, (_family(what), "") not in own)
 
     def _request(self, one: Limit, job: int) -> int:
@@ -136,9 +145,12 @@ class Totals:
         asked = max(0, int(getattr(self.work, one.tres)[job]))
         return (asked + 1048575) // 1048576 if one.tres == "memory" else asked
 
-    def _name(self, column: str, job: int) -> str:
+    def _names(self, column: str, job: int) -> tuple[str, ...]:
+        """Return a job's label in the log, and its number if that is not the label of others."""
         number = int(getattr(self.work, column)[job])
-        return self.work.names.get(column, {}).get(number, str(number))
+        table = self.work.names.get(column, {})
+        numeral = () if str(number) in {*table.values()} else (str(number),)
+        return table.get(number, str(number)), *numeral
 
 
 def _family(what: str) -> str:

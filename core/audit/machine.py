@@ -208,6 +208,11 @@ class Pass:
         machine.begin(job)
         self.started.append(job)
 
+    def keep_out(self) -> None:
+        """Note the jobs that limits keep out of the queue."""
+        for job in self.machine.limits.outside:
+            self.may_not(job, self.machine.limits.keeps_out(job) or "")
+
     def holds(self, job: int) -> bool:
         """Whether a limit keeps a job from starting; note it."""
         why = self.machine.limits.holds(job, self.now)

@@ -79,8 +79,7 @@ class Replay:
             else:
                 self._complete(1)
             step = Pass(machine)
-            for job in machine.limits.outside:
-                step.may_not(job, machine.limits.keeps_out(job) or "")
+            step.keep_out()
             # Most passes find a full machine: no job started, and none could have.
             if given or machine.could_start():
                 self.discipline.check(step)

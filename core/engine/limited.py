@@ -79,8 +79,8 @@ def end_jobs(world: Limited, before: int) -> None:
     ended = list_ended(world.machine, before, world.spare, 0)
     for p in range(ended):
         j = world.spare[p]
-        add(world.running, j, world.jobs.start[j], -1)
-        add(world.submitted, j, 0, -1)
+        add(world.running, j, world.jobs.start[j], world.clock[NOW], -1)
+        add(world.submitted, j, 0, 0, -1)
 
 
 @verb
@@ -93,7 +93,7 @@ def let_in(world: Limited) -> None:
             world.outside[kept] = j
             kept += 1
         else:
-            add(world.submitted, j, 0, 1)
+            add(world.submitted, j, 0, 0, 1)
             world.waiting[clock[WAITS]] = j
             clock[WAITS] += 1
     clock[OUTSIDE] = kept
@@ -201,7 +201,7 @@ def start(world: Limited, j: int, c: int, now: int, backfilled: bool) -> None:
     """Start a job at place c of the machine; it stays in the queue until the end of the pass."""
     world.jobs.backfilled[j] = backfilled
     begin(world.machine, world.jobs, c, j, now)
-    add(world.running, j, now, 1)
+    add(world.running, j, now, now, 1)
 
 
 @verb

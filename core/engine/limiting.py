@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ from schedfarm.core.workload.workload import Workload
 
 _MOST = 2**62
 """Bound of amounts and of their sums."""
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 
 _OVER = {
     "MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount"),
@@ -58,9 +62,18 @@ def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]
     ([1, 1], [0, 1], [])
     """
     limits = read_limits(policy.limits) if policy.limits else ()
-    found = _Jobs(workload, policy, limits).checked().entries()
+    found = _Jobs(workload, policy, limits, whole=False).checked().entries()
     parts = [[one for one in found if (one.limit.row.counts == "submitted") == w] for w in (0, 1)]
     return _counters(workload, parts[0]), _counters(workload, parts[1])
+
+
+def check_limits(workload: Workload, policy: Policy) -> None:
+    """Refuse limits of names and numbers that a whole log does not have.
+
+    Parts of it, such as samples and windows, may be without the jobs of a limit.
+    """
+    if policy.limits:
+        _Jobs(workload, policy, read_limits(policy.limits), whole=True).checked()
 
 
 def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
@@ -69,7 +82,7 @@ def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
     Without them, others may hold for these jobs, and be impossible as well.
     """
     limits = read_limits(policy.limits) if policy.limits else ()
-    jobs = _Jobs(workload, policy, limits)
+    jobs = _Jobs(workload, policy, limits, whole=False)
     found = [*jobs.faults()]
     return found or [fault for one in jobs.entries() for fault in _impossible(workload, one)]
 
@@ -77,8 +90,10 @@ def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
 class _Jobs:
     """The jobs of a workload by QOS, account and user, by name."""
 
-    def __init__(self, workload: Workload, policy: Policy, limits: Sequence[Limit]) -> None:
-        self.workload, self.limits = workload, limits
+    def __init__(
+        self, workload: Workload, policy: Policy, limits: Sequence[Limit], *, whole: bool
+    ) -> None:
+        self.workload, self.limits, self.whole = workload, limits, whole
         self.qos, self.account, self.user = (
             _Names(workload, c) for c in ("queue", "group", "user")
         )
@@ -106,10 +121,10 @@ class _Jobs:
     def _together(self, limit: Limit) -> Entries:
         """Return the entries of a limit of a QOS, or of all jobs of an association."""
         mine = self._members(limit.kind, limit.name)
-        jobs = np.flatnonzero(mine)
-        counter = np.zeros(jobs.size, np.int64)
+        jobs, counter = np.flatnonzero(mine), np.zeros(int(mine.sum()), np.int64)
         if limit.row.each:
             who = self.user if limit.row.each == "user" else self.account
+            jobs = jobs[who.is_known[jobs]]
             counter = np.unique(who.which[jobs], return_inverse=True)[1].ravel()
         checked = np.ones(jobs.size, np.bool_) if limit.kind == "qos" else self._left(limit)[jobs]
         return Entries(limit, jobs, counter, checked)
@@ -122,9 +137,12 @@ class _Jobs:
         _, first, which = np.unique(pair, return_index=True, return_inverse=True)
         chosen = np.full(first.size, -1)
         for k, job in enumerate(first.tolist() if limits else ()):
-            user, account = self.user.of(job), self.account.of(job)
-            line = [("account", one) for one in self._line(account)]
-            line = [("user", f"{user}@{account}"), *line, ("root", "")]
+            if not self.user.is_known[job]:
+                continue
+            users, accounts = self.user.of(job), self.account.of(job)
+            line = [("account", one) for one in self._line(accounts)]
+            pairs = [("user", "@".join(names)) for names in product(users, accounts)]
+            line = [*pairs, *line, ("root", "")]
             chosen[k] = next((by_name[one] for one in line if one in by_name), -1)
         found = []
         for k, limit in enumerate(limits):
@@ -141,13 +159,16 @@ class _Jobs:
         if kind == "user":
             user, _, account = name.partition("@")
             return self.user.among([user]) & self.account.among([account])
-        return self.account.among([one for one in self.account.labels if name in self._line(one)])
+        return self.account.among(
+            [one[0] for one in self.account.labels if name in self._line(one)]
+        )
 
-    def _line(self, account: str) -> list[str]:
-        """Return an account and those above it, without the root."""
-        found = [account]
-        while (row := self.accounts.get(found[-1])) is not None and row.parent:
-            found.append(row.parent)
+    def _line(self, account: tuple[str, ...]) -> list[str]:
+        """Return the labels of an account, and the accounts above it, without the root."""
+        found, last = [*account], account[0]
+        while (row := self.accounts.get(last)) is not None and row.parent:
+            last = row.parent
+            found.append(last)
         return found
 
     def _left(self, limit: Limit) -> Bool:
@@ -172,6 +193,7 @@ class _Jobs:
                 yield from self._missing(limit, kind)
             for kind, name in named.items():
                 self._check_name(limit, kind, name, self.known[kind])
+            self._check_twice(limit)
             if limit.tres and (getattr(self.workload, limit.tres) < 0).all():
                 yield LimitError(
                     f"limits: {limit.says} limits {limit.tres}, which no job of the log requests; "
@@ -190,11 +212,38 @@ class _Jobs:
             )
 
     def _check_name(self, limit: Limit, kind: str, name: str, listed: set[str]) -> None:
-        names = {*self.workload.names.get(COLUMNS[kind], {}).values()}
-        if name not in names | listed and not name.lstrip("-").isdigit():
-            known = sorted(names | listed)
-            there = f"known: {', '.join(known[:20])}" if known else "the log has numbers only"
-            raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
+        table = self.workload.names.get(COLUMNS[kind], {})
+        known = {*table.values()} | listed
+        if name in known or (_NUMBER.fullmatch(name) and not self._lacks(kind, int(name))):
+            return
+        numbers = {str(one) for one in np.unique(getattr(self.workload, COLUMNS[kind])) if one >= 0}
+        if _NUMBER.fullmatch(name) or not known:
+            known |= numbers
+        there = f"known: {', '.join(sorted(known)[:20])}" if known else "the log has no jobs"
+        raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
+
+    def _lacks(self, kind: str, number: int) -> bool:
+        """Tell whether the log has no such number; a part of a log without names does not say."""
+        table, column = self.workload.names.get(COLUMNS[kind], {}), COLUMNS[kind]
+        if number in table or not (table or self.whole):
+            return False
+        return not (getattr(self.workload, column) == number).any()
+
+    def _check_twice(self, limit: Limit) -> None:
+        """Refuse a limit that is given by a name and by the number of that name."""
+        same = (limit.kind, limit.what, limit.tres)
+        for other in self.limits:
+            if other.name >= limit.name or (other.kind, other.what, other.tres) != same:
+                continue
+            if self._labels(other) == self._labels(limit):
+                raise InputError(
+                    f"limits: {other.says} and {limit.says} are the same in this log; give one"
+                )
+
+    def _labels(self, limit: Limit) -> list[str]:
+        kinds = ("user", "account") if limit.kind == "user" else (limit.kind,)
+        names: dict[str, _Names] = {"qos": self.qos, "account": self.account, "user": self.user}
+        return [names[one].label(name) for one, name in zip(kinds, limit.names, strict=True)]
 
 
 def _is_inherited(limit: Limit) -> bool:
@@ -208,22 +257,36 @@ def _merged(tables: Sequence[Mapping[str, Account]]) -> dict[str, Account]:
 class _Names:
     """The users, accounts or QOS of jobs: labels, and which of them each job has, int64[n].
 
-    A label is the name in the log, or the number where there is none.
+    Labels are the name in the log, and the number unless it is the name of another.
     """
 
     def __init__(self, workload: Workload, column: str) -> None:
         numbers, which = np.unique(getattr(workload, column), return_inverse=True)
-        names = workload.names.get(column, {})
-        self.labels = [names.get(one, str(one)) for one in numbers.tolist()]
+        self.names = workload.names.get(column, {})
+        self.taken = {*self.names.values()}
+        self.labels = [self._both(one) for one in numbers.tolist()]
         self.which: Int64 = which.ravel()
+        self.is_known: Bool = getattr(workload, column) >= 0
 
-    def of(self, job: int) -> str:
-        """Return the label of a job."""
+    def _both(self, number: int) -> tuple[str, ...]:
+        called = self.names.get(number, str(number))
+        return (called,) if str(number) in self.taken else tuple({called: 0, str(number): 0})
+
+    def label(self, name: str) -> str:
+        """Return the first label of the jobs that a name or number of the log means."""
+        if name in self.taken or not _NUMBER.fullmatch(name):
+            return name
+        return self.names.get(int(name), name)
+
+    def of(self, job: int) -> tuple[str, ...]:
+        """Return the labels of a job."""
         return self.labels[int(self.which[job])]
 
     def among(self, labels: Collection[str]) -> Bool:
         """Return which jobs have one of some labels."""
-        found: Bool = np.array([one in labels for one in self.labels], np.bool_)[self.which]
+        found: Bool = np.array(
+            [any(one in labels for one in both) for both in self.labels], np.bool_
+        )[self.which]
         return found
 
 
@@ -254,8 +317,7 @@ def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:
         np.concatenate(slope)[order],
         np.concatenate(checked)[order],
         whole,
-        np.zeros(whole.size, np.int64),
-        np.zeros(whole.size, np.int64),
+        *(np.zeros(whole.size, np.int64) for _ in range(3)),
     )
 
 

@@ -2,7 +2,7 @@
 
 Each limit counts for a set of jobs. A running job adds an amount to each of its counters, of
 running TRES-minutes one that falls with time: procs x (start + estimate - now). So a counter holds
-the sum of procs x (start + estimate), and the sum of procs as the slope by which it falls.
+the sum at the instant of its last change, and the sum of procs as the slope by which it falls.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ class Counters(NamedTuple):
 
     The entries of job j are ``first[j] : first[j + 1]``, int64[n + 1]. counter, amount, slope,
     checked: int64[entries], the counter, what the job adds at its start, by how much that falls in
-    a second, and whether the limit holds for this job. most, used, fall: int64[counters], the
-    limit, what is used if nothing falls, and the sum of slopes; sums wrap around, their differences
-    do not.
+    a second, and whether the limit holds for this job. most, used, since, fall: int64[counters],
+    the limit, what was used at the last change, its instant, s, and the sum of slopes.
     """
 
     first: Int64
@@ -31,6 +30,7 @@ class Counters(NamedTuple):
     checked: Int64
     most: Int64
     used: Int64
+    since: Int64
     fall: Int64
 
 
@@ -39,18 +39,20 @@ def exceeds(counters: Counters, j: int, now: int) -> bool:
     """Tell whether a job that starts now would exceed a limit that holds for it."""
     for entry in range(counters.first[j], counters.first[j + 1]):
         k = counters.counter[entry]
-        used = counters.used[k] - now * counters.fall[k]
+        used = counters.used[k] - (now - counters.since[k]) * counters.fall[k]
         if counters.checked[entry] != 0 and used + counters.amount[entry] > counters.most[k]:
             return True
     return False
 
 
 @verb
-def add(counters: Counters, j: int, start: int, sign: int) -> None:
-    """Add a job that starts at an instant, s, or remove one that started then, with sign -1."""
+def add(counters: Counters, j: int, start: int, now: int, sign: int) -> None:
+    """Add a job that starts now, or remove one that started at an instant, s, with sign -1."""
     for entry in range(counters.first[j], counters.first[j + 1]):
         k, slope = counters.counter[entry], counters.slope[entry]
-        counters.used[k] += sign * (counters.amount[entry] + slope * start)
+        counters.used[k] -= (now - counters.since[k]) * counters.fall[k]
+        counters.used[k] += sign * (counters.amount[entry] - (now - start) * slope)
+        counters.since[k] = now
         counters.fall[k] += sign * slope
 
 

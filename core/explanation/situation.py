@@ -9,6 +9,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.audit.kinds import KINDS
+from schedfarm.core.audit.limits import Totals
 from schedfarm.core.audit.machine import Machine, Pass
 from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.pool import Replay
@@ -62,7 +63,8 @@ class Held:
     in_use : tuple of Usage
         Processors in use on each cluster or node, or each other resource of the machine.
     head : int, optional
-        Index of the first job of the queue after the pass, under rules that make reservations.
+        Index of the first job of the queue after the pass that no limit holds, under rules that
+        make reservations.
     shadow : int, optional
         When predicted ends first free enough processors for the head, s.
     extra : int, optional
@@ -88,6 +90,7 @@ class Situation:
         self.start = int(schedule.start[job])
         self.starts, self.ends = schedule.start[window.jobs], schedule.end[window.jobs]
         self.submits = schedule.workload.submit[window.jobs]
+        self.entries = self._entries()
         # The jobs that can matter to it at all.
         origin = schedule.workload.origin
         self.rival = origin == origin[job] if policy.row.apart else np.ones(origin.size, np.bool_)
@@ -98,7 +101,7 @@ class Situation:
 
     def ahead(self) -> Int64:
         """Return the jobs that wait after that pass, and are before the job, in queue order."""
-        waiting = self._which((self.submits <= self.submit) & (self.starts > self.submit))
+        waiting = self._which(self._in_queue(self.submit) & (self.starts > self.submit))
         queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
         return queue[: _place(queue, self.job)]
 
@@ -111,7 +114,7 @@ class Situation:
         began = (self.starts >= self.submit) & (self.starts < self.start)
         later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
         for now in np.unique(self.starts[began]).tolist():
-            waiting = self._which((self.submits <= now) & (self.starts >= now))
+            waiting = self._which(self._in_queue(now) & (self.starts >= now))
             if (self.schedule.start[waiting] == now).any():
                 line = queue.at(waiting, now)
                 place = _place(line, self.job)
@@ -177,13 +180,17 @@ class Situation:
         is_running = (start < instant) & (ends[jobs] > instant)
         for job in np.flatnonzero(is_running)[np.argsort(start[is_running], kind="stable")]:
             machine.now = int(start[job])
+            machine.limits.enter(int(job))
             machine.begin(int(job))
         machine.now = instant
         queue.complete(instant, machine.past)
-        machine.arrive(
-            np.flatnonzero((start >= instant) & (whole.workload.submit[jobs] <= instant)).tolist()
-        )
+        submitted = np.flatnonzero((start >= instant) & (whole.workload.submit[jobs] <= instant))
+        outside = np.isin(jobs[submitted], self.window.jobs[self.entries > instant])
+        for job in submitted[~outside].tolist():
+            machine.limits.enter(job)
+        machine.waiting, machine.limits.outside = submitted[~outside], submitted[outside].tolist()
         step = Pass(machine)
+        step.keep_out()
         kind = self.policy.row.find("audit", whole.workload.platform.name)
         kind(self.policy).check(step)
         machine.leave_queue(step.started)
@@ -211,7 +218,10 @@ class Situation:
             return Held(instant, used, None, NO_REASON)
         if self.policy.row.holds == 0:
             return Held(instant, used, why)
-        head = int(machine.order.queue(machine.waiting, instant)[0])
+        queue = machine.order.queue(machine.waiting, instant).tolist()
+        free = (job for job in queue if machine.limits.holds(job, instant) is None)
+        if (head := next(free, None)) is None:
+            return Held(instant, used, why)
         _, shadow, extra = machine.shadow(head)
         return Held(instant, used, why, head=int(jobs[head]), shadow=shadow, extra=extra)
 
@@ -232,6 +242,46 @@ class Situation:
             given["segments"] = Segments(*(part[kept] for part in parts))
         jobs = whole.workload.take(slice(last))
         return Schedule(jobs, self.policy.name, start, whole.backfilled[:last], **given)
+
+    def _in_queue(self, now: int) -> Bool:
+        """Return which jobs of the window have entered the queue, the job itself as if it had."""
+        entered: Bool = (self.entries <= now) | (self.window.jobs == self.job)
+        return entered & (self.submits <= now)
+
+    def _entries(self) -> Int64:
+        """Return the instant at which each job of the window entered the queue, s.
+
+        Limits of submitted jobs keep some of them out of it after their submission. The jobs that
+        run at the window's cut have entered.
+        """
+        whole, jobs, entered = self.schedule, self.window.jobs, self.submits.copy()
+        totals = Totals(whole.workload, self.policy)
+        if not totals.keeps_jobs_out:
+            return entered
+        place = {job: k for k, job in enumerate(jobs.tolist())}
+        early = jobs < self.window.cut
+        for job in jobs[early].tolist():
+            totals.enter(job)
+        entered[~early] = np.iinfo(np.int64).max
+        events = np.unique(np.concatenate((self.submits[~early], self.starts, self.ends)))
+        for now in events[events < self.start].tolist():
+            ended = jobs[(self.ends == now) & (self.starts < now)].tolist()
+            arrived = np.sort(jobs[~early & (self.submits == now)]).tolist()
+            # Jobs without run time leave again at once, which may let others in.
+            brief = {*jobs[(self.ends == now) & (self.starts == now)].tolist()}
+            while ended or arrived:
+                for job in ended:
+                    totals.complete(job, int(whole.start[job]))
+                for job in totals.let_in(arrived):
+                    entered[place[job]] = now
+                ended, arrived = [job for job in brief if entered[place[job]] <= now], []
+                brief -= {*ended}
+            # In a schedule of another policy a job may start from outside.
+            for job in [job for job in totals.outside if whole.start[job] <= now]:
+                totals.outside.remove(job)
+                totals.enter(job)
+                entered[place[job]] = now
+        return entered
 
     def _which(self, chosen: Bool) -> Int64:
         jobs = self.window.jobs[chosen]

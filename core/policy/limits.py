@@ -19,7 +19,9 @@ _MEGABYTES = {"": 1, "m": 1, "g": 2**10, "t": 2**20}
 
 _ENTRY = re.compile(r"(?P<who>.+)\.(?P<what>[A-Za-z]+)")
 _WORD = re.compile(r"[\w.\-]+")
-_WHOLE = re.compile(r"\d{1,18}")
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_MOST = 10**18
+"""Bound of every value, which follows from its digits."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _limit(kind: str, name: str, given: str, value: str) -> Limit:
     if not equals:
         raise InputError(f"give an amount, such as {tres}=512")
     column = TRES[tres.lower()]
-    return Limit(kind, name, what, column, _memory(amount) if tres == "mem" else _whole(amount))
+    return Limit(kind, name, what, column, (_memory if column == "memory" else _whole)(amount))
 
 
 def _whole(text: str) -> int:
@@ -204,9 +206,12 @@ def _whole(text: str) -> int:
 def _memory(text: str) -> int:
     unit = text[-1:].lower() if text[-1:].isalpha() else ""
     number = text.removesuffix(text[-1:]) if unit else text
-    if unit not in _MEGABYTES or not _WHOLE.fullmatch(number) or int(number) > 2**40:
+    if unit not in _MEGABYTES or not _WHOLE.fullmatch(number):
         raise InputError(f"{text!r} is not an amount of memory; give one such as 512G")
-    return int(number) * _MEGABYTES[unit]
+    # The canonical text is in MB, and has to be readable again.
+    if (found := int(number) * _MEGABYTES[unit]) >= _MOST:
+        raise InputError(f"{text!r} is {found} MB of memory; give less than 10^18 MB")
+    return found
 
 
 def meaning_of(name: str) -> Meaning | None:

@@ -43,6 +43,9 @@ def texts_of_table(table: Mapping[str, Any]) -> dict[str, str]:
                 found = [*entries_of(_LIMITED[name], one, row)] if isinstance(row, Mapping) else []
                 limits += found
                 left = {k: v for k, v in row.items() if not is_limit(k)} if found else row
+                if name == "accounts" and found and not left:
+                    # Entries for users and accounts below it need it to be listed.
+                    left = {"shares": 1}
                 if left or not found:
                     rest[name][one] = left
     order = order_of_table(rest)

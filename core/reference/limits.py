@@ -66,6 +66,15 @@ class Limits:
     def _name(self, column: str, number: int) -> str:
         return self.workload.names.get(column, {}).get(number, str(number))
 
+    def _is(self, column: str, number: int, name: str) -> bool:
+        """Whether a limit of a name, or of a number that is not a name, is of this number."""
+        if name == self._name(column, number):
+            return True
+        return name == str(number) and name not in self.workload.names.get(column, {}).values()
+
+    def _is_of(self, job: Job, user: str, account: str) -> bool:
+        return self._is("user", job.user, user) and self._is("group", job.group, account)
+
     def _line(self, account: str) -> list[str]:
         line = [account]
         while self.above.get(line[-1]):
@@ -75,11 +84,16 @@ class Limits:
     def _in_force(self, job: Job) -> list[tuple[Limit, Belongs]]:
         """Return the limits that hold for a job, each with the jobs that count."""
         qos = [one for one in self.limits if one.kind == "qos" and self._has_qos(job, one.name)]
-        found: list[tuple[Limit, Belongs]] = [(one, self._of_qos(one, job)) for one in qos]
+        unknown = {"user": job.user == -1, "account": job.group == -1}
+        found: list[tuple[Limit, Belongs]] = [
+            (one, self._of_qos(one, job)) for one in qos if not unknown.get(one.row.each, False)
+        ]
         for limit in self.limits:
             names = REPLACED.get(limit.what, {limit.what})
             replaced = any(one.what in names and one.tres == limit.tres for one in qos)
             if limit.kind == "qos" or replaced or not self._is_under(limit, job):
+                continue
+            if limit.what in REPLACED and job.user == -1:
                 continue
             if limit.what not in REPLACED:
                 found.append((limit, partial(self._is_under, limit)))
@@ -89,14 +103,18 @@ class Limits:
 
     def _nearest(self, what: str, job: Job) -> Limit:
         """Return the limit of the association of a job, or of the nearest account."""
+        mine = [one for one in self.limits if one.what == what and self._is_under(one, job)]
+        return min(mine, key=lambda one: self._distance(one, job))
+
+    def _distance(self, limit: Limit, job: Job) -> int:
+        """Count the levels from the association of a job up to a limit above it."""
         line = self._line(self._name("group", job.group))
-        named = {(one.kind, one.name): one for one in self.limits if one.what == what}
-        user = self._name("user", job.user)
-        places = [("user", f"{user}@{line[0]}"), *(("account", one) for one in line), ("root", "")]
-        return next(named[place] for place in places if place in named)
+        if limit.kind == "account":
+            return line.index(limit.name) + 1 if limit.name in line else 1
+        return 0 if limit.kind == "user" else len(line) + 1
 
     def _has_qos(self, job: Job, name: str) -> bool:
-        return self._name("queue", job.queue) == name
+        return self._is("queue", job.queue, name)
 
     def _of_qos(self, limit: Limit, job: Job) -> Belongs:
         def belongs(other: Job) -> bool:
@@ -109,10 +127,12 @@ class Limits:
         return belongs
 
     def _is_under(self, limit: Limit, job: Job) -> bool:
-        account = self._name("group", job.group)
         if limit.kind == "user":
-            return f"{self._name('user', job.user)}@{account}" == limit.name
-        return limit.kind == "root" or limit.name in self._line(account)
+            user, account = limit.names
+            return self._is_of(job, user, account)
+        if limit.kind == "root" or self._is("group", job.group, limit.name):
+            return True
+        return limit.name in self._line(self._name("group", job.group))
 
     def _is_alike(self, job: Job, other: Job) -> bool:
         return (other.user, other.group) == (job.user, job.group)

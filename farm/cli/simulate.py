@@ -165,6 +165,7 @@ def simulate(
     With the campaign's --resample, --seed, --weeks, --draw, --load and --load-by the command
     reproduces a cell.
     """
+    from schedfarm.core.engine.limiting import check_limits
     from schedfarm.farm.campaign.campaign import load_label
     from schedfarm.farm.campaign.plain_rules import plain_rules
     from schedfarm.farm.campaign.samples import Samples
@@ -183,6 +184,7 @@ def simulate(
         read = [Path(origin.file or ""), *own_files(policy)]
         log = origin.read()
         assert log is not None, "a trace that was named is no model"
+        check_limits(log, wanted)
         target = _target(out, read, log) if out is not None else None
         settings = {"seed": seed, "draw": draw, "load_by": load_by}
         jobs = Samples(origin, log, settings).at(resample, label)

@@ -42,10 +42,29 @@ MACHINES: tuple[Platform, ...] = (
 )
 """A machine of each kind."""
 
-OWN = {"precompile": "def by_age(submit, estimate, procs, user, now):\n    return submit\n"}
-"""A plug-in order, which is called at each pass."""
+OWN = {
+    "precompile": """
+from schedfarm.rule import fits, start
+
+
+def by_age(submit, estimate, procs, user, now):
+    return submit
+
+
+def greedy(state):
+    for j in state.waiting:
+        if fits(state, j):
+            start(state, j)
+"""
+}
+"""A plug-in order and a plug-in rule, which are called at each pass."""
 
 CALLED = "precompile:by_age"
+
+DECIDED = "fcfs+precompile:greedy"
+
+LIMITED = "limits=(root.GrpJobs=3)"
+"""A limit that the few jobs here do not reach."""
 
 WRITTEN = "(-(now - submit) / max(estimate, 1))"
 """An order that is an expression, which kernels evaluate at each pass."""
@@ -68,6 +87,8 @@ class Precompiled(NamedTuple):
 def every_policy() -> list[Policy]:
     """Return a policy for each kind of kernel: each rule in each kind of order that it knows.
 
+    In addition, a policy with limits for each rule that has them, and one with a plug-in rule.
+
     Examples
     --------
     >>> [policy.name for policy in every_policy()][:2]
@@ -81,6 +102,9 @@ def every_policy() -> list[Policy]:
     shared = [order.name for order in kinds.values() if order.shares]
     found = [_policy(name, rule) for rule in RULES.values() for name in names]
     found += [_policy(f, rule, f"backfill={CALLED}") for rule in RULES.values() for f in shared]
+    found += [_policy("fcfs", r, LIMITED) for r in RULES.values() if "limits" in r.options]
+    with sources(OWN):
+        found.append(Policy.parse(DECIDED))
     return [policy for policy in found if policy is not None]
 
 
@@ -105,8 +129,10 @@ def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
     ['pool']
     """
     for policy in policies:
+        with sources(OWN):
+            platforms = policy.row.platforms
         for machine in MACHINES:
-            known = machine.name in policy.row.platforms
+            known = machine.name in platforms
             if known and (count := _compiled(policy, machine)) is not None:
                 yield Precompiled(policy.name, machine.name, count)
 

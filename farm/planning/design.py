@@ -107,6 +107,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
         _refuse_other(old, campaign, sources)
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
+        _check_limits(campaign, survey.of_each("log"))
         _check_read_columns(place, campaign, sources, survey.of_each("log"))
         holds = _grown_holds(old, campaign, sources)
     verdict = _verdict(old, campaign, retry_failed) if campaign.precision else None
@@ -342,6 +343,23 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
                 f"trace {name!r} is on a platform of kind {one['platform']['name']!r}; leave it "
                 "out, or give the trace a campaign of its own"
             )
+
+
+def _check_limits(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:
+    """Refuse a policy whose limits go with none of the logs."""
+    limited = [policy for policy in map(Policy.parse, campaign.policies) if policy.limits]
+    if limited:
+        from schedfarm.core.engine.limiting import check_limits
+    for policy in limited:
+        refused: list[InputError] = []
+        for log in logs.values():
+            if log is not None:
+                try:
+                    check_limits(log, policy)
+                except InputError as error:
+                    refused.append(error)
+        if refused and len(refused) == len(logs):
+            raise refused[0]
 
 
 def _counted(policies: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from schedfarm.core.own import sources
 from schedfarm.core.policy.rules import RULES
 from schedfarm.farm.execution import precompile
 from tests.support.refusals import Said
@@ -12,12 +13,21 @@ from tests.support.refusals import Said
 def test_every_rule_is_warmed_in_every_kind_of_order() -> None:
     """Those that stay, move, share, and are called; where a rule knows them."""
     policies = precompile.every_policy()
-    assert {policy.row.name for policy in policies} == set(RULES)
-    easy = {policy.order for policy in policies if policy.row is RULES["easy"]}
+    with sources(precompile.OWN):
+        assert {policy.row.name for policy in policies} == {*RULES, "precompile:greedy"}
+    easy = {policy.order for policy in policies if policy.rule == "easy"}
     kinds = {"fcfs", "lxf", "fair-share", "multifactor", precompile.WRITTEN, precompile.CALLED}
     assert easy == kinds
-    planned = {policy.order for policy in policies if policy.row is RULES["planned"]}
+    planned = {policy.order for policy in policies if policy.rule == "planned"}
     assert planned == easy
+
+
+def test_limits_and_plug_in_rules_are_warmed() -> None:
+    """Their kernels are others than those of the same rules without limits."""
+    policies = precompile.every_policy()
+    limited = {policy.rule for policy in policies if policy.limits}
+    assert limited == {"none", "aggressive", "easy", "depth(2)", "conservative"}
+    assert precompile.DECIDED in {policy.name for policy in policies}
 
 
 def test_there_is_a_machine_of_each_kind_that_rules_know() -> None:

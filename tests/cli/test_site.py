@@ -49,6 +49,20 @@ def test_the_file_with_limits_of_the_docs_is_a_policy(tmp_path: Path, farm: Farm
     assert answer == {"order": order, "policy": policy}
 
 
+def test_an_account_with_limits_only_has_one_share(tmp_path: Path, farm: Farm) -> None:
+    """An account below it finds it listed."""
+    site = tmp_path / "site.toml"
+    site.write_text(
+        "[scheduler]\nrule = 'easy'\n[accounts.science]\nGrpTRES = 'cpu=8'\n"
+        "[accounts.physics]\nparent = 'science'\nshares = 2\n",
+        encoding="utf-8",
+    )
+    assert farm("policies", "--site", str(site)).stdout.strip() == (
+        "multifactor(accounts=(science=1, physics=science/2))+easy,"
+        "limits=(account.science.GrpTRES=cpu=8)"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

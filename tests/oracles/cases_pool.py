@@ -663,6 +663,10 @@ def _limits() -> Iterator[Case]:
     limits = "root.MaxJobs=3, account.7.MaxJobs=2, user.1@7.MaxJobs=1"
     jobs = [(0, 9, 9, 1, 1), (1, 4, 4, 1, 1), (1, 5, 5, 1, 2), (1, 5, 5, 1, 2), (2, 4, 4, 1, 2)]
     yield case(name, "none", limits, [0, 9, 1, 1, 6], *jobs)
+    name = "jobs without a user have no limit per user, and count for those of all jobs"
+    jobs = [(0, 9, 9, 1, -1), (1, 5, 5, 1, -1), (2, 5, 5, 1, 1), (3, 5, 5, 1, 1)]
+    yield case(name, "easy", f"{one}, qos.5.MaxTRESPerUser=cpu=1", [0, 1, 2, 7], *jobs)
+    yield case(name, "easy", f"{one}, root.GrpJobs=2", [0, 1, 6, 11], *jobs)
     name = "above MaxSubmitJobs a job waits outside of the queue"
     jobs = [(0, 10, 10, 3, 1), (1, 5, 5, 4, 1), (2, 3, 3, 1, 1), (3, 4, 4, 1, 2)]
     yield case(name, "aggressive", "root.MaxSubmitJobs=2", [0, 10, 15, 3], *jobs)

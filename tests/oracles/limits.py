@@ -47,9 +47,9 @@ NAMES = {
 
 WHO = {
     "root": ("",),
-    "account": ("physics", "optics", "2"),
-    "user": ("ann@physics", "bob@optics", "3@optics", "0@physics"),
-    "qos": ("low", "high", "7"),
+    "account": ("physics", "optics", "2", "1"),
+    "user": ("ann@physics", "bob@optics", "3@optics", "0@physics", "1@1"),
+    "qos": ("low", "high", "7", "0"),
 }
 
 
@@ -79,12 +79,23 @@ def with_resources(dice: random.Random, work: Workload) -> Workload:
     return replace(work, platform=platform, **requests)
 
 
+def without_some(dice: random.Random, work: Workload) -> Workload:
+    """Return the jobs, some of them without a user or account."""
+    columns = {
+        name: np.array([-1 if dice.random() < 0.3 else one for one in getattr(work, name)])
+        for name in ("user", "group")
+    }
+    return replace(work, **columns)
+
+
 def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
     """Return random workloads, each with a policy."""
     dice = random.Random(seed)
     found = 0
     while found < count:
         work = replace(workload(dice), names=NAMES)
+        if dice.random() < 0.3:
+            work = without_some(dice, work)
         tres = ["cpu"]
         if work.platform.name == "pool" and dice.random() < 0.3:
             work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]

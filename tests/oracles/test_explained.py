@@ -260,3 +260,32 @@ def test_what_cannot_be_explained_is_refused() -> None:
             explain(schedule, job, policy)
     with pytest.raises(InputError, match="does not name its policy"):
         explain(replace(schedule, policy=""), 0)
+
+
+def limited(policy: str, job: int) -> Explanation:
+    """Explain a job of four on 4 processors, two of which are of one user."""
+    work = Workload.from_columns(
+        submit=[0, 1, 2, 3], run=[10, 10, 5, 5], estimate=[10, 10, 5, 5], procs=[1, 1, 4, 1],
+        user=[1, 1, 2, 3], group=[1] * 4, queue=[1] * 4, processors=4,
+    )  # fmt: skip
+    return explain(simulate(work, policy), job)
+
+
+@pytest.mark.parametrize("rule", ["easy", "conservative"])
+def test_a_job_outside_of_the_queue_is_explained_by_its_limit(rule: str) -> None:
+    """The second waits outside while the first runs, and is not ahead of the third."""
+    policy = f"fcfs+{rule},limits=(root.MaxSubmitJobs=1)"
+    (held,) = {one.why for one in limited(policy, 1).held}
+    assert held == "root.MaxSubmitJobs=1 keeps it out of the queue"
+    third = limited(policy, 2)
+    assert not any("ahead" in other.roles for other in third.others)
+    assert (third.held[0].head, third.held[0].shadow) == (2, 10)
+
+
+def test_a_held_job_is_not_the_head() -> None:
+    policy = "fcfs+easy,limits=(root.MaxJobs=1)"
+    second = limited(policy, 1)
+    assert second.held[0].why == "with 1 in use and 1 more it would exceed root.MaxJobs=1"
+    assert (second.held[0].head, second.held[0].shadow) == (None, None)
+    assert "the head" not in second.text().partition("in the last pass")[0]
+    assert (second.held[1].head, second.held[1].shadow) == (2, 10)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from schedfarm.core.audit import audit
-from schedfarm.core.engine.limiting import counters_of
+from schedfarm.core.engine.limiting import check_limits, counters_of
+from schedfarm.core.engine.limits import add, exceeds
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
@@ -118,6 +120,7 @@ def test_the_audit_finds_a_job_that_a_limit_did_not_hold() -> None:
         ("(root.GrpTRES=node=1)", "resource 'node' is unknown; known: cpu, gres/gpu, mem, license"),
         ("(root.GrpTRES=cpu)", "give an amount, such as cpu=512"),
         ("(root.GrpTRES=mem=1X)", "'1X' is not an amount of memory; give one such as 512G"),
+        ("(root.GrpTRES=mem=1000000000000T)", "give less than 10^18 MB"),
         ("(root.GrpJobs=1, root.grpjobs=2)", "'root.GrpJobs' is given twice"),
     ],
 )
@@ -150,6 +153,10 @@ def test_limits_do_not_go_with_everything(policy: str, said: str) -> None:
         ("account.physics.GrpJobs=1", {"group": [-1] * 3}, "needs the account of each job"),
         ("qos.hihg.GrpJobs=1", {}, "qos 'hihg' is unknown; known: high"),
         ("user.eve@physics.GrpJobs=1", {}, "user 'eve' is unknown; known: ann"),
+        ("account.77.GrpJobs=1", {}, "account '77' is unknown; known: 7, physics"),
+        ("qos.-5.GrpJobs=1", {}, "qos '-5' is unknown; known: high"),
+        ("user.²@7.MaxJobs=1", {}, "user '²' is unknown; known: ann"),
+        ("account.7.GrpJobs=1, account.physics.GrpJobs=2", {}, "are the same in this log"),
         ("root.GrpTRES=license=1", {}, "limits licences, which no job of the log requests"),
         ("root.GrpTRES=cpu=3", {"procs": [1, 4, 1]}, "job 2 alone exceeds root.GrpTRES=cpu=3"),
         ("root.MaxSubmitJobs=0", {}, "job 1 alone exceeds root.MaxSubmitJobs=0"),
@@ -176,3 +183,58 @@ def test_names_of_the_order_are_known() -> None:
     policy = Policy.parse(f"{order}+easy,limits=({limits})")
     running, submitted = counters_of(jobs(), policy)
     assert (running.most.tolist(), submitted.most.tolist()) == ([2], [])
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["account.7.GrpJobs=2", "user.1@physics.MaxJobs=2", "user.ann@7.MaxJobs=2", "qos.5.GrpJobs=2"],
+)
+def test_numbers_of_named_users_accounts_and_qos_are_theirs(limit: str) -> None:
+    """As in a campaign, whose stores hold no names."""
+    policy = f"fcfs+easy,limits=({limit})"
+    for program in (simulate, simulate_reference):
+        schedule = program(jobs(), policy)
+        assert schedule.start.tolist() == [0, 0, 9]
+    assert audit(schedule, policy).ok
+    assert not audit(replace(schedule, start=np.zeros(3, np.int64)), policy).ok
+
+
+def test_a_number_that_is_a_name_is_that_of_the_name() -> None:
+    work = replace(jobs(group=[1, 1, 2]), names={"group": {1: "2", 2: "1"}})
+    schedule = simulate(work, "fcfs+easy,limits=(account.2.GrpJobs=1)")
+    assert schedule.start.tolist() == [0, 9, 0]
+    assert audit(schedule, schedule.policy).ok
+
+
+def test_numbers_are_those_of_a_whole_log() -> None:
+    """Samples and windows may be without jobs of a number, a whole log may not."""
+    policy = Policy.parse("fcfs+easy,limits=(account.77.GrpJobs=1)")
+    plain = replace(jobs(), names={})
+    assert counters_of(plain, policy)[0].most.size == 0
+    with pytest.raises(InputError, match="account '77' is unknown; known: 7"):
+        check_limits(plain, policy)
+    check_limits(plain, Policy.parse("fcfs+easy,limits=(account.7.GrpJobs=1)"))
+
+
+def test_the_text_of_memory_is_readable_again() -> None:
+    """In any case of its name, and in MB."""
+    name = Policy.parse("fcfs+easy,limits=(root.GrpTRES=MEM=900000000000T)").name
+    assert "root.GrpTRES=mem=943718400000000000" in name
+    assert Policy.parse(name).name == name
+
+
+def test_late_and_large_requests_stay_within_64_bits() -> None:
+    """Products of instants and requests would not; numpy warns of them without the JIT."""
+    late = [10**9, 10**9 + 1, 10**9 + 2]
+    work = jobs(submit=late, memory=[2**58] * 3)
+    limits = "root.GrpTRESRunMins=mem=60000000000"
+    running, _ = counters_of(work, Policy.parse(f"fcfs+easy,limits=({limits})"))
+    used = []
+    with np.errstate(over="raise"):
+        for j, now in enumerate(late):
+            exceeds(running, j, now)
+            add(running, j, now, now, 1)
+            used.append(int(running.used[0]))
+        add(running, 0, late[0], late[0] + 9, -1)
+    assert used == [9 * 2**38, 17 * 2**38, 24 * 2**38]
+    assert int(running.used[0]) == (1 + 2) * 2**38
