@@ -95,7 +95,7 @@ def free(state: State) -> int:
 
     Examples
     --------
-    >>> free(example_state(processors=4, procs=[1, 2], estimate=[9, 9]))
+    >>> print(free(example_state(processors=4, procs=[1, 2], estimate=[9, 9])))
     4
     """
     return state.book.tally[FREE]  # type: ignore[no-any-return]
@@ -159,7 +159,7 @@ def earliest(state: State, j: int) -> int:
     --------
     >>> state = example_state(processors=4, procs=[3, 2], estimate=[9, 5])
     >>> start(state, 0)
-    >>> earliest(state, 1)
+    >>> print(earliest(state, 1))
     9
     """
     if j < 0 or j >= state.jobs.procs.size:
@@ -192,7 +192,7 @@ def start(state: State, j: int) -> None:
     --------
     >>> state = example_state(processors=4, procs=[3, 1], estimate=[9, 5])
     >>> start(state, 1)
-    >>> free(state), state.profile.time[:2].tolist(), state.profile.free[:2].tolist()
+    >>> int(free(state)), state.profile.time[:2].tolist(), state.profile.free[:2].tolist()
     (3, [0, 5], [3, 4])
     """
     book = state.book
@@ -226,7 +226,7 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
     >>> state = example_state(processors=4, procs=[3, 2, 1], estimate=[9, 5, 20])
     >>> start(state, 0)
     >>> reserve(state, 1, earliest(state, 1))
-    >>> fits(state, 2), earliest(state, 2)
+    >>> fits(state, 2), int(earliest(state, 2))
     (True, 0)
     """
     if j < 0 or j >= state.jobs.procs.size:
@@ -270,7 +270,7 @@ def block(state: State, at: int, seconds: int, procs: int) -> int:
     Examples
     --------
     >>> state = example_state(processors=4, procs=[3], estimate=[9])
-    >>> block(state, 5, 60, 2), earliest(state, 0)
+    >>> int(block(state, 5, 60, 2)), int(earliest(state, 0))
     (2, 65)
     """
     if not (state.now <= at <= HORIZON and seconds <= HORIZON):
