@@ -43,7 +43,8 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
     False
     """
-    orders = {policy.order, policy.backfill or policy.order}
+    orders = [find_order(name) for name in {policy.order, policy.backfill or policy.order}]
+    by_usage = any(order.shares or order.weighs for order in orders)
     row = policy.row
     known = row.fair_start is not None and platform in row.fair_platforms
     return (
@@ -51,7 +52,9 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
         and policy.predict is None
         and policy.limits is None
         and (plain or not row.keeps_plan)
-        and all(find_order(name).is_compiled for name in orders)
+        and all(order.is_compiled for order in orders)
+        # Kernels that follow the usage of users evaluate no expression of the instant.
+        and not (by_usage and any(order.expression and order.moves for order in orders))
     )
 
 

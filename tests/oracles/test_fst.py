@@ -47,6 +47,25 @@ def test_a_later_job_delays_an_earlier_one() -> None:
     assert fair_start_times(work, "fcfs+aggressive", "relaxed").tolist() == [0, 6, 10]
 
 
+def test_an_expression_next_to_the_usage_of_users() -> None:
+    """Job 3 starts before job 2 at 5, when the first is longer and user 0 has waited more."""
+    work = Workload.from_columns(
+        submit=[0, 0, 0, 1],
+        run=[4, 1, 1, 5],
+        estimate=[5, 1, 4, 5],
+        procs=[1, 1, 1, 1],
+        user=[1, 0, 1, 0],
+        processors=1,
+    )
+    everyone = np.arange(4)
+    for backfill in ("(-(now - submit) * procs / max(estimate, 1))", "(submit - now)"):
+        policy = Policy("fair-share", "easy", backfill=backfill)
+        for kind in KINDS:
+            expected = fair_start_reference(work, policy, kind == "relaxed", everyone, everyone)
+            assert fair_start_times(work, policy, kind).tolist() == expected
+    assert fair_start_times(work, policy).tolist() == [0, 4, 5, 5]
+
+
 def test_only_the_jobs_asked_for() -> None:
     """By a list, a range or a slice, in any order, none at all."""
     work = three_jobs()
