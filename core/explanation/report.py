@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from schedfarm.core.explanation.causes import KINDS, CauseSet
 from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, ROLES, RUNNING, Held
 from schedfarm.core.numerals import counted, grouped, lasting, significant, timed
-from schedfarm.core.placement import parts_of
 from schedfarm.core.policy.orders import find_order
 
 if TYPE_CHECKING:
@@ -185,6 +184,9 @@ def _places(found: Explanation) -> dict[str, int]:
     names = found.schedule.workload.platform.places
     if len(names) < 2 or found.schedule.refused[found.job]:
         return {}
+    # It has kernels, and imports numba.
+    from schedfarm.core.placement import parts_of
+
     job, place, procs = parts_of(found.schedule)
     of = job == found.job
     return {

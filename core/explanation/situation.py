@@ -15,7 +15,6 @@ from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.pool import Replay
 from schedfarm.core.explanation.window import Window
 from schedfarm.core.numerals import grouped
-from schedfarm.core.placement import parts_of
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import follow
@@ -335,6 +334,9 @@ of=2))
     """
     jobs, platform = schedule.workload, schedule.workload.platform
     if len(platform.places) > 1:
+        # It has kernels, and imports numba.
+        from schedfarm.core.placement import parts_of
+
         job, place, procs = parts_of(schedule)
         used = np.zeros(len(platform.places), np.int64)
         np.add.at(used, place[on[job]], procs[on[job]])
