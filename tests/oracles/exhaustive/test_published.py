@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numba
 import pytest
 
 from schedfarm.core.engine.simulate import simulate
 from tests.support.golden import read_log
+
+pytestmark = pytest.mark.skipif(
+    numba.config.DISABLE_JIT, reason="whole logs take hours without the JIT"
+)
 
 LOGS = (
     "KTH-SP2-1996-2.1-cln.swf.gz",
