@@ -6,7 +6,6 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clone.state import Fair
-from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 
 
@@ -32,8 +31,7 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
 def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     """Tell whether kernels compute fair starts under a policy on a kind of platform.
 
-    Under a rule that keeps its plan they do so only in the order of arrival; with predictions,
-    which depend on the past, and with limits they do not.
+    Under a rule that keeps its plan they do so only in the order of arrival.
 
     Examples
     --------
@@ -43,19 +41,9 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     >>> is_compiled(Policy.parse("fcfs+planned"), "pool", plain=False)
     False
     """
-    orders = [find_order(name) for name in {policy.order, policy.backfill or policy.order}]
-    by_usage = any(order.shares or order.weighs for order in orders)
     row = policy.row
-    known = row.fair_start is not None and platform in row.fair_platforms
-    return (
-        known
-        and policy.predict is None
-        and policy.limits is None
-        and (plain or not row.keeps_plan)
-        and all(order.is_compiled for order in orders)
-        # Kernels that follow the usage of users evaluate no expression of the instant.
-        and not (by_usage and any(order.expression and order.moves for order in orders))
-    )
+    known = policy.compiles_fair_starts and platform in row.fair_platforms
+    return known and (plain or not row.keeps_plan)
 
 
 def is_patient(policy: Policy) -> bool:

@@ -4,7 +4,7 @@ A job that a limit keeps from starting is passed over: it does not start, is not
 holds no reservation. Passes keep only the order of the queue: a start or an end may let jobs
 anywhere in the queue take part, or not, so that each pass makes all of its reservations again.
 
-Invariant: in one pass starts only add to what is used of limits and of the machine, so a job that
+Invariant: in one pass starts only add to the use of limits and of the machine, so a job that
 is passed over, or does not fit, stays so for the rest of it.
 """
 
@@ -49,7 +49,7 @@ whether the pass of this instant is pending; the number of fields."""
 
 
 class Limited(NamedTuple):
-    """A machine, its waiting jobs in the order of the last pass, and what is used of limits.
+    """A machine, its waiting jobs in the order of the last pass, and the use of limits.
 
     waiting, behind, spare, outside: int64[n], the queue, the order of backfills, room to sort them,
     and submitted jobs that may not wait yet, by (submit, position). hold: the head's reservation.

@@ -133,6 +133,24 @@ class Policy:
         return find_rule(self.rule)
 
     @property
+    def compiles_fair_starts(self) -> bool:
+        """Whether kernels compute fair starts: not with predictions, which depend on the past.
+
+        Nor with limits; and kernels that follow the usage of users evaluate no expression of the
+        instant.
+        """
+        orders = self.orders
+        by_usage = any(order.shares or order.weighs for order in orders)
+        evaluated = any(order.expression and order.moves for order in orders)
+        return (
+            self.row.fair_start is not None
+            and self.predict is None
+            and self.limits is None
+            and all(order.is_compiled for order in orders)
+            and not (by_usage and evaluated)
+        )
+
+    @property
     def depth(self) -> int:
         """Number of waiting jobs with reservations: 0 for none, -1 for all."""
         return depth_of(self.rule)

@@ -169,8 +169,7 @@ def _fair_seconds(jobs: int, policy: Policy, load: str, cell: int, *, relaxed: b
     jobs, cell = max(jobs, 1), max(jobs, cell, 1)
     # The schedule itself is simulated next to its clones.
     base = CELL_SECONDS + FAIR_SECONDS + 2 * cell * _job_seconds(cell, policy, load)
-    orders = (find_order(name) for name in (policy.order, policy.backfill or policy.order))
-    if policy.row.fair_start is None or not all(order.is_compiled for order in orders):
+    if not policy.compiles_fair_starts:
         return base + jobs * _uncompiled_seconds(cell, policy, load, relaxed)
     rate = _rate(policy, "fair_start")
     each = (rate.job + rate.waiting * queue(cell, policy, load)) * 1e-6

@@ -30,6 +30,7 @@ from schedfarm.farm.campaign.plain import (
 from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL
 from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.shipped import located, names
 
 FOLDER = Path(__file__).parent / "shipped"
 """Searches that ship with the package, one TOML file each."""
@@ -130,9 +131,9 @@ class Regression:
 class Spec:
     """Describe a search.
 
-    One of `order` with `parameters`, `grow` and `regression` says what is searched. Traces give
-    their first weeks, a share `training`, to the search, and the others to the verdict; `held_out`
-    traces give all of their weeks to the verdict.
+    One of `order` with `parameters`, `grow` and `regression` is the subject of the search. Traces
+    give their first weeks, a share `training`, to the search, and the others to the verdict;
+    `held_out` traces give all of their weeks to the verdict.
     """
 
     name: Text
@@ -206,8 +207,8 @@ class Spec:
         given += ["grow"] * (self.grow == {}) + ["regression"] * (self.regression == {})
         if len(given) != 1:
             raise InputError(
-                "give one of 'order' with [parameters], [grow] and [regression] to say what is "
-                f"searched; found {' and '.join(given) or 'none'}"
+                "give one of 'order' with [parameters], [grow] and [regression]; "
+                f"found {' and '.join(given) or 'none'}"
             )
         if bool(self.order) != bool(self.parameters):
             raise InputError(
@@ -310,19 +311,12 @@ def shipped() -> list[str]:
     >>> shipped()
     ['carastan-2017']
     """
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return names(FOLDER)
 
 
 def find(name: str) -> Spec:
     """Return the search of a TOML file, or the one that ships under a name."""
-    path = Path(name)
-    if path.suffix == ".toml" or path.exists():
-        return Spec.from_toml(path)
-    if name not in shipped():
-        raise InputError(
-            f"search {name!r} is neither a file nor one that ships; {choices(name, shipped())}"
-        )
-    return Spec.from_toml(FOLDER / f"{name}.toml")
+    return Spec.from_toml(located(name, FOLDER, "search"))
 
 
 def _check_known(key: str, name: str, known: Any) -> None:

@@ -80,7 +80,7 @@ UNSUPPORTED = (
         "reduce_completing_frag", "no such value", "completing jobs hold no node", "parameters"
     ),
     Unsupported(
-        "assoc_limit_stop", "no such value", "a job at a limit stops nobody behind it", "parameters"
+        "assoc_limit_stop", "no such value", "a job at a limit blocks none behind it", "parameters"
     ),
     Unsupported(
         "bf_busy_nodes", "no such value", "no nodes are chosen, so that fragmentation is missing",

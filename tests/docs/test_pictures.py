@@ -10,7 +10,7 @@ from tests.support.paths import DOCS
 
 
 def test_the_picture_of_easy_shows_a_simulated_pass(tmp_path: Path) -> None:
-    """As the text beside it says: D and E are backfilled, F is not, and C starts as reserved."""
+    """As the text next to it says: D and E are backfilled, F is not, and C starts as reserved."""
     starts = dict(zip(NAMES, simulate(JOBS, "fcfs+easy").start.tolist(), strict=True))
     assert starts == {"A": 0, "B": 0, "C": SHADOW, "D": 2, "E": NOW, "F": 10}
     easy().savefig(tmp_path / "easy.png", metadata={"Software": None})

@@ -12,7 +12,7 @@ import argparse
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings, strategies as st
@@ -83,6 +83,33 @@ def check_moved(data: st.DataObject, platform: str, rule: str) -> None:
     verdict = audit(moved(good, job, shift), policy)
     assert not verdict.ok
     assert (verdict.job, verdict.instant) == (job, min(old, old + shift)), verdict.why
+
+
+def try_cases(
+    description: str,
+    cases: Callable[[int, int], Iterator[tuple[Workload, Policy]]],
+    arguments: list[str],
+    changed: Callable[[Workload, Policy], int] = lambda work, policy: 0,
+) -> int:
+    """Check --cases cases of --seed; print the first that differs; return the exit status.
+
+    `changed` counts the jobs of a case on which the tested feature has an effect.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    jobs = others = 0
+    for work, policy in cases(asked.cases, asked.seed):
+        try:
+            check(work, policy)
+        except AssertionError:
+            sys.stdout.write(f"{policy.name}\n{described(work)}\n{traceback.format_exc()}\n")
+            return 1
+        jobs, others = jobs + len(work), others + changed(work, policy)
+    effect = f"; {others} start otherwise" * bool(others)
+    sys.stdout.write(f"{asked.cases} cases with {jobs} jobs agree{effect}\n")
+    return 0
 
 
 def differences(platform: str, cases: int, first: int) -> Iterator[str]:

@@ -8,18 +8,15 @@ Each case has another rule. Prints the first case on which programs differ, and 
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 
 from schedfarm.core.policy.multifactor import Account, Multifactor
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
-from tests.oracles.compare import check
-from tests.oracles.programs import described
+from tests.oracles.compare import try_cases
 from tests.support.strategies import grid_of
 
 RULES = (
@@ -107,23 +104,5 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         yield work, Policy.parse(f"{definition(dice).name}+{rule}")
 
 
-def main(arguments: list[str]) -> int:
-    """Run the cases, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args(arguments)
-    waited = 0
-    for work, policy in cases(asked.cases, asked.seed):
-        try:
-            check(work, policy)
-        except AssertionError:
-            sys.stdout.write(f"{policy.name}\n{described(work)}\n{traceback.format_exc()}\n")
-            return 1
-        waited += len(work)
-    sys.stdout.write(f"{asked.cases} cases with {waited} jobs agree\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(try_cases(__doc__ or "", cases, sys.argv[1:]))

@@ -236,7 +236,7 @@ def _end_jobs_without_daemons(configuration: Path) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports in a row that nobody listens at; another program might yet take one.
+    """Return free ports in a row; another program might still take one.
 
     They are below those that Linux gives to connections. A row meets another Slurm's ports less
     often than single ports do.

@@ -189,7 +189,7 @@ FLOORS = {
         ("coordinator", "connect"),
     ),
     "farm": (
-        ("clock",),
+        ("clock", "shipped"),
         ("store",),
         ("export", "logs", "output", "site.dump", "watching"),
         ("campaign", "site"),

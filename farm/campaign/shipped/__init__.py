@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from schedfarm.farm.shipped import located, names
+
 if TYPE_CHECKING:
     from schedfarm.farm.campaign.campaign import Campaign
 
@@ -19,7 +21,7 @@ def shipped() -> list[str]:
     >>> "quickstart" in shipped()
     True
     """
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return names(FOLDER)
 
 
 def find(name: str) -> Campaign:
@@ -35,15 +37,6 @@ def find(name: str) -> Campaign:
     >>> find("quickstart").cells
     160
     """
-    from schedfarm.core.errors import InputError
-    from schedfarm.core.names import choices
     from schedfarm.farm.campaign.campaign import Campaign
 
-    path = Path(name)
-    if path.suffix == ".toml" or path.exists():
-        return Campaign.from_toml(path)
-    if name not in shipped():
-        raise InputError(
-            f"campaign {name!r} is neither a file nor one that ships; {choices(name, shipped())}"
-        )
-    return Campaign.from_toml(FOLDER / f"{name}.toml")
+    return Campaign.from_toml(located(name, FOLDER, "campaign"))
