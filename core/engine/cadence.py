@@ -167,22 +167,49 @@ def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
 
 
 @verb
+def forget_tests(world: Limited, users: Users) -> None:
+    """Forget the tests of the waiting jobs' users."""
+    for p in range(world.clock[WAITS]):
+        user = users.user[world.waiting[p]]
+        if user >= 0:
+            users.tests[user] = 0
+
+
+@verb
+def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
+    """Lay out the map of the running jobs."""
+    plan = world.plan
+    plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
+    plan.state[POINTS] = 0
+    lay_out_rounded(world.machine, plan, now, cadence.unit)
+
+
+@verb
+def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
+    """Find the earliest start of a job; return whether it is now, and whether the map has it."""
+    plan, need = world.plan, world.jobs.procs[j]
+    c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
+    reserved = t - now <= cadence.window
+    if reserved:
+        end = rounded(t + world.jobs.estimate[j], cadence.unit)
+        take(world.machine, plan, c, step, t, end - t, need)
+    return bool(t == now and has_free(world.machine, c, need)), bool(reserved)
+
+
+@verb
 def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: int) -> bool:
     """Test the jobs of the queue; return whether none started, or lacks a reservation.
 
     Only tests are counted, if they take time, behind the last place whose job may start.
     """
-    jobs, machine, plan, clock = world.jobs, world.machine, world.plan, world.clock
     if last >= 0:
-        plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
-        plan.state[POINTS] = 0
-        lay_out_rounded(machine, plan, now, cadence.unit)
-    place, stop = 0, clock[WAITS] if cadence.rate > 0 else last + 1
+        lay_out_map(world, cadence, now)
+    place, stop = 0, world.clock[WAITS] if cadence.rate > 0 else last + 1
     tests, behind, quiet = 0, False, True
     while place < stop and tests < cadence.tests:
         j = world.waiting[place]
         place += 1
-        if jobs.start[j] >= 0 or exceeds(world.running, j, now):
+        if world.jobs.start[j] >= 0 or exceeds(world.running, j, now):
             continue
         if is_passed_over(cadence, users, j):
             behind = True
@@ -190,24 +217,14 @@ def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: in
         tests += 1
         if place > last + 1:
             continue
-        i, need = put_last(plan, jobs, j), jobs.procs[j]
-        c, t, step = earliest(machine, plan, i, now)
-        starts = t == now and has_free(machine, c, need)
-        if t - now <= cadence.window:
-            end = rounded(t + jobs.estimate[j], cadence.unit)
-            take(machine, plan, c, step, t, end - t, need)
-        else:
-            quiet = False
+        starts, reserved = try_job(world, cadence, j, now)
+        quiet &= reserved and not starts
+        behind |= not starts
         if starts:
-            start(world, j, c, now, behind)
-            quiet = False
-        else:
-            behind = True
-    clock[TESTS] = tests
+            start(world, j, 0, now, behind)
+    world.clock[TESTS] = tests
     if cadence.of_user > 0:
-        for p in range(clock[WAITS]):
-            if users.user[world.waiting[p]] >= 0:
-                users.tests[users.user[world.waiting[p]]] = 0
+        forget_tests(world, users)
     return quiet
 
 

@@ -251,9 +251,7 @@ _ROWS = (
         _bounded(10_800, off=True),
         "30s",
     ),
-    Option(
-        "bf_max_job_test", "500", "slurm: jobs that a cycle tests", _from_to(1, 10**6), "500"
-    ),
+    Option("bf_max_job_test", "500", "slurm: jobs that a cycle tests", _from_to(1, 10**6), "500"),
     Option(
         "bf_max_job_user",
         "20",

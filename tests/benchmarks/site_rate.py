@@ -41,7 +41,7 @@ JOBS = 600_000
 
 def drawn(log: Workload) -> Workload:
     """Return `JOBS` jobs in the log's proportion of users and weeks."""
-    weeks = round(1.02 * JOBS / len(log) * (log.submit[-1] - log.submit[0]) / 604_800)
+    weeks = round(1.06 * JOBS / len(log) * (log.submit[-1] - log.submit[0]) / 604_800)
     return resample_users(log, seed=1, index=1, weeks=weeks).take(slice(JOBS))
 
 

@@ -142,9 +142,9 @@ def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
     )
     change(dump / "slurm.conf", "bf_max_job_test=50", given)
     said = farm("site", dump, "--no-fit").stderr
-    assert "bf_max_job_start=9 (slurm.conf:15, bf_max_job_start)" in said
+    assert "bf_max_job_start=9 (slurm.conf:4, bf_max_job_start)" in said
     lines = (dump / "site.toml").read_text().splitlines()
-    assert 'bf_window = "2d"                      # slurm.conf:15, bf_window' in lines
+    assert 'bf_window = "2d"                      # slurm.conf:4, bf_window' in lines
     tables = tomllib.loads("\n".join(lines))
     assert tables["scheduler"] == {
         "rule": "slurm",
