@@ -69,7 +69,7 @@ def read_file(store: StoreName, name: str) -> bytes:
 
 
 def has_file(store: StoreName, name: str) -> bool:
-    """Tell whether a store has a file of this name.
+    """Return whether a store has a file of this name.
 
     Examples
     --------

@@ -235,7 +235,7 @@ def of_samples(data: Data) -> Data:
 
 
 def holds_log(data: xr.Dataset | xr.DataTree) -> bool:
-    """Tell whether a store's dataset, or its open tree, has the logs themselves.
+    """Return whether a store's dataset, or its open tree, has the logs themselves.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def holds_log(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
-    """Tell whether a store's dataset, or its open tree, has samples.
+    """Return whether a store's dataset, or its open tree, has samples.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def has_log(store: Store, trace: str) -> bool:
-    """Tell whether resample 0 of a trace is there, and a log: of a model it is one more draw.
+    """Return whether resample 0 of a trace is there, and a log: of a model it is one more draw.
 
     An open tree does not say which of its traces are models; they count as logs.
 

@@ -66,7 +66,7 @@ class Records:
         self._known: dict[Block, Record | None] = {}
 
     def knows(self, name: str) -> bool:
-        """Tell whether records have checksums of an array of the trace's group."""
+        """Return whether records have checksums of an array of the trace's group."""
         return name in self._arrays
 
     def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
@@ -302,7 +302,7 @@ class _OfFigures:
                 )
 
     def _is_missing(self) -> bool:
-        """Tell whether the variable's object is missing though no run is about to write it."""
+        """Return whether the variable's object is missing though no run is about to write it."""
         try:
             lock = read_file(self._store, LOCK)
         except FileNotFoundError:

@@ -89,7 +89,7 @@ class Needs:
         return "; ".join(found)
 
     def allows(self, keep: str) -> bool:
-        """Tell whether a store that keeps so much has all that is needed of a cell."""
+        """Return whether a store that keeps so much has all that is needed of a cell."""
         return RETENTION[keep].includes(RETENTION[self.keep])
 
 

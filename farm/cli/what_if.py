@@ -405,7 +405,7 @@ class _Pace:
         self._samples, self._start = plan.had, time.monotonic()
 
     def goes_on(self, samples: int, following: int) -> bool:
-        """Tell whether a round of `following` samples in all would end in time."""
+        """Return whether a round of `following` samples in all would end in time."""
         now = time.monotonic()
         took = (now - self._start) / max(1, samples - self._samples)
         self._samples, self._start = samples, now

@@ -414,7 +414,7 @@ class Stragglers:
 
 
 def is_late(seconds: float, expected: float) -> bool:
-    """Tell whether a task that has taken some time, s, is late by its expected time, s.
+    """Return whether a task that has taken some time, s, is late by its expected time, s.
 
     Examples
     --------

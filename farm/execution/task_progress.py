@@ -104,7 +104,7 @@ class TaskProgress:
         self.at += 1
 
     def ends_within(self, batch: Batch, seconds: float) -> bool:
-        """Tell whether the next batch would end in time, judged by the batches before it.
+        """Return whether the next batch would end in time, judged by the batches before it.
 
         Before those say anything the planned time counts.
         """
@@ -196,7 +196,7 @@ def tracked(task: Task) -> Iterator[TaskProgress]:
 
 
 def is_stopping(run: str) -> bool:
-    """Tell whether a run has asked this process to begin nothing more."""
+    """Return whether a run has asked this process to begin nothing more."""
     return run in _stopping
 
 

@@ -117,7 +117,7 @@ def run_task(task: Task) -> Done:
 
 
 def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
-    """Tell whether to begin a batch: not if the run stops or the batch would outlive this worker.
+    """Return whether to begin a batch: not if the run stops or the batch would outlive this worker.
 
     In the latter case the worker drains: otherwise it would get and return one task after another.
     """

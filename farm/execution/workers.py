@@ -107,7 +107,7 @@ def _lack(context: RunContext, worker: str) -> str:
 
 
 def _is_proof(answer: object) -> bool:
-    """Tell whether an answer proves that schedfarm is missing, or is an older one."""
+    """Return whether an answer proves that schedfarm is missing, or is an older one."""
     # An error that Dask cannot send as it is arrives as an Exception of its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
@@ -206,11 +206,11 @@ class Workers:
             del self._late[address]
 
     def are_prompt(self, where: list[str] | None) -> bool:
-        """Tell whether one of some workers, None for all, is not late with a task."""
+        """Return whether one of some workers, None for all, is not late with a task."""
         return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
 
     def are_gone(self, where: list[str]) -> bool:
-        """Tell whether none of some workers is there any more."""
+        """Return whether none of some workers is there any more."""
         return not self._threads.keys() & set(where)
 
     def others_may_try(self, fault: WorkerFault, tried: set[str]) -> bool:

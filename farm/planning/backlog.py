@@ -43,7 +43,7 @@ seconds in which kernels are loaded would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
-    """Tell whether the progress of a running task can be extrapolated.
+    """Return whether the progress of a running task can be extrapolated.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Backlog:
         return len(self._done) < self._all
 
     def is_done(self, blocks: Iterable[Block]) -> bool:
-        """Tell whether these blocks are done."""
+        """Return whether these blocks are done."""
         return self._done.issuperset(blocks)
 
     def expected(self, blocks: Iterable[Block]) -> float:
@@ -184,7 +184,7 @@ class Backlog:
         return len(batch) * WRITE_SECONDS + self.expected(batch)
 
     def _may_join(self, first: Task, batches: list[Batch]) -> bool:
-        """Tell whether the next task may be joined to the batches gathered of a first one."""
+        """Return whether the next task may be joined to the batches gathered of a first one."""
         if not batches:
             return True
         if not self._tasks or first.isolate:
@@ -237,7 +237,7 @@ class Measured:
             self._took[key] += took
 
     def knows(self, like: Like) -> bool:
-        """Tell whether anything was measured of a trace and kind."""
+        """Return whether anything was measured of a trace and kind."""
         return self._took[like[:2]] > 0
 
     def of_kind(self, like: Like, doubt: float) -> float:

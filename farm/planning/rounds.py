@@ -222,7 +222,7 @@ def paired(base: Float64, other: Float64) -> Block:
 
 
 def can_judge(store: Store, campaign: Campaign) -> bool:
-    """Tell whether a store has the axes and metrics that the requests of a campaign need."""
+    """Return whether a store has the axes and metrics that the requests of a campaign need."""
     needs: Mapping[str, Sequence[str]] = {
         "trace": [t.name for t in campaign.traces],
         "load": campaign.loads,

@@ -86,7 +86,7 @@ def kept(ranked: Sequence[Ranked], values: dict[int, Float64]) -> int:
 
 
 def within(value: float, error: float) -> bool:
-    """Tell whether a log ratio to the best is not shown to be above 0."""
+    """Return whether a log ratio to the best is not shown to be above 0."""
     return value <= ERRORS * error
 
 

@@ -296,7 +296,7 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
 
 
 def _acknowledges(data: bytes | None, header: Header) -> bool:
-    """Tell whether a record acknowledges the cells, arrays and definitions of a header."""
+    """Return whether a record acknowledges the cells, arrays and definitions of a header."""
     if data is None:
         return False
     try:

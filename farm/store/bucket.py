@@ -142,7 +142,7 @@ class Bucket:
         return (last["last_modified"] - first["last_modified"]).total_seconds()
 
     def has(self, name: str) -> bool:
-        """Tell whether an object exists."""
+        """Return whether an object exists."""
         return self.etag(name) is not None
 
     def names(self, folder: str) -> list[str]:

@@ -59,7 +59,7 @@ def _replaces(one: Path, other: Path) -> bool:
 
 
 def _changes_etag(one: Path, other: Path) -> bool:
-    """Tell whether a replacement changes inode or time, as `Folder.etag` needs."""
+    """Return whether a replacement changes inode or time, as `Folder.etag` needs."""
     one.write_bytes(b"same")
     before = one.stat()
     other.write_bytes(b"same")
@@ -69,7 +69,7 @@ def _changes_etag(one: Path, other: Path) -> bool:
 
 
 def _identifies(one: Path, other: Path) -> bool:
-    """Tell whether an open file is distinguishable from a later one of its name."""
+    """Return whether an open file is distinguishable from a later one of its name."""
     with one.open("wb") as stream:
         here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
         other.touch()

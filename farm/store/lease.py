@@ -299,7 +299,7 @@ def _remaining(bucket: Objects, name: str, holder: dict[str, Any]) -> float:
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:
-    """Tell whether the holder was a process of this machine that has ended."""
+    """Return whether the holder was a process of this machine that has ended."""
     pid, here = holder.get("pid"), _machine()
     if not isinstance(pid, int) or pid <= 0 or not here or holder.get("machine") != here:
         return False

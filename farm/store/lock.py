@@ -220,7 +220,7 @@ def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Tell whether an open file is still the one at a path, not a later one of that name."""
+    """Return whether an open file is still the one at a path, not a later one of that name."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

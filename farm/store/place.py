@@ -48,7 +48,7 @@ class Files(Protocol):
         """Return the etag of a file."""
 
     def has(self, name: str) -> bool:
-        """Tell whether a file exists."""
+        """Return whether a file exists."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all files below a folder, ascending."""

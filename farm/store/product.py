@@ -208,7 +208,7 @@ class Product(Kind):
 
 
 def is_had(variable: Variable, platform: Platform) -> bool:
-    """Tell whether a trace on a platform has an array or a figure of its store."""
+    """Return whether a trace on a platform has an array or a figure of its store."""
     # By the declaration in the store: asking the metric would run its user's code in readers.
     return bool(platform.participants) or not (variable.among or ORIGIN in variable.dims)
 

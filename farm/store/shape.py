@@ -174,7 +174,7 @@ class Shape:
         return Span(*labels)
 
     def has_cells(self, block: Block, span: Span) -> bool:
-        """Tell whether a span names the cells that the axes have in the region of a block."""
+        """Return whether a span names the cells that the axes have in the region of a block."""
         if block.trace not in self.axes["trace"] or block.kind not in self.holds:
             return False
         region, labels = self.region_of(block, span), (span.resamples, span.loads, span.policies)

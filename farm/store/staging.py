@@ -87,7 +87,7 @@ class Objects(ObjectStore[Any]):
             return await super().get_partial_values(prototype, key_ranges)
 
     async def exists(self, key: str) -> bool:
-        """Tell whether an object exists."""
+        """Return whether an object exists."""
         with self._answering():
             return await super().exists(key)
 

@@ -39,7 +39,7 @@ def text_of(path: Path) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Tell whether a text is a whole number from 0 on, in digits 0 to 9."""
+    """Return whether a text is a whole number from 0 on, in digits 0 to 9."""
     return text.isascii() and text.isdigit() and len(text) <= 15
 
 
