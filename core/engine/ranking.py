@@ -102,7 +102,7 @@ def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int)
 def may_have_rivals(
     ranking: Ranking, submit: int, estimate: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs no older and with no shorter estimate than given may reach a threshold."""
+    """Return whether jobs that are no older, with no shorter estimate, may reach a threshold."""
     if ranking.code != LARGEST_RATIO:
         return True
     return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))

@@ -376,7 +376,7 @@ def is_called_at_passes(found: object) -> bool:
 
 
 def keeps_state(found: object) -> bool:
-    """Return whether a rule is an object that would keep its state from simulation to simulation."""
+    """Return whether a rule is an object that would keep its state between simulations."""
     import inspect
 
     return not (isinstance(found, type) or inspect.isfunction(getattr(found, "py_func", found)))

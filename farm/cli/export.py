@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedfarm.farm.output import Output
 
 BAR_SECONDS = 3.0
-"""Exports that take less show no progress."""
+"""Time below which an export shows no progress, s."""
 
 
 def _restriction(axis: str, name: str) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def _restriction(axis: str, name: str) -> Callable[..., Any]:
     "--format",
     "name",
     shell_complete=words.listed(lambda: _formats()),
-    help="Format: parquet, netcdf, swf, evalys or csv; by default by the suffix of "
+    help="Format: parquet, netcdf, swf, evalys or csv; by default given by the suffix of "
     "--out: .parquet, .nc, .swf, .evalys.csv or .csv, the last three also with .gz.",
 )
 @click.option(

@@ -105,8 +105,8 @@ def _syncs(one: Path, other: Path) -> bool:
 
 
 _GUARANTEES: tuple[tuple[str, Callable[[Path, Path], bool]], ...] = (
-    ("that a renamed file replaces another at once (rename)", _replaces),
-    ("that a replaced file is seen as another (inode number or time)", _changes_etag),
+    ("that a rename replaces another file atomically (rename)", _replaces),
+    ("that a replaced file is distinguishable (inode number or time)", _changes_etag),
     ("that an open file keeps its identity (inode number)", _identifies),
     ("that a lock excludes other processes (flock)", _excludes),
     ("that a lock excludes processes of other hosts (mount without nolock, local_lock or "

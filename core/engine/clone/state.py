@@ -106,7 +106,7 @@ def turn_alone(
 
 @verb
 def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
-    """Return whether the clone for job j is made at its arrival, rather than before the next arrival.
+    """Return whether the clone for job j is made at its arrival, not before the next arrival.
 
     Invariant: with strict fair starts in order of arrival, the schedule itself is the clone of job
     j until the next arrival, unless other jobs arrive after it at the same instant and share its
