@@ -318,17 +318,23 @@ def busiest(
 @click.argument("trace")
 @TRACES
 @click.option(
-    "--out", required=True, help="File NAME.csv for the jobs; the machine is written to NAME.toml."
+    "--out",
+    required=True,
+    help="File for the jobs: NAME.csv on nodes and networks, with the machine in NAME.toml; else "
+    "SWF (.swf) or Batsim's workload (.json).",
 )
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
-    """Write the jobs of a campaign's TRACE on nodes or a network as an editable table.
+    """Write the jobs of a campaign's TRACE as a log; on nodes or a network as an editable table.
 
-    The files are a log: use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
+    Use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
     """
     from schedfarm.core.errors import InputError
+    from schedfarm.core.logs.formats import writer_of
+    from schedfarm.core.logs.packed import packed_for
     from schedfarm.core.names import choices
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.table_files import table_files, write_table
+    from schedfarm.farm.output import output
 
     known = {one.name: one for one in find(campaign).traces}
     if trace not in known:
@@ -338,10 +344,9 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     if jobs is None:
         raise InputError(f"trace {trace!r} is a model, which has other jobs in each sample")
     if not jobs.platform.asks:
-        raise InputError(
-            f"trace {trace!r} is on a {jobs.platform.name}, whose jobs request processors only; "
-            "farm simulate --out writes a log of them"
-        )
+        content = writer_of(out)(jobs)
+        output("--out", out, [campaign, *source.files]).write(packed_for(out, content))
+        return
     files = table_files(out, [campaign, *source.files], jobs.platform)
     write_table(files, jobs)
 
@@ -403,7 +408,7 @@ traces.add_section(
         fetch: "Download logs by name or by URL.",
         info: "Describe logs, as text, LaTeX and figures.",
         busiest: "Find the windows with the highest load.",
-        write: "Write the jobs of a trace as a table.",
+        write: "Write the jobs of a trace as a log.",
         anonymise: "Copy a log without names.",
         maps: "List the ready maps of columns.",
     },

@@ -199,6 +199,15 @@ def _swf(selection: Selection, path: Path, progress: Progress) -> None:
     progress(1)
 
 
+def _batsim(selection: Selection, path: Path, progress: Progress) -> None:
+    from schedfarm.core.logs.batsim import write_batsim
+
+    trace, (resample, load, policy) = selection.only("batsim")
+    schedule = selection.schedule(trace=trace, policy=policy, resample=resample, load=load)
+    write_batsim(schedule.workload, path)
+    progress(1)
+
+
 def _evalys(selection: Selection, path: Path, progress: Progress) -> None:
     from schedfarm.farm.export.evalys import evalys_frame
 
@@ -215,6 +224,7 @@ _ROWS = (
     Format("parquet", "Apache Parquet", (".parquet", ".pq"), TABLES, _parquet, needs="pyarrow"),
     Format("netcdf", "netCDF 4", (".nc", ".nc4"), TABLES, _netcdf, needs="netCDF4"),
     Format("swf", "Standard Workload Format", (".swf",), ("jobs",), _swf, packed=True),
+    Format("batsim", "workload of Batsim", (".json",), ("jobs",), _batsim, packed=True),
     Format(
         "evalys", "jobs CSV of Batsim and evalys", (".evalys.csv",), ("jobs",), _evalys, packed=True
     ),
