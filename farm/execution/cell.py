@@ -120,7 +120,7 @@ class Simulations:
         return slice(min(places.start, jobs), min(places.stop, jobs))
 
     def measured(self, block: Block, cell: Cell, of: Any, jobs: int) -> tuple[Rows, Figures]:
-        """Return the metrics that the store holds of a cell, from its jobs or a metric input.
+        """Return the stored metrics of a cell, from its jobs or a metric input.
 
         Raises `InputError` if a metric returns a wrong number of values.
         """
@@ -174,7 +174,7 @@ def schedule_values(
 
 
 Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]
-"""Computes a cell of a block: its jobs in the block, rows and figures; given what is stored."""
+"""Computes a cell of a block, given its stored rows: its jobs in the block, rows and figures."""
 
 
 @cache

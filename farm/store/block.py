@@ -157,8 +157,8 @@ class OpenBlock:
     def write(self) -> list[Shard]:
         """Stage the block's shard of every array that has none yet.
 
-        An acknowledged block is left alone: another attempt of the same task wrote it, by a
-        worker that died later or that the scheduler took for lost. OSError if the store cannot
+        An acknowledged block is left unchanged: another attempt of the same task wrote it, by a
+        worker that died later or that the scheduler considered lost. OSError if the store cannot
         be written or belongs to another run.
         """
         # Before the work; `commit` checks again inside the fence.
@@ -202,7 +202,7 @@ class OpenBlock:
         return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        """Read the record again, and tell whether the block is acknowledged or stays as it is.
+        """Read the record again; return whether the block is acknowledged or stays unchanged.
 
         Another attempt of the same task may have written it, or a late worker of an earlier run
         with fewer cells.
@@ -265,7 +265,7 @@ class OpenBlock:
         return kept
 
     def _stored(self, span: Span, names: Iterable[str]) -> Rows | None:
-        """Return the stored values of a span, one row per cell; None where they are unreadable."""
+        """Return the stored values of a span, one row per cell; None if they are unreadable."""
         found, at = {}, self._region(span)
         try:
             for name in names:
@@ -281,7 +281,7 @@ class OpenBlock:
 def commit(blocks: Iterable[OpenBlock]) -> None:
     """Write the shards of blocks of one store and run, and then their records.
 
-    They are published inside the run's fence: a worker that was stopped before, and resumes after
+    They are published inside the run's fence: a worker that was suspended before, and resumes after
     the store has grown, gets StaleRun. OSError if the store cannot be written.
     """
     opened = list(blocks)
@@ -307,7 +307,7 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
 
 
 def _acknowledges(data: bytes | None, header: Header) -> bool:
-    """Tell whether a record acknowledges the cells, arrays and definitions of a header."""
+    """Return whether a record acknowledges the cells, arrays and definitions of a header."""
     if data is None:
         return False
     try:

@@ -181,7 +181,7 @@ class Shape:
         return Span(*labels)
 
     def has_cells(self, block: Block, span: Span) -> bool:
-        """Tell whether a span names the cells that the axes have in the region of a block."""
+        """Return whether a span agrees with the labels of the axes in the region of a block."""
         if block.trace not in self.axes["trace"] or block.kind not in self.holds:
             return False
         region, labels = self.region_of(block, span), (span.resamples, span.loads, span.policies)
@@ -194,7 +194,7 @@ class Shape:
         """Return the slices of a block's cells along resample, load and, if it has one, policy."""
         dims = CELL if block.product.policies else SAMPLE
         region = []
-        # Not by label: looking one up among 100,000 resamples, block by block, takes minutes.
+        # Not by label: a lookup among 100,000 resamples for each block takes minutes.
         for axis, length, count in zip(
             dims, self.layouts[block.trace].shape(block.product), span.shape, strict=False
         ):
