@@ -156,7 +156,7 @@ def start_heads(world: Limited, now: int, last: int, most: int) -> int:
 
 @verb
 def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
-    """Tell whether as many jobs of the user have been tested; else count this one."""
+    """Return whether as many jobs of the user have been tested; else count this one."""
     user = users.user[j]
     if cadence.of_user == 0 or user < 0:
         return False

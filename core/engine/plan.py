@@ -193,7 +193,7 @@ def remove(plan: Plan, i: int) -> None:
 
 @verb
 def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
-    """Tell whether the job at place i fits now next to the reservations made so far.
+    """Return whether the job at place i fits now next to the reservations made so far.
 
     A job with estimate 0 only needs free processors: it delays no other job.
     """

@@ -90,7 +90,7 @@ def take(
 
 @generic
 def leaves_room(machine: Machine, plan: AnyPlan, c: int, step: int, need: int, end: int) -> bool:
-    """Tell whether this many processors are free at place c from a step on until `end`."""
+    """Return whether this many processors are free at place c from a step on until `end`."""
     raise NotImplementedError
 
 

@@ -177,7 +177,7 @@ def compare(tree: Weights, u: int, v: int) -> int:
 
 @verb
 def is_tied(tree: Weights, u: int, v: int) -> bool:
-    """Tell whether association v, visited right after u, has its rank."""
+    """Return whether association v, visited right after u, has its rank."""
     for d in range(tree.path.shape[1]):
         i, k = tree.path[u, d], tree.path[v, d]
         if i < 0:
@@ -286,7 +286,7 @@ def list_running(machine: Machine, active: Int64) -> int:
 
 @verb
 def is_due(tree: Weights, now: int) -> bool:
-    """Tell whether a calculation is due at an instant, s."""
+    """Return whether a calculation is due at an instant, s."""
     constants = tree.constants
     return (
         constants.fairshare > 0 and (now - tree.submit[0]) // constants.calc > tree.state[PERIODS]

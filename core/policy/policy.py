@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
@@ -124,7 +124,7 @@ class Policy:
         depth_of(self.rule)
         self._check_together()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Canonical name, which `parse` turns into the same policy."""
         options = "".join(f",{option}={value}" for option, value in self.given.items())

@@ -511,8 +511,9 @@ def find_rule(name: str) -> Rule:
     >>> find_rule("depth(4)").name, find_rule("easy").holds
     ('depth(K)', 1)
     """
-    numbered = _NUMBERED.fullmatch(name)
-    row = RULES.get(f"{numbered[1]}(K)" if numbered else name)
+    row = RULES.get(name)
+    numbered = None if row is not None else _NUMBERED.fullmatch(name)
+    row = RULES.get(f"{numbered[1]}(K)") if numbered else row
     if row is not None and (numbered or row.holds != GIVEN):
         return row
     found = own.brought("rule", own.RULES, name)

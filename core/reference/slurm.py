@@ -53,7 +53,7 @@ class Slurm(Clusters):
         super().step(ending, arriving)
 
     def is_tick(self) -> bool:
-        """Whether the main scheduler considers all jobs now."""
+        """Return whether the main scheduler considers all jobs now."""
         since = self.now - self.first
         return self.main is not None and since > 0 and since % self.main == 0
 

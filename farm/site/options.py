@@ -1,4 +1,4 @@
-"""Keys of slurm.conf that a simulation does not follow: one row each, with the effect on trust."""
+"""Unsimulated keys of slurm.conf: one row each, with the effect on accuracy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from schedfarm.farm.site.dump.conf import Conf
 class Unsupported:
     """Declare an option of slurm.conf that is not simulated.
 
-    key: in the file; of PARTITION lines, or of SchedulerParameters, by `place`. harmless: pattern
-    of the values, in small letters, that change nothing here. effect: on the simulated waits.
+    key: in the file; in PARTITION lines, or in SchedulerParameters, by `place`. harmless: pattern
+    of the lower-case values without effect here. effect: on the simulated waits.
     """
 
     key: str
@@ -59,7 +59,7 @@ UNSUPPORTED = (
     ),
     Unsupported(
         "QOS", _OFF + "|n/a|\\(null\\)",
-        "limits of the partition's QOS do not hold for its jobs, which wait less", "partitions",
+        "limits of the partition's QOS do not apply to its jobs, which wait less", "partitions",
     ),
     *(
         Unsupported(
@@ -118,7 +118,7 @@ FLAGS = {
     "no_normal_qos": "priority factors are normalised here",
     "no_normal_tres": "priority factors are normalised here",
 }
-"""Values of PriorityFlags that are not followed, and the difference."""
+"""Unsimulated values of PriorityFlags, and the difference."""
 
 
 def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str]]:

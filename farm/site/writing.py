@@ -37,7 +37,7 @@ TIMES = ("max_age", "calc", "halflife")
 FITTED = "fitted"
 
 SIGNED = "# Written by farm site; SHA-256 of the lines below: "
-"""Begins the files; the digest follows."""
+"""Prefix of the files, followed by the digest."""
 
 
 def _toml(value: Any) -> str:
@@ -122,7 +122,7 @@ def _scheduler(site: Site) -> Iterator[str]:
 
 
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
-    """Yield a line for each limit of something; those of several resources are one line."""
+    """Yield a line for each limit of a holder; those of several resources are one line."""
     found: dict[str, list[Limited]] = {}
     for one in site.limits:
         if (one.kind, one.name) == (kind, name):
@@ -149,7 +149,7 @@ def _digest(data: bytes) -> str:
 
 
 def is_unedited(data: bytes) -> bool:
-    """Return whether a file is as `farm site` wrote it."""
+    """Return whether a file is unchanged since `farm site` wrote it."""
     first, _, rest = data.partition(b"\n")
     return first == f"{SIGNED}{_digest(rest)}".encode()
 

@@ -78,7 +78,7 @@ def differs_until(trail: Trail, jobs: Jobs, bar: int, now: int, j: int) -> int:
 
 @verb
 def differs(trail: Trail, jobs: Jobs, bar: int, now: int) -> bool:
-    """Tell whether a clone still differs from the previous one, after all passes of `now`.
+    """Return whether a clone still differs from the previous one, after all passes of `now`.
 
     Only jobs that are on one of the clones, or that waited at the beginning of the previous one,
     can differ: the others had started on both before they were cloned.

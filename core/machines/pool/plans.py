@@ -75,7 +75,7 @@ def take(running: Running, plan: Plan, c: int, step: int, t: int, length: int, n
 
 @planning.leaves_room.of(Running)
 def leaves_room(running: Running, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Tell whether processors are free."""
+    """Return whether processors are free."""
     return profiles.has_room(plan.profile, step, need, end)
 
 
