@@ -198,5 +198,5 @@ def test_names_need_those_of_the_log(arguments: str, said: str) -> None:
 def test_nodes_refuse_it() -> None:
     from tests.support.strategies import nodes_of
 
-    with pytest.raises(InputError, match="goes by what users have got"):
+    with pytest.raises(InputError, match="depends on users' usage"):
         simulate(workload(nodes_of(1), []), "multifactor(age=1)+conservative")

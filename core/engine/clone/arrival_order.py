@@ -45,7 +45,7 @@ def step(copy: World, rule: int) -> int:
 def reply(copy: World, fst: Int64, first: int, j: int) -> int:
     """Record the starts of jobs from `first` on before j that the clone serves, too.
 
-    Return one past the last of those that have started.
+    Return one past the last job that has started.
     """
     queue = copy.queue
     head = queue.job[head_of(queue)] if queue.size[0] > 0 else NEVER
@@ -85,9 +85,9 @@ def fork(
 ) -> None:  # fmt: skip
     """Find the relaxed fair start of job j on a clone of the state after this pass.
 
-    And those of the jobs from `first` on that the clone serves, too. When a job overtakes others on
-    it, clones of the clone continue for both, as it served them until then. A third level of
-    clones would save one step in 200 on the CTC log.
+    Also find those of the jobs from `first` on that the clone serves. When a job overtakes others
+    on the clone, further clones of it continue for both, since it served them until then. A third
+    level of clones would save one step in 200 on the CTC log.
     """
     begin(here, copy, trail, fair.rank, first, j)
     since = reply(copy, fst, first, j)

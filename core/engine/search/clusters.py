@@ -37,9 +37,9 @@ def idle_clusters(size: Int64, n: int) -> Clusters:
 
 @verb
 def profile_of(clusters: Clusters, c: int) -> Profile:
-    """Return the profile of a cluster; for verbs and routines only.
+    """Return the profile of a cluster; for steps and helpers only.
 
-    Verbs count no references; a kernel would release one that it had not taken.
+    Steps count no references; a kernel would release one that it had not taken.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
 
@@ -73,14 +73,14 @@ def take(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
 
 @verb
 def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
-    """Put the processors of a reservation back."""
+    """Return the processors of a reservation to the profile."""
     if length > 0:
         lift(profile_of(clusters, c), t, length, need)
 
 
 @verb
 def copy_profile(source: Clusters, target: Clusters, c: int) -> None:
-    """Write the profile of a cluster over that of another set of clusters."""
+    """Overwrite the profile of a cluster in another set of clusters."""
     head, tail = source.mark[c, HEAD], source.mark[c, TAIL]
     for i in range(head, tail):
         target.times[c, i], target.free[c, i] = source.times[c, i], source.free[c, i]

@@ -125,7 +125,7 @@ def copy_entry(book: Book, source: int, target: int) -> None:
 
 @verb
 def settle(book: Book, i: int) -> None:
-    """Sort in the reservation at place i, which starts no later than before."""
+    """Move the reservation at place i, which starts no later than before, to its sorted place."""
     job, need, length, at, place = (
         book.job[i],
         book.need[i],
@@ -255,7 +255,7 @@ def look_at(plan: Plan, i: int, now: int) -> tuple[int, int]:
     clusters, book, moves = plan
     best, place, need = book.at[i], book.place[i], book.need[i]
     if book.length[i] == 0:
-        # It takes no processors, so that others may have taken its instant since.
+        # It takes no processors, so that other jobs may have taken its instant since.
         t, c = earliest_place(clusters, need, 0, now)
         return (t, c) if t < best else (best, place)
     for c in range(clusters.size.size):

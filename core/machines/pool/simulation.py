@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it on one pool of processors."""
+"""Mapping of a policy to the kernels that simulate it on one pool of processors."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def schedule_planned(
 
 
 def bookkeeper(workload: Workload) -> Bookkeeper:
-    """Return an idle machine of whole units, and an empty book."""
+    """Return an idle machine of whole units, and an empty reservation table."""
     n, unit = len(workload), unit_of(workload)
     processors = workload.processors // unit
     return Bookkeeper(
@@ -116,7 +116,7 @@ def bookkeeper(workload: Workload) -> Bookkeeper:
 
 
 def _fair(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
-    """Return fair start times; first come, first served, relaxed ones by a trail."""
+    """Return fair start times; relaxed ones in order of arrival use a trail."""
     if not (fair.patient and fair.relaxed):
         return POOL.fair(workload, policy, fair, code)
     n, orders = len(workload), Orders(workload, policy)

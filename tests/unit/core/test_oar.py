@@ -171,7 +171,7 @@ BAD_MACHINES = {
     "[[nodes]]\nname = 'n1'\ncapacity = 2": "[[nodes]] 1 has the unknown key 'name'; did you mean "
     "'names'?",
     "nodes = 3": "nodes is 3; give [[nodes]]",
-    f"{NODES}[[nodes]]\nnames = 'n2'\ncapacity = 2": "names holds 'n2' twice; each node needs a",
+    f"{NODES}[[nodes]]\nnames = 'n2'\ncapacity = 2": "names holds 'n2' twice; node names must",
     f"{NODES}[sets]\nfast = ['n4']": "set 'fast' names the node 'n4'; known: n1, n2",
     f"{NODES}[sets]\nfast = []": "set 'fast' is []; give names such as 'ita[001-104]', or a list",
     f"{NODES}[set]\nfast = ['n1']": "the file has the unknown key 'set'; did you mean 'sets'?",
@@ -179,7 +179,7 @@ BAD_MACHINES = {
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5\nuntil = 2": "down has node 'n1' from 5 until 2",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5": "[[down]] 1: until=None: give a whole number",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 1\nuntil = 9\n[[down]]\nnames = 'n[1-2]'\nfrom = 8\n"
-    "until = 10": "down has node 'n1' from 8, when it is down until 9; give times that do not",
+    "until = 10": "down has node 'n1' from 8, but it is down until 9; give times that do not",
     f"epoch = -3\n{NODES}": "epoch=-3: give a whole number, at least 0",
 }
 
