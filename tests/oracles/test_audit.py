@@ -283,7 +283,7 @@ def test_a_job_that_outlives_its_estimate_breaks_the_kill(tmp_path: Path) -> Non
     path = log(tmp_path / "log.swf", [(0, 0, 10, 1, 9), (0, 0, 12, 1, 10)])
     verdict = audit(read_schedule(path), "fcfs+easy")
     assert blamed(verdict) == ("kills", 1, 10)
-    assert verdict.why == "job 2 ran 1 s on after its estimate of 10 s was over at 10 s"
+    assert verdict.why == "job 2 ran 1 s longer than its estimate of 10 s, which ended at 10 s"
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_names_are_canonical() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("accounts=(optics=3)", "accounts lists 'optics', and there are no names in .* 'group'"),
+        ("accounts=(optics=3)", "accounts lists 'optics', but there are no names in .* 'group'"),
         ("accounts=(a=1, 7=a/1), users=(7@a=1)", "users lists 'a', .* 'group'"),
         ("accounts=(7=1), users=(ann@7=1)", "users lists 'ann', .* 'user'"),
         ("qos=1, qos_priority=(3=1, high=9)", "qos_priority lists 'high', .* 'queue'"),

@@ -125,7 +125,7 @@ BAD_JOBS = {
     f"7,{10**18 - 1},2,2,{10**18 - 1},1,,,,": "check the units of its times",
     "7,90,2,2,600,100,,soon,,": "line 5: reserved is 'soon'; give a whole number, at least 0 and",
     "7,90,2,2,600,100,,,1.5,": "line 5: serial is '1.5'; give a share from 0 to 1",
-    "1,0,2,2,600,100,,,,ann": "job 1 of user 1, submitted at 0 s, stands in two rows",
+    "1,0,2,2,600,100,,,,ann": "job 1 of user 1, submitted at 0 s, is in two rows",
 }
 
 
@@ -144,7 +144,7 @@ def test_a_row_that_is_malformed_is_refused(tmp_path: Path, row: str) -> None:
 BAD_HEADERS = {
     "job,submit,nodes,walltime\n": "there is no column 'run'; a log of jobs on nodes has job, ",
     "job,submit,nodes,walltime,run,wieght\n": "unknown column 'wieght'; did you mean 'weight'?",
-    "job,submit,nodes,walltime,run,run\n": "column 'run' stands there twice; give it once",
+    "job,submit,nodes,walltime,run,run\n": "column 'run' is there twice; give it once",
 }
 
 

@@ -151,7 +151,7 @@ def chosen(criteria: dict[str, Any]) -> Workload:
         ({"queues": []}, "queues=[]: give a list of names or numbers"),
         ({"queues": [True]}, "queues=[True]: give a list of names or numbers"),
         ({"nodes": [3, 2]}, "nodes=[3, 2]: the second number is too small"),
-        ({"accounts": ["a"]}, "'accounts' is no criterion of selection; known: weeks, dates, "),
+        ({"accounts": ["a"]}, "'accounts' is not a criterion of selection; known: weeks, dates, "),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(criteria: dict[str, Any], said: str) -> None:
