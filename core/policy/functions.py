@@ -149,7 +149,7 @@ class OrderFunction:
     False
     >>> OrderFunction("mine:narrow", lambda width: width)
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: order 'mine:narrow' has the parameters 'width'; it may take submit,
+    schedfarm.core.errors.InputError: order 'mine:narrow' takes 'width'; it may take submit,
     estimate, \
 procs, user, group, queue, partition, now, waited, worked
     """
@@ -165,7 +165,7 @@ procs, user, group, queue, partition, now, waited, worked
         unknown = [name for name in self.asks if name not in ARGUMENTS]
         if unknown:
             raise InputError(
-                f"order {self.name!r} has the parameters {', '.join(map(repr, unknown))}; "
+                f"order {self.name!r} takes {', '.join(map(repr, unknown))}; "
                 f"it may take {', '.join(ARGUMENTS)}"
             )
         if self._static and self.asks_history:

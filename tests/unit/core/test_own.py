@@ -162,11 +162,11 @@ def test_what_cannot_be_loaded_is_refused(text: str, sentence: str) -> None:
     [
         (
             "submit, waitd",
-            "has the parameters 'waitd'; it may take submit, estimate, procs, user, group, ",
+            "takes 'waitd'; it may take submit, estimate, procs, user, group, ",
         ),
-        ("*jobs", r"has the parameters '\*jobs'"),
-        ("**jobs", r"has the parameters '\*\*jobs'"),
-        ("submit, /", "has the parameters '/submit'"),
+        ("*jobs", r"takes '\*jobs'"),
+        ("**jobs", r"takes '\*\*jobs'"),
+        ("submit, /", "takes '/submit'"),
     ],
 )
 def test_an_unknown_argument_is_refused(parameters: str, sentence: str) -> None:
