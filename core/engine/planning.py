@@ -23,6 +23,12 @@ def lay_out(machine: Machine, plan: AnyPlan, now: int) -> None:
 
 
 @generic
+def lay_out_rounded(machine: Machine, plan: AnyPlan, now: int, unit: int) -> None:
+    """Lay out the profiles of the running jobs by their predicted ends, rounded up to a unit, s."""
+    raise NotImplementedError
+
+
+@generic
 def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
     """Drop the steps of the profiles before now."""
     raise NotImplementedError

@@ -342,6 +342,16 @@ def rank_list(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
     weigh_all(rankings, waiting, count)
 
 
+@rank.settled_until.of(WeighedRankings)
+def settled_until(rankings: WeighedRankings, now: int) -> int:
+    """Return the next calculation, if the queue has this order."""
+    tree = rankings.first
+    if not tree.constants.used:
+        return now
+    begin, calc = tree.submit[0], tree.constants.calc
+    return int(begin + ((now - begin) // calc + 1) * calc)
+
+
 @rank.copy_usage.of(WeighedRankings)
 def copy_usage(rankings: WeighedRankings, other: WeighedRankings) -> None:
     """Copy the usage of users and associations; keys are made before each pass, and shared."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,13 @@ from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
+from schedfarm.farm.site.rule import rule_of
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
 
 ENFORCING = frozenset({"limits", "safe", "all"})
 """Words of AccountingStorageEnforce with which Slurm enforces limits."""
-
-TESTED = "500"
-"""Slurm's default of bf_max_job_test."""
 
 _WEIGHTS = {
     "age": "PriorityWeightAge",
@@ -67,7 +65,7 @@ class Site:
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
-    ones.
+    ones. options: of the rule.
     """
 
     name: Fact[str]
@@ -85,6 +83,7 @@ class Site:
     factors: Mapping[str, Fact[int]]
     notes: tuple[Note, ...]
     limits: tuple[Limited, ...] = ()
+    options: Mapping[str, Fact[str]] = field(default_factory=dict)
 
     def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
         """Return the policy's name, with another order of the site's kind if one is given.
@@ -93,7 +92,8 @@ class Site:
         """
         given = order or self.order
         limits = ", ".join(one.text(axis=axes) for one in self.limits)
-        name = f"{given.name if given else 'fcfs'}+{self.rule.value}"
+        options = "".join(f",{name}={one.value}" for name, one in self.options.items())
+        name = f"{given.name if given else 'fcfs'}+{self.rule.value}{options}"
         return f"{name},limits=({limits})" if limits else name
 
 
@@ -122,10 +122,11 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
     names, bare = jobs.names, replace(jobs, names={})
+    rule, options = rule_of(conf)
     site = Site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
-        _priority(conf), None, _rule(conf), parts["associations"], parts["qos"],
-        _factors(conf), (),
+        _priority(conf), None, rule, parts["associations"], parts["qos"],
+        _factors(conf), (), options=options,
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
@@ -321,22 +322,6 @@ def _seconds(key: str, given: Fact[str]) -> int:
     units = (3600, 60, 1) if dash or len(words) == 3 else (60, 1)
     seconds = sum(int(word) * unit for word, unit in zip(words, units, strict=False))
     return seconds + (int(days) * 86_400 if dash else 0)
-
-
-def _rule(conf: Conf) -> Fact[str]:
-    """Return the backfilling rule: Slurm's backfill reserves for the first jobs that it tests."""
-    kind = conf.get("SchedulerType", "sched/backfill")
-    if kind.value.lower() == "sched/builtin":
-        return Fact("none", kind.source)
-    if kind.value.lower() != "sched/backfill":
-        raise InputError(
-            f"{kind.source}: SchedulerType={kind.value}; it must be sched/backfill or sched/builtin"
-        )
-    default = Fact(TESTED, f"{conf.path.name} has no bf_max_job_test: Slurm's default")
-    tested = conf.parameters.get("bf_max_job_test", default)
-    if not is_whole(tested.value) or not int(tested.value):
-        raise InputError(f"{tested.source}={tested.value}; give a whole number from 1")
-    return Fact(f"depth({int(tested.value)})", tested.source)
 
 
 def _factors(conf: Conf) -> dict[str, Fact[int]]:

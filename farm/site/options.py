@@ -82,6 +82,22 @@ UNSUPPORTED = (
     Unsupported(
         "assoc_limit_stop", "no such value", "a job at a limit blocks none behind it", "parameters"
     ),
+    *(
+        Unsupported(key, harmless, effect, "parameters")
+        for key, harmless, effect in (
+            ("bf_max_time", "no such value", "cycles take no time, without bf_rate of the rule"),
+            ("bf_max_job_start", "0", "a cycle starts any number of jobs"),
+            ("bf_max_job_part", "0", "a cycle tests any number of jobs of a partition"),
+            ("bf_max_job_assoc", "0", "a cycle tests any number of jobs of an association"),
+            ("bf_max_job_user_part", "0", "a cycle tests any number of jobs of a user's partition"),
+            ("bf_min_age_reserve", "0", "each tested job has a reservation"),
+            ("bf_min_prio_reserve", "0", "each tested job has a reservation"),
+            ("bf_job_part_count_reserve", "0", "each tested job has a reservation"),
+            ("partition_job_depth", "0", "the main scheduler looks at all jobs of a partition"),
+            ("sched_max_job_start", "0", "the main scheduler starts any number of jobs"),
+            ("defer", "no such value", "arrivals have a pass, so that waits are shorter"),
+        )
+    ),
     Unsupported(
         "bf_busy_nodes", "no such value", "no nodes are chosen, so that fragmentation is missing",
         "parameters",

@@ -132,6 +132,7 @@ class Shape:
             **{dimension: len(names) for dimension, names in self.parts(trace).items()},
         }  # fmt: skip
 
+    @remembered
     def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
         """Return the declarations of a trace's arrays of one product."""
         users, platform = self.users[trace], self.platform(trace)
@@ -142,6 +143,12 @@ class Shape:
             for v in self.holds[kind].arrays
             if (users or "user" not in v.dims) and v.name not in others and is_had(v, platform)
         )
+
+    @remembered
+    def figures_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
+        """Return the declarations of a trace's figures of one product that are metrics."""
+        platform = self.platform(trace)
+        return tuple(v for v in self.holds[kind].figures if v.of and is_had(v, platform))
 
     def blocks(self) -> list[Block]:
         """Return every block of the store, in the order of its axes."""
@@ -214,15 +221,12 @@ class Shape:
 
     def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
         """Return the number of a cell's values in each array of its block, without padding."""
-        sizes = {
-            **self.sizes(block.trace),
-            "job": jobs,
-            "week": self.week_entries(block.trace, cell),
-        }
-        return {
-            v.name: math.prod(sizes[d] for d in v.inner)
-            for v in self.arrays_of(block.trace, block.kind)
-        }
+        arrays = self.arrays_of(block.trace, block.kind)
+        if not arrays:
+            return {}
+        weeks = self.week_entries(block.trace, cell)
+        sizes = {**self.sizes(block.trace), "job": jobs, "week": weeks}
+        return {v.name: math.prod(sizes[d] for d in v.inner) for v in arrays}
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's weekly series; its last entry is for all later ends."""

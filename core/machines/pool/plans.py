@@ -14,6 +14,12 @@ def lay_out(running: Running, plan: Plan, now: int) -> None:
     plans.load(plan, running, now)
 
 
+@planning.lay_out_rounded.of(Running)
+def lay_out_rounded(running: Running, plan: Plan, now: int, unit: int) -> None:
+    """Lay out the profile."""
+    plans.load_rounded(plan, running, now, unit)
+
+
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
     """Drop the steps before now."""
