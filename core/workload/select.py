@@ -117,7 +117,7 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     for key in criteria:
         if key not in CRITERIA:
             known = choices(key, CRITERIA)
-            raise InputError(f"{key!r} is not a criterion of selection;  {known}")
+            raise InputError(f"{key!r} is not a criterion of selection; {known}")
     checked: dict[str, Any] = {}
     for key in sorted(criteria, key=CRITERIA.index):
         value = criteria[key]

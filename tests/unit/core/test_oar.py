@@ -163,8 +163,8 @@ NODES = '[[nodes]]\nnames = "n[1-3]"\ncapacity = 2\n'
 BAD_MACHINES = {
     "names = [": "not TOML (",
     "": "nodes is None; give [[nodes]] with names = 'ita[001-104]' and capacity = 2",
-    "[[nodes]]\nnames = 'n[3-1]'\ncapacity = 2": "'3-1' is no range of numbers, such as 001-104",
-    "[[nodes]]\nnames = 'n[1-999999999]'\ncapacity = 2": "'1-999999999' is no range of numbers",
+    "[[nodes]]\nnames = 'n[3-1]'\ncapacity = 2": "'3-1' is not a range of numbers, such as 001-104",
+    "[[nodes]]\nnames = 'n[1-999999999]'\ncapacity = 2": "'1-999999999' is not a range of numbers",
     "[[nodes]]\nnames = 'a b'\ncapacity = 2": "[[nodes]] 1: names is 'a b'; give a name without",
     "[[nodes]]\nnames = 'n1'\ncapacity = 0": "[[nodes]] 1: capacity=0: give a whole number, at",
     "[[nodes]]\nnames = 'n1'\ncapacity = 3000000000": "capacities holds 3000000000; a node has at",

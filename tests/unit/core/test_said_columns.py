@@ -165,7 +165,7 @@ def test_a_wrong_choice_is_one_sentence(criteria: dict[str, Any], said: str) -> 
 def test_a_log_that_does_not_say_it_cannot_be_chosen_from(criteria: dict[str, Any]) -> None:
     """Rather than no job is left."""
     silent = three(**dict.fromkeys(SAID), user=None)
-    with pytest.raises(InputError, match="the log of workload 'workload' says no"):
+    with pytest.raises(InputError, match="the log of workload 'workload' has no"):
         select(silent, **criteria)
 
 
