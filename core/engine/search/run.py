@@ -69,7 +69,7 @@ def complete(planner: Planner, now: int) -> None:
     """Release what completes now; compress the plan if that was before its estimate."""
     jobs, running, plan, past = planner.jobs, planner.running, planner.plan, planner.past
     early = False
-    begin_walk(plan)
+    begin_walk(plan, now)
     while next_end(running) == now:
         j = running.job[running.count[0] - 1]
         c, left = planner.where[j], jobs.start[j] + jobs.estimate[j] - now
@@ -79,7 +79,7 @@ def complete(planner: Planner, now: int) -> None:
         change_plan(planner.search)
         if left > 0:
             untake(plan.clusters, c, now, left, jobs.procs[j])
-            make_free(plan, c, now, now + left)
+            make_free(plan, c, now, now + left, now, 0)
             early = True
     if early:
         walk(plan, now, -1)

@@ -9,7 +9,7 @@ import numpy as np
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import routine, verb
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.search.plan import COUNT, Book, Moves
+from schedfarm.core.engine.search.plan import COUNT, MOVED, Book, Moves
 from schedfarm.core.engine.usage import area
 
 SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
@@ -251,7 +251,7 @@ def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) ->
     for k in range(CRITERIA):
         change[k] = 0.0
     score.number[0] = 0
-    for k in range(moves.count[0]):
+    for k in range(moves.state[MOVED]):
         touch(score, book, jobs, moves.moved[k], moves.at[k])
     change[RESPONSE] = change[WAIT]
     total, squares = spread[SUM], spread[SQUARES]

@@ -18,19 +18,19 @@ from schedfarm.core.engine.search.clusters import (
     copy_profile,
     earliest_place,
     idle_clusters,
-    take,
+    take_at,
     untake,
 )
 from schedfarm.core.engine.search.draws import draw
 from schedfarm.core.engine.search.plan import (
     COUNT,
+    MOVED,
     NEWS,
     Book,
     Plan,
     arrange,
     begin_walk,
     commit,
-    forget_news,
     make_free,
     note_move,
     walk,
@@ -119,7 +119,7 @@ def save(search: Search, plan: Plan, c: int) -> None:
 def restore(search: Search, plan: Plan) -> None:
     """Restore the best plan."""
     book, moves = plan.book, plan.moves
-    for k in range(moves.count[0] - 1, -1, -1):
+    for k in range(moves.state[MOVED] - 1, -1, -1):
         i = moves.moved[k]
         book.at[i], book.place[i] = moves.at[k], moves.place[k]
     for c in range(search.valid.size):
@@ -131,7 +131,7 @@ def restore(search: Search, plan: Plan) -> None:
 def soonest_start(plan: Plan) -> int:
     """Return the earliest start that the moves gave a job, s; NEVER without a move."""
     soonest = NEVER
-    for k in range(plan.moves.count[0]):
+    for k in range(plan.moves.state[MOVED]):
         soonest = min(soonest, plan.book.at[plan.moves.moved[k]])
     return soonest
 
@@ -147,10 +147,10 @@ def drop_news(search: Search, plan: Plan, now: int) -> None:
         return
     for c in range(search.valid.size):
         save(search, plan, c)
-    begin_walk(plan)
+    begin_walk(plan, now)
     walk(plan, now, -1)
-    if plan.moves.count[0] == 0:
-        forget_news(plan.book)
+    if plan.moves.state[MOVED] == 0:
+        plan.book.state[NEWS] = 0
     else:
         restore(search, plan)
 
@@ -167,20 +167,20 @@ def try_move(
         return False
     for k in range(clusters.size.size):
         save(search, plan, k)
-    begin_walk(plan)
+    begin_walk(plan, now)
     if length > 0:
         untake(clusters, c, at, length, need)
-        make_free(plan, c, at, at + length)
+        make_free(plan, c, at, at + length, now, 0)
     walk(plan, now, i)
-    t, place = earliest_place(clusters, need, length, now)
-    take(clusters, place, t, length, need)
+    t, place, step = earliest_place(clusters, need, length, now)
+    take_at(clusters, place, step, t, length, need)
     book.at[i], book.place[i] = t, place
     moves.dirty[c], moves.dirty[place] = 1, 1
     if t != at or place != c:
         note_move(moves, i, at, c, NEVER, 0)
-    if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
+    if moves.state[MOVED] > 0 and weigh(score, counts, book, jobs, moves):
         if t != at or place != c:
-            moves.count[0] -= 1
+            moves.state[MOVED] -= 1
         commit(plan)
         change_plan(search)
         drop_news(search, plan, now)
@@ -245,7 +245,7 @@ def try_order(
     clusters, book, moves = plan
     for c in range(clusters.size.size):
         save(search, plan, c)
-    begin_walk(plan)
+    begin_walk(plan, now)
     for c in range(clusters.size.size):
         moves.dirty[c] = 1
     for i in range(book.state[COUNT]):
@@ -254,16 +254,14 @@ def try_order(
     for k in range(book.state[COUNT]):
         i = search.route[k]
         at, place, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
-        t, c = earliest_place(clusters, need, length, now)
-        take(clusters, c, t, length, need)
+        t, c, step = earliest_place(clusters, need, length, now)
+        take_at(clusters, c, step, t, length, need)
         book.at[i], book.place[i] = t, c
         if t != at or c != place:
             note_move(moves, i, at, place, NEVER, 0)
-    if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
+    if moves.state[MOVED] > 0 and weigh(score, counts, book, jobs, moves):
         # Each job has its earliest gap next to those before it; later ones only took processors.
-        for i in range(book.state[COUNT]):
-            book.low[i], book.high[i] = NEVER, 0
-        forget_news(book)
+        book.state[NEWS] = 0
         arrange(book)
         change_plan(search)
         return True
