@@ -16,7 +16,7 @@ from schedfarm.core.engine.profile import (
     advance,
     change,
     fit_before,
-    lift,
+    step_at,
     step_from,
 )
 
@@ -87,10 +87,13 @@ def take_at(clusters: Clusters, c: int, step: int, t: int, length: int, need: in
 
 
 @verb
-def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
-    """Put the processors of a reservation back."""
+def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> int:
+    """Put the processors of a reservation back; return a step that does not begin after t."""
+    profile = profile_of(clusters, c)
+    step = step_at(profile, t)
     if length > 0:
-        lift(profile_of(clusters, c), t, length, need)
+        change(profile, step, t, t + length, -need)
+    return int(max(step - 1, profile.mark[HEAD]))
 
 
 @verb

@@ -13,10 +13,10 @@ from schedfarm.core.engine.lanes import (
     WORD,
     below,
     first_places,
+    least,
     lowest,
     most,
     room,
-    slide,
     up_to,
 )
 from schedfarm.core.engine.profile import (
@@ -25,20 +25,22 @@ from schedfarm.core.engine.profile import (
     first_short,
     run_before,
     step_at,
+    step_from,
 )
 
-COUNT, LEVELS = 0, 1
-"""Fields of the state of gaps: their number, and that of their levels."""
+COUNT, LEVELS, STALE = range(3)
+"""Fields of the state of gaps: their number, that of their levels, and whether a gap has been
+removed since these were laid."""
 
 
 class Gaps(NamedTuple):
-    """The gaps of all clusters in which a part has been freed, in order of (begin, cluster).
+    """The gaps of all clusters in which a part has been freed.
 
     begin, end, length, place: int64[room], of each its start, end and length, s (NEVER: without
     end), and cluster. first, last: int64[room], the interval that contains the freed parts, s.
     widest: int64[room], at least the most processors that are free there. since, long:
-    int64[room], the levels: each gap is at least as late as a level that is at least as long, and
-    begins and lengths of the levels ascend. state: int64[2].
+    int64[room], the levels: each gap begins no earlier than a level that is no shorter. state:
+    int64[3].
 
     Invariant: a gap is a run of steps with free processors, as long as possible, from now on. Let a
     window with free processors have a part that was freed since the gaps were cleared, and not been
@@ -62,57 +64,57 @@ class Gaps(NamedTuple):
 
 def no_gaps(most: int) -> Gaps:
     """Return no gaps, with room for `most`."""
-    return Gaps(*(np.zeros(room(most), np.int64) for _ in range(9)), np.zeros(2, np.int64))
-
-
-@verb
-def columns_of(gaps: Gaps) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64, Int64]:
-    """Return the columns of the gaps."""
-    return gaps.begin, gaps.end, gaps.length, gaps.place, gaps.first, gaps.last, gaps.widest
+    return Gaps(*(np.zeros(room(most), np.int64) for _ in range(9)), np.zeros(3, np.int64))
 
 
 @verb
 def clear_gaps(gaps: Gaps) -> None:
     """Remove all gaps."""
-    gaps.state[COUNT] = gaps.state[LEVELS] = 0
+    gaps.state[COUNT], gaps.state[LEVELS], gaps.state[STALE] = 0, 0, 0
+
+
+@verb
+def add_level(gaps: Gaps, begin: int, length: int) -> None:
+    """Make a gap part of the levels, unless it is after a level that is as long."""
+    count = gaps.state[LEVELS]
+    for k in range(count):
+        if gaps.since[k] <= begin and gaps.long[k] >= length:
+            return
+    left = 0
+    for k in range(count):
+        if gaps.since[k] < begin or gaps.long[k] > length:
+            gaps.since[left], gaps.long[left] = gaps.since[k], gaps.long[k]
+            left += 1
+    gaps.since[left], gaps.long[left] = begin, length
+    gaps.state[LEVELS] = left + 1
 
 
 @verb
 def lay_levels(gaps: Gaps) -> None:
-    """Find the gaps that are longer than all before them."""
-    levels, longest = 0, 0
+    """Make levels of the present gaps only; some levels belonged to gaps that were taken."""
+    gaps.state[LEVELS], gaps.state[STALE] = 0, 0
     for k in range(gaps.state[COUNT]):
-        if gaps.length[k] > longest:
-            longest = gaps.length[k]
-            gaps.since[levels], gaps.long[levels] = gaps.begin[k], longest
-            levels += 1
-    gaps.state[LEVELS] = levels
+        add_level(gaps, gaps.begin[k], gaps.length[k])
 
 
 @verb
 def remove_gap(gaps: Gaps, k: int) -> None:
-    """Remove the gap at place k."""
-    slide(columns_of(gaps), k + 1, gaps.state[COUNT], -1)
-    gaps.state[COUNT] -= 1
+    """Remove the gap at place k, which the last one takes."""
+    last = gaps.state[COUNT] - 1
+    gaps.state[COUNT], gaps.state[STALE] = last, 1
+    gaps.begin[k], gaps.end[k], gaps.length[k] = gaps.begin[last], gaps.end[last], gaps.length[last]
+    gaps.place[k], gaps.first[k], gaps.last[k] = gaps.place[last], gaps.first[last], gaps.last[last]
+    gaps.widest[k] = gaps.widest[last]
 
 
 @verb
-def add_gap(
-    gaps: Gaps, c: int, begin: int, end: int, first: int, last: int, widest: int
-) -> None:
-    """Add a gap in order."""
-    count = gaps.state[COUNT]
-    k = count
-    while k > 0 and (
-        gaps.begin[k - 1] > begin or (gaps.begin[k - 1] == begin and gaps.place[k - 1] > c)
-    ):
-        k -= 1
-    if k < count:
-        slide(columns_of(gaps), k, count, 1)
-    gaps.begin[k], gaps.end[k], gaps.place[k] = begin, end, c
-    gaps.length[k] = end - begin if end < NEVER else NEVER
+def add_gap(gaps: Gaps, c: int, begin: int, end: int, first: int, last: int, widest: int) -> None:
+    """Add a gap."""
+    k, length = gaps.state[COUNT], end - begin if end < NEVER else NEVER
+    gaps.begin[k], gaps.end[k], gaps.length[k], gaps.place[k] = begin, end, length, c
     gaps.first[k], gaps.last[k], gaps.widest[k] = first, last, widest
-    gaps.state[COUNT] = count + 1
+    gaps.state[COUNT] = k + 1
+    add_level(gaps, begin, length)
 
 
 @verb
@@ -152,10 +154,13 @@ def first_free(profile: Profile, i: int) -> int:
 
 
 @verb
-def open_gap(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: int) -> None:
-    """Record that processors of a cluster have been freed, from and until, s, throughout."""
+def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, now: int) -> None:
+    """Record that processors of a cluster have been freed, from and until, s, throughout.
+
+    Step i does not begin after `low`.
+    """
     times, mark = profile.times, profile.mark
-    i = step_at(profile, low)
+    i = step_from(profile, i, low)
     widest = widest_in(profile, i, high)
     begin = max(now, times[run_before(profile, i, 1)])
     i = first_short(profile, i, 1, NEVER)
@@ -170,27 +175,31 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: int
 
 
 @verb
-def close_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int) -> None:
-    """Record that processors of a cluster have been taken, from and until, s."""
-    times, mark = profile.times, profile.mark
+def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
+    """Record that processors of a cluster have been taken, from and until, s.
+
+    Step i does not begin after `low`. The parts that are left of a gap lie before its end, so that
+    the search for other gaps goes on there.
+    """
+    times, mark, begun = profile.times, profile.mark, low
     k = next_gap(gaps, 0, c, low, high)
     while k >= 0:
         begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
         widest = gaps.widest[k]
         remove_gap(gaps, k)
-        # Its parts begin at its place or later.
-        i = first_free(profile, step_at(profile, begin))
-        while i < mark[TAIL] and times[i] < min(end, last):
-            stop = first_short(profile, i, 1, NEVER)
-            left = max(begin, times[i])
+        step = step_from(profile, i, begin) if begin >= begun else step_at(profile, begin)
+        step = first_free(profile, step)
+        while step < mark[TAIL] and times[step] < min(end, last):
+            stop = first_short(profile, step, 1, NEVER)
+            left = max(begin, times[step])
             right = times[stop] if stop < mark[TAIL] else NEVER
             if right > first:
                 add_gap(gaps, c, left, right, max(first, left), min(last, right), widest)
             if stop >= mark[TAIL]:
                 break
-            i = first_free(profile, stop)
-        # The parts lie before the end of the former gap.
-        k = next_gap(gaps, k, c, end, high)
+            step = first_free(profile, stop)
+        low = max(low, end)
+        k = next_gap(gaps, 0, c, low, high) if low < high else -1
 
 
 @verb
@@ -201,7 +210,52 @@ def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: 
     while i < mark[TAIL] and times[i] < high:
         stop = first_short(profile, i, 1, NEVER)
         end = times[stop] if stop < mark[TAIL] else NEVER
-        open_gap(gaps, profile, c, max(low, times[i]), min(high, end), now)
+        open_gap(gaps, profile, c, i, max(low, times[i]), min(high, end), now)
         if end == NEVER:
             break
         i = first_free(profile, stop)
+
+
+@verb
+def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
+    """Return the first start before `at`, s, and cluster of a job with one processor; `at` if none.
+
+    It is reserved at `at` on cluster `own`: the gap in front of its reservation may be shorter. As
+    one processor is free all along each gap, it starts where the gap begins.
+    """
+    best, place = at, own
+    for k in range(0, gaps.state[COUNT], WORD):
+        here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
+        fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
+        fits &= below(gaps.begin, k, at) & first_places(gaps.state[COUNT] - k)
+        if fits != 0:
+            t = least(gaps.begin, k, fits)
+            if t <= best:
+                c = least(gaps.place, k, fits & up_to(gaps.begin, k, t))
+                place = min(place, c) if t == best else c
+                best = t
+    return best, place
+
+
+@verb
+def next_fit(gaps: Gaps, need: int, length: int, after: int, place: int, stop: int) -> int:
+    """Return the first gap by (begin, cluster) after the given ones that a job may fit, or -1.
+
+    Of gaps that begin before `stop`.
+    """
+    best = -1
+    for first in range(0, gaps.state[COUNT], WORD):
+        fits = (below(gaps.length, first, length) | below(gaps.widest, first, need)) ^ ALL
+        fits &= below(gaps.begin, first, stop) & (below(gaps.begin, first, after) ^ ALL)
+        fits &= first_places(gaps.state[COUNT] - first)
+        while fits != 0:
+            g = first + lowest(fits)
+            fits &= fits - 1
+            begin, c = gaps.begin[g], gaps.place[g]
+            if (begin > after or c > place) and (
+                best < 0
+                or begin < gaps.begin[best]
+                or (begin == gaps.begin[best] and c < gaps.place[best])
+            ):
+                best = g
+    return best

@@ -26,7 +26,7 @@ from schedfarm.core.engine.lanes import (
     up_to,
     without,
 )
-from schedfarm.core.engine.profile import earlier_fit, move, run_before, step_at
+from schedfarm.core.engine.profile import HEAD, earlier_fit, move, run_before, step_at
 from schedfarm.core.engine.search.clusters import (
     Clusters,
     earliest_place,
@@ -37,12 +37,14 @@ from schedfarm.core.engine.search.clusters import (
 )
 from schedfarm.core.engine.search.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from schedfarm.core.engine.search.gaps import (
-    COUNT as GAPS,
     LEVELS,
+    STALE,
     Gaps,
     clear_gaps,
     close_gaps,
+    first_fit,
     lay_levels,
+    next_fit,
     no_gaps,
     open_gap,
     reopen_gaps,
@@ -217,14 +219,14 @@ def begin_walk(plan: Plan, now: int) -> None:
 @verb
 def first_after(book: Book, first: int, t: int) -> int:
     """Return the first place from `first` on of a reservation that starts after t."""
-    low, high = first, book.state[COUNT]
-    while low < high:
-        middle = (low + high) >> 1
-        if book.at[middle] > t:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    low, left = first, book.state[COUNT] - first
+    # Halving by a length has no branch to mispredict.
+    while left > WORD:
+        half = left >> 1
+        low += half if book.at[low + half - 1] <= t else 0
+        left -= half
+    later = (up_to(book.at, low, t) ^ ALL) & first_places(left)
+    return low + (lowest(later) if later != 0 else left)
 
 
 @verb
@@ -241,13 +243,14 @@ def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
 
 
 @verb
-def make_free(plan: Plan, c: int, low: int, high: int, now: int, first: int) -> None:
+def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, first: int) -> None:
     """Record that processors of a cluster have been freed, from and until, s.
 
-    The jobs from place `first` on have yet to be examined in this walk, in order of start.
+    The step of the cluster does not begin after `low`. The jobs from place `first` on have yet to
+    be examined in this walk, in order of start.
     """
     moves = plan.moves
-    open_gap(moves.gaps, profile_of(plan.clusters, c), c, low, high, now)
+    open_gap(moves.gaps, profile_of(plan.clusters, c), c, step, low, high, now)
     doubt(moves.floor[c], moves.known[c], low)
     mark_due(plan, c, low, high, first)
 
@@ -298,17 +301,20 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
     if length == 0:
         note_move(moves, i, at, old, NEVER, 0)
         return
+    profile = profile_of(clusters, c)
+    # A change of step i leaves steps i - 1 and i, or one of them.
+    behind = max(step - 1, profile.mark[HEAD])
     if c == old:
-        move(profile_of(clusters, c), step, at, t, length, need)
-        low, taken = max(at, t + length), min(at, t + length)
+        move(profile, step, at, t, length, need)
+        low, taken, freed = max(at, t + length), min(at, t + length), behind
     else:
-        untake(clusters, old, at, length, need)
+        freed = untake(clusters, old, at, length, need)
         take_at(clusters, c, step, t, length, need)
         low, taken = at, t + length
-    close_gaps(moves.gaps, profile_of(clusters, c), c, t, taken)
+    close_gaps(moves.gaps, profile, c, behind, t, taken)
     moves.dirty[old], moves.dirty[c] = 1, 1
     note_move(moves, i, at, old, low, at + length)
-    make_free(plan, old, low, at + length, now, i + 1)
+    make_free(plan, old, freed, low, at + length, now, i + 1)
 
 
 @verb
@@ -329,34 +335,30 @@ def look_at(plan: Plan, i: int, now: int) -> tuple[int, int, int]:
     Invariant, for jobs with a duration: of the windows on its own cluster that end at its
     reservation or in it, all contain the second before it, in which processors were short when it
     was last examined. So it has one of them only if processors have been freed in that second
-    (`Moves.due`). Its other windows lie in gaps, without its own processors.
+    (`Moves.due`). Its other windows lie in gaps, without its own processors. A job with one
+    processor has such a window if a gap of its cluster contains that second.
     """
     book, gaps = plan.book, plan.moves.gaps
     at, own, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
+    if need == 1 and length > 0:
+        t, c = first_fit(gaps, length, own, at)
+        return t, c, step_at(profile_of(plan.clusters, c), t) if t < at else 0
     best, place, found = at, own, 0
     if plan.moves.due[i] == plan.moves.state[WALKS] and length > 0:
         t, step = slide_back(plan, i, now)
         if t < at:
             best, place, found = t, own, step
-    for first in range(0, gaps.state[GAPS], WORD):
-        fits = (below(gaps.length, first, length) | below(gaps.widest, first, need)) ^ ALL
-        fits &= up_to(gaps.begin, first, min(best, at - 1))
-        fits &= first_places(gaps.state[GAPS] - first)
-        while fits != 0:
-            g = first + lowest(fits)
-            fits &= fits - 1
-            c = gaps.place[g]
-            # Of starts at one instant, that on the first cluster counts.
-            stop = min(at, best + 1 if c < place else best)
-            if gaps.begin[g] >= stop:
-                continue
-            if need == 1:
-                # The gaps are in order of their starts.
-                t = gaps.begin[g]
-                return t, c, step_at(profile_of(plan.clusters, c), t)
-            t, step = search_gap(plan, i, g, stop)
-            if t < stop:
-                best, place, found = t, c, step
+    g = next_fit(gaps, need, length, -1, -1, at)
+    while g >= 0:
+        begin, c = gaps.begin[g], gaps.place[g]
+        # Of starts at one instant, that on the first cluster counts.
+        stop = min(at, best + 1 if c < place else best)
+        if begin > best:
+            break
+        t, step = search_gap(plan, i, g, stop)
+        if t < stop:
+            best, place, found = t, c, step
+        g = next_fit(gaps, need, length, begin, c, at)
     return best, place, found
 
 
@@ -378,9 +380,8 @@ def walk(plan: Plan, now: int, skip: int) -> None:
     Processors freed before the walk have been recorded by `make_free`. Each move changes the bounds
     of the jobs that are still to come.
     """
-    book, gaps = plan.book, plan.moves.gaps
+    book, moves, gaps = plan.book, plan.moves, plan.moves.gaps
     count = book.state[COUNT]
-    lay_levels(gaps)
     for k in range(0, count, WORD):
         left = without(first_places(count - k), skip - k)
         word = may_move(plan, k) & left
@@ -390,6 +391,9 @@ def walk(plan: Plan, now: int, skip: int) -> None:
             t, c, step = look_at(plan, k + p, now)
             if t < book.at[k + p]:
                 shift(plan, k + p, t, c, step, now)
+                word = may_move(plan, k) & left
+            elif gaps.state[STALE] == 1 and moves.due[k + p] != moves.state[WALKS]:
+                # Perhaps the gap that it might have used has been taken.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
             else:

@@ -78,8 +78,8 @@ def complete(planner: Planner, now: int) -> None:
         note_end(past, jobs, planner.score.user[j], j)
         change_plan(planner.search)
         if left > 0:
-            untake(plan.clusters, c, now, left, jobs.procs[j])
-            make_free(plan, c, now, now + left, now, 0)
+            step = untake(plan.clusters, c, now, left, jobs.procs[j])
+            make_free(plan, c, step, now, now + left, now, 0)
             early = True
     if early:
         walk(plan, now, -1)

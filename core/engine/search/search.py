@@ -169,8 +169,8 @@ def try_move(
         save(search, plan, k)
     begin_walk(plan, now)
     if length > 0:
-        untake(clusters, c, at, length, need)
-        make_free(plan, c, at, at + length, now, 0)
+        step = untake(clusters, c, at, length, need)
+        make_free(plan, c, step, at, at + length, now, 0)
     walk(plan, now, i)
     t, place, step = earliest_place(clusters, need, length, now)
     take_at(clusters, place, step, t, length, need)

@@ -163,8 +163,8 @@ def test_a_plan_agrees_with_a_slow_one_through_any_events(data: st.DataObject) -
             slow.compress(now)
             begin_walk(plan, now)
             if end > now:
-                untake(plan.clusters, c, now, end - now, jobs.procs[j])
-                make_free(plan, c, now, end, now, 0)
+                step = untake(plan.clusters, c, now, end - now, jobs.procs[j])
+                make_free(plan, c, step, now, end, now, 0)
             plans.walk(plan, now, -1)
             commit(plan)
             change_plan(search)
