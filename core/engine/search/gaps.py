@@ -108,12 +108,18 @@ def remove_gap(gaps: Gaps, k: int) -> None:
 
 
 @verb
-def add_gap(gaps: Gaps, c: int, begin: int, end: int, first: int, last: int, widest: int) -> None:
-    """Add a gap."""
-    k, length = gaps.state[COUNT], end - begin if end < NEVER else NEVER
+def put_gap(
+    gaps: Gaps, k: int, c: int, begin: int, end: int, first: int, last: int, widest: int
+) -> None:
+    """Write a gap over that at place k, or after the last one if k is negative."""
+    if k < 0:
+        k = gaps.state[COUNT]
+        gaps.state[COUNT] = k + 1
+    else:
+        gaps.state[STALE] = 1
+    length = end - begin if end < NEVER else NEVER
     gaps.begin[k], gaps.end[k], gaps.length[k], gaps.place[k] = begin, end, length, c
     gaps.first[k], gaps.last[k], gaps.widest[k] = first, last, widest
-    gaps.state[COUNT] = k + 1
     add_level(gaps, begin, length)
 
 
@@ -165,13 +171,19 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
     begin = max(now, times[run_before(profile, i, 1)])
     i = first_short(profile, i, 1, NEVER)
     end = times[i] if i < mark[TAIL] else NEVER
-    k = next_gap(gaps, 0, c, begin, end)
+    # The first gap that is joined is written over: one that was just removed would have to be read
+    # again before it has been written.
+    joined, k = -1, next_gap(gaps, 0, c, begin, end)
     while k >= 0:
         low, high = min(low, gaps.first[k]), max(high, gaps.last[k])
         widest = max(widest, gaps.widest[k])
-        remove_gap(gaps, k)
+        if joined < 0:
+            joined = k
+            k += 1
+        else:
+            remove_gap(gaps, k)
         k = next_gap(gaps, k, c, begin, end)
-    add_gap(gaps, c, begin, end, low, high, widest)
+    put_gap(gaps, joined, c, begin, end, low, high, widest)
 
 
 @verb
@@ -186,7 +198,6 @@ def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int
     while k >= 0:
         begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
         widest = gaps.widest[k]
-        remove_gap(gaps, k)
         step = step_from(profile, i, begin) if begin >= begun else step_at(profile, begin)
         step = first_free(profile, step)
         while step < mark[TAIL] and times[step] < min(end, last):
@@ -194,10 +205,13 @@ def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int
             left = max(begin, times[step])
             right = times[stop] if stop < mark[TAIL] else NEVER
             if right > first:
-                add_gap(gaps, c, left, right, max(first, left), min(last, right), widest)
+                put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
+                k = -1
             if stop >= mark[TAIL]:
                 break
             step = first_free(profile, stop)
+        if k >= 0:
+            remove_gap(gaps, k)
         low = max(low, end)
         k = next_gap(gaps, 0, c, low, high) if low < high else -1
 
@@ -231,31 +245,19 @@ def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
         if fits != 0:
             t = least(gaps.begin, k, fits)
             if t <= best:
-                c = least(gaps.place, k, fits & up_to(gaps.begin, k, t))
+                fits &= up_to(gaps.begin, k, t)
+                c = gaps.place[k + lowest(fits)]
+                if fits & (fits - 1) != 0:
+                    c = least(gaps.place, k, fits)
                 place = min(place, c) if t == best else c
                 best = t
     return best, place
 
 
 @verb
-def next_fit(gaps: Gaps, need: int, length: int, after: int, place: int, stop: int) -> int:
-    """Return the first gap by (begin, cluster) after the given ones that a job may fit, or -1.
-
-    Of gaps that begin before `stop`.
-    """
-    best = -1
-    for first in range(0, gaps.state[COUNT], WORD):
-        fits = (below(gaps.length, first, length) | below(gaps.widest, first, need)) ^ ALL
-        fits &= below(gaps.begin, first, stop) & (below(gaps.begin, first, after) ^ ALL)
-        fits &= first_places(gaps.state[COUNT] - first)
-        while fits != 0:
-            g = first + lowest(fits)
-            fits &= fits - 1
-            begin, c = gaps.begin[g], gaps.place[g]
-            if (begin > after or c > place) and (
-                best < 0
-                or begin < gaps.begin[best]
-                or (begin == gaps.begin[best] and c < gaps.place[best])
-            ):
-                best = g
-    return best
+def wide_fits(gaps: Gaps, k: int, need: int, length: int, own: int, at: int) -> int:
+    """Return the lane mask of the gaps from place k on that a wider job may fit before `at`."""
+    here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
+    fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
+    fits &= below(gaps.begin, k, at) & (below(gaps.widest, k, need) ^ ALL)
+    return fits & first_places(gaps.state[COUNT] - k)

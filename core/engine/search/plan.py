@@ -26,7 +26,7 @@ from schedfarm.core.engine.lanes import (
     up_to,
     without,
 )
-from schedfarm.core.engine.profile import HEAD, earlier_fit, move, run_before, step_at
+from schedfarm.core.engine.profile import HEAD, earlier_fit, move, step_at
 from schedfarm.core.engine.search.clusters import (
     Clusters,
     earliest_place,
@@ -35,8 +35,8 @@ from schedfarm.core.engine.search.clusters import (
     take_at,
     untake,
 )
-from schedfarm.core.engine.search.floors import FLOOR, FLOORS, doubt, floor_for, learn
 from schedfarm.core.engine.search.gaps import (
+    COUNT as GAPS,
     LEVELS,
     STALE,
     Gaps,
@@ -44,10 +44,10 @@ from schedfarm.core.engine.search.gaps import (
     close_gaps,
     first_fit,
     lay_levels,
-    next_fit,
     no_gaps,
     open_gap,
     reopen_gaps,
+    wide_fits,
     widest_in,
 )
 
@@ -95,7 +95,7 @@ class Moves(NamedTuple):
     int64[n], the interval that the move freed, s. gaps: those that the news and the walk have
     opened. due: int64[room(n)], the number of the last walk in which processors have been freed
     just before a reservation. dirty: int64[c], whether the profile of a cluster has changed since
-    the walk began. floor: int64[c, FLOORS * FLOOR], known: int64[c]. state: int64[2].
+    the walk began. state: int64[2].
     """
 
     moved: Int64
@@ -106,8 +106,6 @@ class Moves(NamedTuple):
     gaps: Gaps
     due: Int64
     dirty: Int64
-    floor: Int64
-    known: Int64
     state: Int64
 
 
@@ -134,8 +132,6 @@ def empty_plan(size: Int64, n: int) -> Plan:
         # A gap ends where a job starts, or never; some jobs wait and others run.
         no_gaps(2 * (n + count)),
         due,
-        np.zeros(count, np.int64),
-        np.empty((count, FLOORS * FLOOR), np.int64),
         np.zeros(count, np.int64),
         np.zeros(2, np.int64),
     )
@@ -208,7 +204,7 @@ def begin_walk(plan: Plan, now: int) -> None:
     moves.state[MOVED] = 0
     moves.state[WALKS] += 1
     for c in range(plan.clusters.size.size):
-        moves.known[c], moves.dirty[c] = 0, 0
+        moves.dirty[c] = 0
     clear_gaps(moves.gaps)
     for k in range(book.state[NEWS]):
         low, high, c = max(now, book.news.low[k]), book.news.high[k], book.news.place[k]
@@ -251,7 +247,6 @@ def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, firs
     """
     moves = plan.moves
     open_gap(moves.gaps, profile_of(plan.clusters, c), c, step, low, high, now)
-    doubt(moves.floor[c], moves.known[c], low)
     mark_due(plan, c, low, high, first)
 
 
@@ -259,25 +254,18 @@ def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, firs
 def search_gap(plan: Plan, i: int, g: int, stop: int) -> tuple[int, int]:
     """Return the first instant, s, before `stop` at which job i of the book fits a gap.
 
-    And the step there. A later instant if there is none. Earlier gaps of the cluster have been
-    searched: by the invariant of `Book` no other window begins before.
+    And the step there. `stop` if there is none.
     """
-    book, moves, gaps = plan.book, plan.moves, plan.moves.gaps
+    book, gaps = plan.book, plan.moves.gaps
     need, length, c = book.need[i], book.length[i], gaps.place[g]
+    # A window has a part between `first` and `last`.
     begin = max(gaps.begin[g], gaps.first[g] - max(length, 1) + 1)
     stop = min(stop, gaps.last[g])
-    if length == 0:
-        return earlier_fit(profile_of(plan.clusters, c), need, 0, begin, stop, NEVER)
-    # On other clusters its own reservation does not cut off windows.
-    at = book.at[i] if book.place[i] == c else NEVER
-    if begin >= stop or gaps.first[g] >= at:
-        return NEVER, 0
-    begin = floor_for(moves.floor[c], moves.known[c], need, length, at, begin, stop)
     if begin >= stop:
-        return NEVER, 0
-    t, step = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
-    moves.known[c] = learn(moves.floor[c], moves.known[c], need, length, min(t, stop), at)
-    return t if t < stop else NEVER, step
+        return stop, 0
+    # On other clusters its own reservation does not cut off windows.
+    at = book.at[i] if book.place[i] == c and length > 0 else NEVER
+    return earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
 
 
 @verb
@@ -318,47 +306,31 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
 
 
 @verb
-def slide_back(plan: Plan, i: int, now: int) -> tuple[int, int]:
-    """Return the earliest start, s, of the job at place i in the gap that ends at its own, if any.
-
-    And the step there.
-    """
-    book, profile = plan.book, profile_of(plan.clusters, plan.book.place[i])
-    step = run_before(profile, step_at(profile, book.at[i] - 1), book.need[i])
-    return max(now, min(book.at[i], profile.times[step])), step
-
-
-@verb
-def look_at(plan: Plan, i: int, now: int) -> tuple[int, int, int]:
+def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
     """Return the earliest start, s, and cluster of the job at place i of the book; the step there.
 
-    Invariant, for jobs with a duration: of the windows on its own cluster that end at its
-    reservation or in it, all contain the second before it, in which processors were short when it
-    was last examined. So it has one of them only if processors have been freed in that second
-    (`Moves.due`). Its other windows lie in gaps, without its own processors. A job with one
-    processor has such a window if a gap of its cluster contains that second.
+    Of starts at one instant, that on the first cluster counts. Invariant, for jobs with a duration:
+    of the windows on its own cluster that end at its reservation or in it, all contain the second
+    before it, in which processors were short when it was last examined. So it has one of them only
+    if processors have been freed in that second (`Moves.due`), and a gap contains it. Its other
+    windows lie in gaps, without its own processors.
     """
     book, gaps = plan.book, plan.moves.gaps
     at, own, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
-    if need == 1 and length > 0:
+    if need == 1:
         t, c = first_fit(gaps, length, own, at)
         return t, c, step_at(profile_of(plan.clusters, c), t) if t < at else 0
     best, place, found = at, own, 0
-    if plan.moves.due[i] == plan.moves.state[WALKS] and length > 0:
-        t, step = slide_back(plan, i, now)
-        if t < at:
-            best, place, found = t, own, step
-    g = next_fit(gaps, need, length, -1, -1, at)
-    while g >= 0:
-        begin, c = gaps.begin[g], gaps.place[g]
-        # Of starts at one instant, that on the first cluster counts.
-        stop = min(at, best + 1 if c < place else best)
-        if begin > best:
-            break
-        t, step = search_gap(plan, i, g, stop)
-        if t < stop:
-            best, place, found = t, c, step
-        g = next_fit(gaps, need, length, begin, c, at)
+    for k in range(0, gaps.state[GAPS], WORD):
+        fits = wide_fits(gaps, k, need, length, own, at)
+        while fits != 0:
+            g = k + lowest(fits)
+            fits &= fits - 1
+            c = gaps.place[g]
+            stop = min(at, best + 1 if c < place else best)
+            t, step = search_gap(plan, i, g, stop)
+            if t < stop and t < gaps.last[g]:
+                best, place, found = t, c, step
     return best, place, found
 
 
@@ -388,7 +360,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
         while word != 0:
             p = lowest(word)
             left &= -2 << p
-            t, c, step = look_at(plan, k + p, now)
+            t, c, step = look_at(plan, k + p)
             if t < book.at[k + p]:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
