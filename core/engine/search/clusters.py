@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, routine, verb
+from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, copy_from, room
 from schedfarm.core.engine.profile import (
     HEAD,
@@ -60,7 +60,7 @@ def advance_all(clusters: Clusters, now: int) -> None:
         advance(profile_of(clusters, c), now)
 
 
-@routine
+@verb
 def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tuple[int, int, int]:
     """Return the first instant, s, at which a job could start, its cluster, and the step there.
 

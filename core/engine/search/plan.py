@@ -345,7 +345,7 @@ def may_move(plan: Plan, k: int) -> int:
     return word
 
 
-@routine
+@verb
 def walk(plan: Plan, now: int, skip: int) -> None:
     """Move each reservation, except that at place `skip`, to its earliest gap.
 
@@ -370,6 +370,12 @@ def walk(plan: Plan, now: int, skip: int) -> None:
                 word = may_move(plan, k) & left
             else:
                 word &= left
+
+
+@routine
+def compress(plan: Plan, now: int) -> None:
+    """Move each reservation to its earliest gap."""
+    walk(plan, now, -1)
 
 
 @routine

@@ -14,10 +14,10 @@ from schedfarm.core.engine.search.plan import (
     Plan,
     begin_walk,
     commit,
+    compress,
     enter,
     leave,
     make_free,
-    walk,
 )
 from schedfarm.core.engine.search.score import Past, Score, note_end, note_start
 from schedfarm.core.engine.search.search import Aim, Search, change_plan, look_for_better
@@ -82,7 +82,7 @@ def complete(planner: Planner, now: int) -> None:
             make_free(plan, c, step, now, now + left, now, 0)
             early = True
     if early:
-        walk(plan, now, -1)
+        compress(plan, now)
         commit(plan)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
-from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.search.plan import COUNT, MOVED, Book, Moves
 from schedfarm.core.engine.usage import area
@@ -239,7 +239,7 @@ def forget(score: Score, u: int) -> None:
     score.touched[k] = score.touched[score.number[0]]
 
 
-@routine
+@verb
 def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) -> bool:
     """Return whether the present starts are better than those before the moves."""
     change, spread = score.change, score.spread
