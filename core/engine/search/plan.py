@@ -20,7 +20,6 @@ from schedfarm.core.engine.lanes import (
     first_places,
     less,
     lowest,
-    raise_to,
     room,
     slide,
     up_to,
@@ -53,9 +52,6 @@ from schedfarm.core.engine.search.gaps import (
 
 COUNT, NEWS = 0, 1
 """Fields of a book's state: number of waiting jobs; number of news."""
-
-MOVED, WALKS = 0, 1
-"""Fields of a walk's state: number of moves; number of walks so far."""
 
 
 class News(NamedTuple):
@@ -93,9 +89,9 @@ class Moves(NamedTuple):
 
     moved, at, place: int64[n], position in the book, and former start, s, and cluster; low, high:
     int64[n], the interval that the move freed, s. gaps: those that the news and the walk have
-    opened. due: int64[room(n)], the number of the last walk in which processors have been freed
-    just before a reservation. dirty: int64[c], whether the profile of a cluster has changed since
-    the walk began. state: int64[2].
+    opened. due: int64[n / WORD], of a word of reservations the lane mask of those just before
+    which processors have been freed. dirty: int64[c], whether the profile of a cluster has changed
+    since the walk began. count: int64[1].
     """
 
     moved: Int64
@@ -106,7 +102,7 @@ class Moves(NamedTuple):
     gaps: Gaps
     due: Int64
     dirty: Int64
-    state: Int64
+    count: Int64  # type: ignore[assignment]
 
 
 class Plan(NamedTuple):
@@ -120,7 +116,7 @@ class Plan(NamedTuple):
 def empty_plan(size: Int64, n: int) -> Plan:
     """Return a plan without jobs, with room for n, on idle clusters."""
     count, clusters = size.size, idle_clusters(size, n)
-    job, need, length, at, place, due = (np.zeros(room(n), np.int64) for _ in range(6))
+    job, need, length, at, place = (np.zeros(room(n), np.int64) for _ in range(5))
     news = News(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
     book = Book(job, need, length, at, place, news, np.zeros(2, np.int64))
     moves = Moves(
@@ -131,9 +127,9 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.empty(n, np.int64),
         # A gap ends where a job starts, or never; some jobs wait and others run.
         no_gaps(2 * (n + count)),
-        due,
+        np.zeros(n // WORD + 1, np.int64),
         np.zeros(count, np.int64),
-        np.zeros(2, np.int64),
+        np.zeros(1, np.int64),
     )
     return Plan(clusters, book, moves)
 
@@ -201,8 +197,9 @@ def leave(book: Book, i: int) -> None:
 def begin_walk(plan: Plan, now: int) -> None:
     """Forget the moves and results of the last walk; nothing but the news has been freed yet."""
     book, moves = plan.book, plan.moves
-    moves.state[MOVED] = 0
-    moves.state[WALKS] += 1
+    moves.count[0] = 0
+    for k in range(0, book.state[COUNT], WORD):
+        moves.due[k // WORD] = 0
     for c in range(plan.clusters.size.size):
         moves.dirty[c] = 0
     clear_gaps(moves.gaps)
@@ -230,12 +227,15 @@ def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
     """Mark the reservations from place `first` on that processors have been freed just before."""
     book, moves = plan.book, plan.moves
     count = book.state[COUNT]
-    for k in range(first_after(book, first, low), count, WORD):
+    first = first_after(book, first, low)
+    left = ALL << first % WORD
+    for k in range(first - first % WORD, count, WORD):
         soon = up_to(book.at, k, high) & first_places(count - k)
         here = up_to(book.place, k, c) ^ below(book.place, k, c)
-        raise_to(moves.due, k, moves.state[WALKS], soon & here)
+        moves.due[k // WORD] |= soon & here & left
         if soon != ALL:
             break
+        left = ALL
 
 
 @verb
@@ -271,10 +271,10 @@ def search_gap(plan: Plan, i: int, g: int, stop: int) -> tuple[int, int]:
 @verb
 def note_move(moves: Moves, i: int, at: int, place: int, low: int, high: int) -> None:
     """Record a job's former start and cluster, and the interval that its move freed."""
-    k = moves.state[MOVED]
+    k = moves.count[0]
     moves.moved[k], moves.at[k], moves.place[k] = i, at, place
     moves.low[k], moves.high[k] = low, high
-    moves.state[MOVED] = k + 1
+    moves.count[0] = k + 1
 
 
 @verb
@@ -338,7 +338,7 @@ def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
 def may_move(plan: Plan, k: int) -> int:
     """Return the lane mask of the places from k on of jobs that may start earlier."""
     book, gaps = plan.book, plan.moves.gaps
-    word = below(plan.moves.due, k, plan.moves.state[WALKS]) ^ ALL
+    word = plan.moves.due[k // WORD]
     for level in range(gaps.state[LEVELS]):
         late = up_to(book.at, k, gaps.since[level]) ^ ALL
         word |= late & up_to(book.length, k, gaps.long[level])
@@ -364,7 +364,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
             if t < book.at[k + p]:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
-            elif gaps.state[STALE] == 1 and moves.due[k + p] != moves.state[WALKS]:
+            elif gaps.state[STALE] == 1 and moves.due[k // WORD] >> p & 1 == 0:
                 # Perhaps the gap that it might have used has been taken.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
@@ -387,7 +387,7 @@ def commit(plan: Plan) -> None:
     """
     book, moves = plan.book, plan.moves
     book.state[NEWS] = 0
-    for k in range(moves.state[MOVED]):
+    for k in range(moves.count[0]):
         low, high, c = moves.low[k], moves.high[k], moves.place[k]
         if low < high:
             profile = profile_of(plan.clusters, c)

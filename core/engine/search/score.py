@@ -9,7 +9,7 @@ import numpy as np
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.search.plan import COUNT, MOVED, Book, Moves
+from schedfarm.core.engine.search.plan import COUNT, Book, Moves
 from schedfarm.core.engine.usage import area
 
 SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
@@ -245,7 +245,7 @@ def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) ->
     change, spread = score.change, score.spread
     score.number[0] = 0
     slow, wait = 0.0, 0.0
-    for k in range(moves.state[MOVED]):
+    for k in range(moves.count[0]):
         i, before = moves.moved[k], moves.at[k]
         j, length, at = book.job[i], book.length[i], book.at[i]
         submit = jobs.submit[j]

@@ -24,7 +24,6 @@ from schedfarm.core.engine.search.clusters import (
 from schedfarm.core.engine.search.draws import draw
 from schedfarm.core.engine.search.plan import (
     COUNT,
-    MOVED,
     NEWS,
     Book,
     Plan,
@@ -120,7 +119,7 @@ def save(search: Search, plan: Plan, c: int) -> None:
 def restore(search: Search, plan: Plan) -> None:
     """Restore the best plan."""
     book, moves = plan.book, plan.moves
-    for k in range(moves.state[MOVED] - 1, -1, -1):
+    for k in range(moves.count[0] - 1, -1, -1):
         i = moves.moved[k]
         book.at[i], book.place[i] = moves.at[k], moves.place[k]
     for c in range(search.valid.size):
@@ -132,7 +131,7 @@ def restore(search: Search, plan: Plan) -> None:
 def soonest_start(plan: Plan) -> int:
     """Return the earliest start that the moves gave a job, s; NEVER without a move."""
     soonest = NEVER
-    for k in range(plan.moves.state[MOVED]):
+    for k in range(plan.moves.count[0]):
         soonest = min(soonest, plan.book.at[plan.moves.moved[k]])
     return soonest
 
@@ -150,7 +149,7 @@ def drop_news(search: Search, plan: Plan, now: int) -> None:
         save(search, plan, c)
     begin_walk(plan, now)
     compress(plan, now)
-    if plan.moves.state[MOVED] == 0:
+    if plan.moves.count[0] == 0:
         plan.book.state[NEWS] = 0
     else:
         restore(search, plan)
@@ -183,9 +182,9 @@ def try_move(
     moves.dirty[c], moves.dirty[place] = 1, 1
     if t != at or place != c:
         note_move(moves, i, at, c, NEVER, 0)
-    if moves.state[MOVED] > 0 and weigh(score, counts, book, jobs, moves):
+    if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
         if t != at or place != c:
-            moves.state[MOVED] -= 1
+            moves.count[0] -= 1
         commit(plan)
         change_plan(search)
         drop_news(search, plan, now)
@@ -264,7 +263,7 @@ def try_order(
         book.at[i], book.place[i] = t, c
         if t != at or c != place:
             note_move(moves, i, at, place, NEVER, 0)
-    if moves.state[MOVED] > 0 and weigh(score, counts, book, jobs, moves):
+    if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
         # Each job has its earliest gap next to those before it; later ones only took processors.
         book.state[NEWS] = 0
         arrange(book)
