@@ -231,17 +231,25 @@ def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: 
 
 
 @verb
+def fits_of(gaps: Gaps, k: int, length: int, own: int, at: int) -> int:
+    """Return the lane mask of the gaps from place k on that a job may fit before `at`.
+
+    It is reserved at `at` on cluster `own`: the gap in front of its reservation may be shorter.
+    """
+    here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
+    fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
+    return fits & below(gaps.begin, k, at) & first_places(gaps.state[COUNT] - k)
+
+
+@verb
 def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
     """Return the first start before `at`, s, and cluster of a job with one processor; `at` if none.
 
-    It is reserved at `at` on cluster `own`: the gap in front of its reservation may be shorter. As
-    one processor is free all along each gap, it starts where the gap begins.
+    As one processor is free all along each gap, the job starts where the gap begins.
     """
     best, place = at, own
     for k in range(0, gaps.state[COUNT], WORD):
-        here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
-        fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
-        fits &= below(gaps.begin, k, at) & first_places(gaps.state[COUNT] - k)
+        fits = fits_of(gaps, k, length, own, at)
         if fits != 0:
             t = least(gaps.begin, k, fits)
             if t <= best:
@@ -257,7 +265,4 @@ def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
 @verb
 def wide_fits(gaps: Gaps, k: int, need: int, length: int, own: int, at: int) -> int:
     """Return the lane mask of the gaps from place k on that a wider job may fit before `at`."""
-    here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
-    fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
-    fits &= below(gaps.begin, k, at) & (below(gaps.widest, k, need) ^ ALL)
-    return fits & first_places(gaps.state[COUNT] - k)
+    return fits_of(gaps, k, length, own, at) & (below(gaps.widest, k, need) ^ ALL)
