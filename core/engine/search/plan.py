@@ -193,6 +193,16 @@ def leave(book: Book, i: int) -> None:
     book.state[COUNT] -= 1
 
 
+@routine
+def recall_news(plan: Plan, now: int) -> None:
+    """Open the gaps of the news."""
+    news = plan.book.news
+    for k in range(plan.book.state[NEWS]):
+        low, high, c = max(now, news.low[k]), news.high[k], news.place[k]
+        if low < high:
+            reopen_gaps(plan.moves.gaps, profile_of(plan.clusters, c), c, low, high, now)
+
+
 @verb
 def begin_walk(plan: Plan, now: int) -> None:
     """Forget the moves and results of the last walk; nothing but the news has been freed yet."""
@@ -203,10 +213,8 @@ def begin_walk(plan: Plan, now: int) -> None:
     for c in range(plan.clusters.size.size):
         moves.dirty[c] = 0
     clear_gaps(moves.gaps)
-    for k in range(book.state[NEWS]):
-        low, high, c = max(now, book.news.low[k]), book.news.high[k], book.news.place[k]
-        if low < high:
-            reopen_gaps(moves.gaps, profile_of(plan.clusters, c), c, low, high, now)
+    if book.state[NEWS] > 0:
+        recall_news(plan, now)
 
 
 @verb
