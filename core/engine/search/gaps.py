@@ -64,7 +64,11 @@ class Gaps(NamedTuple):
 
 def no_gaps(most: int) -> Gaps:
     """Return no gaps, with room for `most`."""
-    return Gaps(*(np.zeros(room(most), np.int64) for _ in range(9)), np.zeros(3, np.int64))
+    begin, end, length, place, first, last, widest, since, long = (
+        np.zeros(room(most), np.int64) for _ in range(9)
+    )
+    state = np.zeros(3, np.int64)
+    return Gaps(begin, end, length, place, first, last, widest, since, long, state)
 
 
 @verb

@@ -350,7 +350,7 @@ def may_move(plan: Plan, k: int) -> int:
     for level in range(gaps.state[LEVELS]):
         late = up_to(book.at, k, gaps.since[level]) ^ ALL
         word |= late & up_to(book.length, k, gaps.long[level])
-    return word
+    return int(word)
 
 
 @verb
