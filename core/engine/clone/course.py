@@ -37,8 +37,9 @@ from schedfarm.core.engine.running import (
 )
 from schedfarm.core.engine.world import EASY
 
-NO_HEAD = -1
-"""Head of a pass after which no job waits."""
+NO_HEAD, UNKNOWN = -1, -2
+"""Head of a pass after which no job waits, and of one whose reservation has not been computed; the
+shadow time and extra processors of the latter are UNKNOWN, too."""
 
 FIRST, STOP = 0, 1
 """Fields of the state of a list of passes: its first one, and one past its last."""
@@ -47,6 +48,9 @@ WAITING, COMPARED, UNTIL, PLACE = range(4)
 """Fields of the state of a course: number of waiting jobs; of those that waited when a replay
 began; a time, s, until which the replay differs from the old course; position of the job that
 differed last."""
+
+MOVED = 256
+"""Places before the first pass that may be unused."""
 
 HEAD, TAIL = 0, 1
 """Fields of the state of a line: its first cell whose job waits, and one past its last."""
@@ -112,7 +116,7 @@ def empty_course(n: int, now: int, processors: int) -> Course:
     (np.int64(5), np.int64(8))
     """
     course = Course(
-        _no_passes(2 * n + 8),
+        _no_passes(2 * n + MOVED + 8),
         _no_passes(n + 4),
         Line(
             *(np.zeros(room(n), np.int64) for _ in range(3)),
@@ -157,8 +161,8 @@ def advance(passes: Passes, now: int) -> None:
     if passes.shadow[first] < NEVER:
         passes.slack[first] = passes.shadow[first] - now
     time[first] = now
-    # Moved when half the room is used: at most as many passes as jobs follow.
-    if 2 * first > time.size - WORD:
+    # The passes stay in the first places of their arrays, and so in the cache.
+    if first > MOVED + state[STOP] - first:
         slide(columns_of(passes), first, state[STOP], -first)
         state[STOP] -= first
         first = 0
@@ -168,10 +172,10 @@ def advance(passes: Passes, now: int) -> None:
 @verb
 def first_alone(passes: Passes, p: int) -> int:
     """Return the first pass from p on after which no job waits; the last one is such a pass."""
-    word = below(passes.head, p, 0)
+    word = below(passes.head, p, 0) & ~below(passes.head, p, NO_HEAD)
     while word == 0:
         p += WORD
-        word = below(passes.head, p, 0)
+        word = below(passes.head, p, 0) & ~below(passes.head, p, NO_HEAD)
     return p + lowest(word)
 
 
@@ -189,7 +193,8 @@ def first_wide(passes: Passes, p: int, need: int) -> int:
 def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
     """Return the first pass from p on that would start a job behind all, or leaves no job waiting.
 
-    A pass examines that job last: it decides by the state after those before it.
+    Or whose reservation is unknown. A pass examines that job last: it decides by the state after
+    those before it.
     """
     while True:
         late = below(passes.slack, p, estimate) & below(passes.extra, p, need)
@@ -329,29 +334,53 @@ def splice(passes: Passes, first: int, stop: int, other: Passes, count: int) -> 
 
 
 @verb
-def copy_running(running: Running, other: Running) -> None:
-    """Copy the running jobs."""
-    for p in range(running.count[0]):
+def run_on(running: Running, jobs: Jobs, now: int, other: Running) -> None:
+    """Let the running jobs of one list that end after now be those of another one."""
+    count = running.count[0]
+    kept = count
+    while kept > 0 and running.end[kept - 1] <= now:
+        kept -= 1
+    if 2 * kept < count:
+        other.count[0] = 0
+        other.free[0] = running.free[0]
+        for p in range(count):
+            other.free[0] += jobs.procs[running.job[p]]
+        for p in range(kept):
+            i = running.job[p]
+            launch(jobs, other, i, jobs.start[i])
+        return
+    for p in range(count):
         other.end[p], other.job[p] = running.end[p], running.job[p]
         other.predicted[p], other.width[p] = running.predicted[p], running.width[p]
-    other.count[0], other.free[0] = running.count[0], running.free[0]
+    other.count[0], other.free[0] = count, running.free[0]
+    while next_end(other) <= now:
+        release(jobs, other)
+
+
+@verb
+def launch_started(course: Course, jobs: Jobs, now: int, running: Running) -> None:
+    """Add the waiting jobs that run at now, having started before."""
+    # From the latest on: it usually ends last, and the list begins with the last end.
+    for c in range(course.state[WAITING] - 1, -1, -1):
+        i = course.waiting[c]
+        start = jobs.start[i]
+        if start < now < start + jobs.run[i]:
+            launch(jobs, running, i, start)
 
 
 @verb
 def follow(course: Course, jobs: Jobs, now: int) -> None:
     """Let time pass until now: start jobs that start before, and end those that end by then."""
     running, kept = course.running, 0
-    for c in range(course.state[WAITING]):
-        i = course.waiting[c]
-        start = jobs.start[i]
-        if start >= now:
-            course.waiting[kept] = i
-            kept += 1
-        elif start + jobs.run[i] > now:
-            launch(jobs, running, i, start)
-    course.state[WAITING] = kept
     while next_end(running) <= now:
         release(jobs, running)
+    launch_started(course, jobs, now, running)
+    for c in range(course.state[WAITING]):
+        i = course.waiting[c]
+        if jobs.start[i] >= now:
+            course.waiting[kept] = i
+            kept += 1
+    course.state[WAITING] = kept
 
 
 @verb
@@ -367,7 +396,8 @@ def queue_up(line: Line, jobs: Jobs, i: int) -> None:
 def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
     """Fill the line with what waits and runs at `now`, after its completions, before its passes."""
     line, running, compared = course.line, course.line.running, 0
-    copy_running(course.running, running)
+    run_on(course.running, jobs, now, running)
+    launch_started(course, jobs, now, running)
     line.state[HEAD] = line.state[TAIL] = 0
     for c in range(course.state[WAITING]):
         i = course.waiting[c]
@@ -377,10 +407,6 @@ def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
             queue_up(line, jobs, i)
             course.compared[compared] = i
             compared += 1
-        elif start + jobs.run[i] > now:
-            launch(jobs, running, i, start)
-    while next_end(running) <= now:
-        release(jobs, running)
     if newest >= 0:
         start = jobs.start[newest]
         if start < 0 or start >= now:
@@ -449,6 +475,7 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
     now, stop = passes.time[p], passes.state[STOP]
     while p > passes.state[FIRST] and passes.time[p - 1] == now:
         p -= 1
+    follow(course, jobs, passes.time[passes.state[FIRST]])
     set_out(course, jobs, now, newest)
     z = p
     while True:
@@ -477,6 +504,23 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
 
 
 @verb
+def lead(passes: Passes, rule: int, p: int, j: int, need: int) -> int:
+    """Let job j be the head after the passes from p on, until one starts it; return that one.
+
+    Its reservation is computed when a job may depend on it: in the queue of HPC2N, where many jobs
+    of one kind wait, two thirds of the replays were for heads.
+    """
+    stop = first_wide(passes, p, need)
+    for q in range(p, stop):
+        if rule == EASY:
+            passes.head[q] = UNKNOWN
+            passes.shadow[q] = passes.slack[q] = passes.extra[q] = UNKNOWN
+        else:
+            passes.head[q] = j
+    return stop
+
+
+@verb
 def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
     """Let job j arrive at the first pass, behind all waiting jobs."""
     passes = course.passes
@@ -486,10 +530,11 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
         after = p
         if jobs.start[j] < 0:
             p = first_chance(passes, p, need, estimate)
-            if passes.free[p] < need:
-                # It becomes the head, and gets the reservation.
-                p = replay(course, jobs, rule, p, j)
+            if passes.head[p] == UNKNOWN:
+                p = p + 1 if passes.free[p] < need else replay(course, jobs, rule, p, j)
                 continue
+            if passes.free[p] < need:
+                p = lead(passes, rule, p, j, need)
             jobs.start[j], after = passes.time[p], p + 1
         end, predicted = jobs.start[j] + run, jobs.start[j] + estimate
         stop = first_from(passes, after, end)
@@ -540,7 +585,6 @@ def fair_on_course(
             return
         now = jobs.submit[j]
         if now > passes.time[passes.state[FIRST]]:
-            follow(course, jobs, now)
             advance(passes, now)
         if fair.relaxed and fair.wanted[j]:
             alone = first_alone(passes, passes.state[FIRST])
