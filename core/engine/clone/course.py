@@ -419,7 +419,7 @@ def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
 
 @verb
 def differs(course: Course, jobs: Jobs, now: int) -> bool:
-    """Tell whether the replay differs from the old course after all passes of `now`.
+    """Return whether the replay differs from the old course after all passes of `now`.
 
     Invariant: worlds without arrivals are equal from an instant on if after its passes the same
     jobs run since the same instants and the same jobs wait. Only jobs that waited when the replay
@@ -444,7 +444,7 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
 
 @verb
 def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
-    """Tell whether the replay has to go on after all passes of `now`; z is the old course's next.
+    """Return whether the replay has to go on after all passes of `now`; z is the old course's next.
 
     The newest job is not on the old course. It can join it there as long as it is not the head of
     the queue, and either waits, runs and leaves pass z alone, or has ended.
