@@ -119,7 +119,9 @@ def empty_course(n: int, now: int, processors: int) -> Course:
         _no_passes(2 * n + MOVED + 8),
         _no_passes(n + 4),
         Line(
-            *(np.zeros(room(n), np.int64) for _ in range(3)),
+            np.zeros(room(n), np.int64),
+            np.zeros(room(n), np.int64),
+            np.zeros(room(n), np.int64),
             np.zeros(2, np.int64),
             idle_machine(processors, n),
         ),
@@ -137,8 +139,8 @@ def empty_course(n: int, now: int, processors: int) -> Course:
 
 
 def _no_passes(most: int) -> Passes:
-    columns = (np.zeros(room(most), np.int64) for _ in range(6))
-    return Passes(*columns, np.zeros(2, np.int64))
+    time, free, head, shadow, slack, extra = (np.zeros(room(most), np.int64) for _ in range(6))
+    return Passes(time, free, head, shadow, slack, extra, np.zeros(2, np.int64))
 
 
 @verb
