@@ -128,7 +128,7 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 @verb
 def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
-    """Tell whether `need` processors are free from step i on until `end`."""
+    """Return whether `need` processors are free from step i on until `end`."""
     k = first_short(profile, i, need, end)
     return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
 
