@@ -181,7 +181,7 @@ def test_a_cluster_over_its_size() -> None:
     assert fault is not None
     assert (fault.rule, fault.job, fault.instant) == ("capacity", 2, 1)
     assert fault.why == (
-        "job 3 (1 processors, of b) started at 1 s, when the jobs that run on a need 3 of 2 "
+        "job 3 (1 processors, of b) started at 1 s, when the running jobs on a need 3 of 2 "
         "processors"
     )
     assert audit(bad, ICS).why == fault.why

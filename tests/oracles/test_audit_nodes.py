@@ -147,8 +147,7 @@ def test_a_node_over_its_capacity() -> None:
     assert fault is not None
     assert (fault.rule, fault.job, fault.instant) == ("capacity", 1, 0)
     assert fault.why == (
-        "job 2 (1 x 1 processors) started at 0 s, when the jobs that run on a need 3 of 2 "
-        "processors"
+        "job 2 (1 x 1 processors) started at 0 s, when the running jobs on a need 3 of 2 processors"
     )
 
 
