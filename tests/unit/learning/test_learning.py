@@ -311,7 +311,7 @@ def test_masks_are_those_of_sb3() -> None:
         ({"observation": "full"}, "observation='full' is unknown"),
         ({"slots": 0}, "slots=0: give a whole number"),
         ({"reward": "jobs"}, "reward='jobs' is not a goal: choose a metric"),
-        ({"reward": "user_nuwt"}, "reward='user_nuwt' is no goal"),
+        ({"reward": "user_nuwt"}, "reward='user_nuwt' is not a goal"),
         ({"tau": 0.0}, "tau=0.0: give a finite number above 0"),
     ],
 )
