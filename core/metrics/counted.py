@@ -112,6 +112,8 @@ class Counted:
             )
         self.schedule, self.workload, self.tau = schedule, schedule.workload, tau
         self.window: Window = window_of(schedule, warmup, cooldown)
+        counts = self.window.counts
+        self._count = len(self.workload) if counts is None else int(np.count_nonzero(counts))
         self._weeks, self._users, self._least_jobs = weeks, users, least_jobs
 
     @property
@@ -120,7 +122,7 @@ class Counted:
         return slice(None) if self.window.counts is None else self.window.counts
 
     def __len__(self) -> int:
-        return len(self.wait)
+        return self._count
 
     @cached_property
     def wait(self) -> Int64:
@@ -200,7 +202,7 @@ class Counted:
         """
         return getattr(self.workload, name)[self.kept]
 
-    @property
+    @cached_property
     def figures(self) -> Figures:
         """Sums, counts and maxima of waits, responses and slowdowns, from one pass."""
         return self._pass[0]
