@@ -1,4 +1,4 @@
-"""A schedule: when, where and how each job of a workload ran."""
+"""A schedule: start, place and end of each job of a workload."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class State(IntEnum):
 
     DONE = 0
     KILLED = 1
-    """At its estimate."""
+    """It was killed at its estimate."""
     REFUSED = 2
     """It never started: no part of the machine could hold it."""
     LOST = 3
@@ -269,6 +269,9 @@ the last end>
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
     def _is(self, state: State) -> Bool:
+        if "state" not in self.given:
+            killed = self.workload.killed
+            return killed if state == State.KILLED else np.zeros(len(killed), np.bool_)
         # With a member of an enumeration numpy first converts all states to int64: 0.4 ns a job.
         found: Bool = self.state == int(state)
         return found

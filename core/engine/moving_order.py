@@ -50,7 +50,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 
 @verb
 def fits_somewhere(queue: Queue, free: int) -> bool:
-    """Tell whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
+    """Return whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
     for place in range(queue.size[0]):
         least = min(least, queue.least_need[queue.order[place]])
@@ -177,7 +177,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
 def turn_moving(
     world: World, rankings: AnyRankings, arrived: int, per_event: bool
 ) -> tuple[int, int]:
-    """Do as `turn`, and count completions for the orders."""
+    """Do as `turn`, and charge completions to users for the orders."""
     begun = begun_by(rankings, world.machine)
     now, arrived = turn(world, arrived, per_event)
     if now < NEVER:

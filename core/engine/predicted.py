@@ -1,4 +1,4 @@
-"""From a policy with predictions to the kernel that simulates it on one pool."""
+"""Mapping of a policy with predictions to the kernel that simulates it on one pool."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from schedfarm.core.policy.predictions import (
     KNOWN_AT_SUBMISSION,
     OwnPredictor,
     find_predictor,
+    is_predicted,
 )
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
@@ -118,7 +119,7 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
 def predictions(schedule: Schedule) -> Int64:
     """Return the run time that was predicted for each job at its submission, int64[n], s.
 
-    Without `predict=` in the policy that is the estimate. The predictions follow from the starts.
+    Without `predict=` in the policy, this is the estimate. Predictions follow from the starts.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def predictions(schedule: Schedule) -> Int64:
 
 def _policy_of(schedule: Schedule) -> Policy | None:
     """Return the policy that a schedule names; None if it names none, as one from a file."""
-    return Policy.parse(schedule.policy) if "predict=" in schedule.policy else None
+    return Policy.parse(schedule.policy) if is_predicted(schedule.policy) else None
 
 
 def _ask(

@@ -1,8 +1,8 @@
 """The steps of a policy's orders that depend on whether they rank users by their usage.
 
-`Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` and
-`core.engine.priority.WeighedRankings` follow completions and give the waiting jobs new keys before
-each pass. There is an implementation of each step for all three.
+`Rankings` compare jobs by their columns; `core.engine.user_ranking.SharedRankings` and
+`core.engine.priority.WeighedRankings` track completions and give the waiting jobs new keys before
+each pass. All three have an implementation of each step.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.jit import NEVER, generic
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.ranking import Rankings
@@ -45,6 +45,12 @@ def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
 
 
 @generic
+def settled_until(rankings: AnyRankings, now: int) -> int:
+    """Return the instant, s, from which the order of the queue may change without an event."""
+    raise NotImplementedError
+
+
+@generic
 def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
     """Copy the usage of users, for a clone."""
     raise NotImplementedError
@@ -52,7 +58,7 @@ def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
 
 @begun_by.of(Rankings)
 def none_begun(rankings: Rankings, machine: Machine) -> int:
-    """Return 0: no completion is followed."""
+    """Return 0: completions are not tracked."""
     return 0
 
 
@@ -63,12 +69,18 @@ def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int,
 
 @rank_queue.of(Rankings)
 def keep_queue(rankings: Rankings, queue: Queue) -> None:
-    """Do nothing: keys stay, or there are none."""
+    """Do nothing: keys are constant or missing."""
 
 
 @rank_list.of(Rankings)
 def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
-    """Do nothing: keys stay, or there are none."""
+    """Do nothing: keys are constant or missing."""
+
+
+@settled_until.of(Rankings)
+def keys_settled_until(rankings: Rankings, now: int) -> int:
+    """Return NEVER for keys that stay."""
+    return now if rankings.moves else NEVER
 
 
 @copy_usage.of(Rankings)

@@ -1,4 +1,4 @@
-"""Usage of users: sums over their completed jobs, and the sums that an order sees."""
+"""Usage of users: sums over their completed jobs, and the refreshed sums used by orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs
 
 MOST_WAITED, LEAST_WORKED = range(2)
-"""Codes of the orders of users: most wait per work done; least work."""
+"""Codes of the orders of users: largest wait per completed work; least work."""
 
 SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
 """Fields of `passed`: completed jobs; refreshes since the first submission, the latest not counted
@@ -157,7 +157,7 @@ def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) ->
 
 @verb
 def waited_more(shares: Shares, u: int, v: int) -> bool:
-    """Tell whether user u has the larger normalised wait time of two, exactly."""
+    """Return whether user u has the larger normalised wait time of two, exactly."""
     if shares.quotient[u] > shares.quotient[v]:
         return True
     # Equal floats may be unequal ratios, and with NaN nothing is less or more.
@@ -170,7 +170,7 @@ def waited_more(shares: Shares, u: int, v: int) -> bool:
 
 @verb
 def goes_first(shares: Shares, code: int, u: int, v: int) -> bool:
-    """Tell whether user u comes strictly before user v."""
+    """Return whether user u comes strictly before user v."""
     if code == LEAST_WORKED:
         return bool(shares.seen_worked[u] < shares.seen_worked[v])
     return waited_more(shares, u, v)

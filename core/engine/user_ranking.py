@@ -46,7 +46,7 @@ class Sharing(NamedTuple):
 
 @verb
 def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
-    """Keep in line the users of the first `count` of the waiting jobs, new ones at its end."""
+    """Restrict the line to users of the first `count` waiting jobs; new ones join at its end."""
     state, stamp = line.state, line.stamp
     state[STAMP] += 1
     here, kept = 2 * state[STAMP], 0
@@ -143,6 +143,12 @@ def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
 def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
     """Set the keys of some waiting jobs to the ranks of their users."""
     rank_by_shares(rankings.sharing, rankings, waiting, count)
+
+
+@rank.settled_until.of(SharedRankings)
+def settled_until(rankings: SharedRankings, now: int) -> int:
+    """Return now: usage may be halved or read again."""
+    return now
 
 
 @rank.copy_usage.of(SharedRankings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +24,16 @@ BUCKETS = 48
 """Half hours in a day; the first is that of midnight."""
 
 CYCLE_START = 11
-"""The gamma density of the daily cycle is laid over the half hours from this one on, wrapping."""
+"""First half hour of the gamma density of the daily cycle, which wraps around."""
 
 LONGEST_RUN = 12.0
 """A logarithm of a run time above this is drawn again (45 hours)."""
 
 LONGEST_GAP = 13.0
 """A logarithm of an inter-arrival time above this is drawn again (five days)."""
+
+SPARE = 16
+"""Arrivals drawn in addition, in place of those drawn again."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ INTERACTIVE = Class(
 """Interactive jobs."""
 
 CLASSES = {"one": (ALL,), "two": (INTERACTIVE, BATCH)}
-"""What `lublin` takes as `classes`; of two jobs of one instant the first class comes first."""
+"""Values of `classes`; of two jobs at one instant, the one of the first class comes first."""
 
 
 def lublin(
@@ -104,7 +108,7 @@ def lublin(
 ) -> Workload:
     """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
 
-    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, but that a
+    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, except that a
     submission is rounded down to whole seconds once, not again with each job after it. The model
     has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
     k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
@@ -116,15 +120,15 @@ def lublin(
     processors : int
         Size of the machine.
     jobs, weeks : int, optional
-        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     classes : {"one", "two"}
-        The parameters for all jobs, or those for batch and interactive jobs, each with arrivals
-        of its own.
+        The parameters for all jobs, or separate ones for batch and interactive jobs, each with
+        their own arrivals.
     users : int
         Number of users.
     estimates, f, max_estimate
@@ -175,15 +179,17 @@ def _draw_class(
     kind: Class, processors: int, jobs: int | None, weeks: int | None, key: Key
 ) -> tuple[Int64, Int64, Int64]:
     """Return submit, procs and run of one class, in order of submission."""
-    submit = cut(_arrivals(kind, key), jobs, weeks)
+    # Few arrivals for few jobs: of 50 jobs a whole block would take most of the time.
+    block = BLOCK if jobs is None else min(BLOCK, jobs + SPARE)
+    submit = cut(_arrivals(kind, key, block), jobs, weeks)
     procs = _sizes(kind, processors, submit.size, key)
     return submit, procs, _runs(kind, procs, key)
 
 
-def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
-    """Yield blocks of submission instants, s since midnight.
+def _arrivals(kind: Class, key: Key, block: int = BLOCK) -> Iterator[Int64]:
+    """Yield blocks of submission instants, s since midnight, whatever the number in a block.
 
-    A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
+    A gap of e^gamma / 1800 points is spent on the half hours passed, each at its weight: the
     program's walk over buckets is the inverse of the weights' running sum.
     """
     draw = generator(key, kind.name, "arrivals")
@@ -191,7 +197,7 @@ def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
     clock = BUCKET * np.arange(BUCKETS + 1.0)
     points = 0.0
     while True:
-        gap = draw.gamma(kind.aarr * kind.arar, kind.barr, BLOCK)
+        gap = draw.gamma(kind.aarr * kind.arar, kind.barr, block)
         gap = np.exp(gap[gap <= LONGEST_GAP]) / BUCKET
         spent = np.cumsum(np.concatenate(([points], gap)))[1:]
         points = float(spent[-1])
@@ -199,6 +205,7 @@ def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
         yield (day * BUCKET * BUCKETS + np.interp(rest, paid, clock)).astype(np.int64)
 
 
+@cache
 def _daily_cycle(kind: Class) -> Float64:
     """Return the weights of the 48 half hours from midnight, of mean 1."""
     step = np.arange(CYCLE_START, CYCLE_START + BUCKETS)
@@ -225,7 +232,7 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
     draw = generator(key, kind.name, "sizes")
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
     low = min(kind.ulow, high)
-    # The program wants ulow < umed < uhi, for which a machine of fewer than 10 has no room.
+    # The program needs ulow < umed < uhi, which fewer than 10 processors do not allow.
     middle = max(high - kind.upper, low)
     which, stage, place = draw.random((size, 3)).T
     first = stage <= kind.uprob
@@ -237,12 +244,12 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
 
 
 def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
-    """Draw run times, s: e to a mixture of two gammas, the more processors the longer."""
+    """Draw run times, s: e to a mixture of two gammas, longer for more processors."""
     share = np.clip(kind.pa * procs + kind.pb, 0, 1)
     log = np.full(procs.size, np.inf)
     turn = 0
     while (again := log > LONGEST_RUN).any():
-        # Each turn draws for all jobs, so that a job's numbers do not depend on how many follow.
+        # Each turn draws for all jobs, so that a job's numbers do not depend on the later ones.
         one, two, coin = (
             generator(key, kind.name, f"runs {turn} {part}") for part in ("first", "second", "coin")
         )

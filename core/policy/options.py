@@ -1,4 +1,4 @@
-"""Options of a policy, which its name adds to order and rule: one row each."""
+"""Options of a policy, after order and rule in its name: one row each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from schedfarm.core.policy.orders import ORDERS, find_order, spelt
 from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
 TIMES = re.compile(r"(\d{1,100})x")
-"""Multiple of a quantity that the option's meaning names."""
+"""Multiple of the quantity in the option's meaning."""
 
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
+
+OFF = "off"
+"""Value of an interval of Slurm's schedulers without which one does not run."""
 
 WEIGHTS = 4
 """Criteria that a search weighs."""
@@ -36,11 +39,11 @@ class Option:
     meaning : str
         Effect of the option.
     canonical : callable
-        From the name and the value that a user gave to the canonical spelling.
+        Function from the option's name and given value to its canonical spelling.
     default : str, optional
-        Value where none is given.
+        Default value.
     values : tuple of str
-        All values, the default first, of an option with few.
+        All values of an option with few, the default first.
     """
 
     name: str
@@ -89,15 +92,41 @@ def _interval(name: str, text: str) -> str:
     seconds = seconds_of(text)
     if not seconds or seconds >= 2**40:
         raise InputError(
-            f"{name}={text!r} is no interval; give a whole number from 1 and a unit (w d h m s), "
-            "such as 5m"
+            f"{name}={text!r} is not an interval; give a whole number from 1 and a unit (w d h m "
+            "s), such as 5m"
         )
     return duration(seconds)
 
 
+def _bounded(most: int, *, off: bool = False) -> Callable[[str, str], str]:
+    """Return the reader of an interval from 1 s up to some seconds, which may be `off`."""
+
+    def canonical(name: str, text: str) -> str:
+        if off and text == OFF:
+            return text
+        seconds = seconds_of(text)
+        if not seconds or seconds > most:
+            raise InputError(
+                f"{name}={text!r}; give a time from 1s to {duration(most)}, such as 30s"
+                f"{f', or {OFF}' * off}"
+            )
+        return duration(seconds)
+
+    return canonical
+
+
+def _from_to(least: int, most: int) -> Callable[[str, str], str]:
+    def canonical(name: str, text: str) -> str:
+        if not _COUNT.fullmatch(text) or not least <= int(text) <= most:
+            raise InputError(f"{name}={text!r}; give a whole number from {least} to {most}")
+        return str(int(text))
+
+    return canonical
+
+
 def _count(name: str, text: str) -> str:
     if not _COUNT.fullmatch(text):
-        raise InputError(f"{name}={text!r} is no whole number from 0, below 10^9")
+        raise InputError(f"{name}={text!r} is not a whole number from 0 and below 10^9")
     return str(int(text))
 
 
@@ -137,7 +166,7 @@ def _time_of_day(name: str, text: str) -> str:
     seconds = seconds_of(text)
     if seconds is None or seconds >= DAY:
         raise InputError(
-            f"{name}={text!r}; give what local time is ahead of UTC, such as 1h, or 16h for -8 h"
+            f"{name}={text!r}; give the offset of local time from UTC, such as 1h, or 16h for -8 h"
         )
     return duration(seconds)
 
@@ -152,7 +181,7 @@ _ROWS = (
     Option(
         "backfill",
         "ORDER",
-        "order in which jobs behind the reservations are tried",
+        "order in which jobs behind the reservations are considered",
         _order,
         values=tuple(ORDERS),
     ),
@@ -200,6 +229,55 @@ _ROWS = (
         "(root.MaxJobs=8)",
         "Slurm's limits of associations and QOS, as in (qos.high.GrpTRES=cpu=512)",
         canonical_limits,
+    ),
+    Option(
+        "sched_interval",
+        "60s",
+        "slurm: interval of the main scheduler, which runs at events too; off for neither",
+        _bounded(365 * DAY, off=True),
+        "1m",
+    ),
+    Option(
+        "default_queue_depth",
+        "100",
+        "slurm: jobs that the main scheduler considers at an event",
+        _from_to(1, 10**6),
+        "100",
+    ),
+    Option(
+        "bf_interval",
+        "30s",
+        "slurm: interval of backfill cycles; off for none",
+        _bounded(10_800, off=True),
+        "30s",
+    ),
+    Option("bf_max_job_test", "500", "slurm: jobs that a cycle tests", _from_to(1, 10**6), "500"),
+    Option(
+        "bf_max_job_user",
+        "20",
+        "slurm: jobs of a user that a cycle tests; 0 for all",
+        _from_to(0, 10**6),
+        "0",
+    ),
+    Option(
+        "bf_window",
+        "1d",
+        "slurm: time ahead within which a cycle makes reservations",
+        _bounded(30 * DAY),
+        "1d",
+    ),
+    Option("bf_resolution", "60s", "slurm: unit of time of its map", _bounded(3600), "1m"),
+    Option(
+        "bf_rate",
+        "500",
+        "slurm: jobs that are tested in a second; by default a cycle takes no time",
+        _from_to(1, 10**6),
+    ),
+    Option(
+        "bf_max_time",
+        "30s",
+        "slurm: longest time of a cycle, with bf_rate; by default bf_interval",
+        _bounded(3600),
     ),
     Option("every", "5m", "tabu: interval of searches for a better plan", _interval, "5m"),
     Option(
@@ -296,4 +374,4 @@ OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}
 """Every option by its name, in the order in which a policy's name has them."""
 
 COMMON = ("threshold", "events")
-"""Options that every rule knows."""
+"""Options that every rule supports."""

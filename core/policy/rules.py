@@ -18,6 +18,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.cost import CALLED, Cost, Rate
 from schedfarm.core.policy.custom_rule import is_called_at_passes, keeps_state
+from schedfarm.core.policy.options import OFF, OPTIONS
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
@@ -30,7 +31,7 @@ Reference = str | Callable[..., Any]
 """A function or class, or its ``module:name``, which is loaded at its first use."""
 
 Check = Callable[[str, Mapping[str, str]], str | None]
-"""Returns why a rule excludes an order and options, as a sentence, or None."""
+"""Returns the reason why a rule excludes an order and options, as a sentence, or None."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class Rule:
     aliases : tuple of str
         Other names in the literature.
     plain : Reference, optional
-        Function (policy) that returns why a user's rule runs as plain Python, None if it is
-        compiled.
+        Function (policy) that returns the reason why a plug-in rule runs as plain Python, None if
+        it is compiled.
     cost : Cost
         CPU time with orders that are kept sorted; under `GIVEN`, at depth 4.
     """
@@ -129,8 +130,8 @@ class Rule:
         reference: Reference | Mapping[str, Reference] | None = getattr(self, part)
         if platform not in self.platforms:
             raise InputError(
-                f"rule {self.name!r} does not know platforms of kind {platform!r}; "
-                f"it knows {', '.join(self.platforms)}"
+                f"rule {self.name!r} does not support platforms of kind {platform!r}; "
+                f"it supports {', '.join(self.platforms)}"
             )
         if reference is None:
             raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
@@ -159,7 +160,7 @@ _PREDICTED = ("predict", "correct")
 """Options of rules that can plan with predictions."""
 
 _LIMITED = ("limits",)
-"""Options of rules under which jobs may have to wait for a limit."""
+"""Options of rules with limits on jobs."""
 
 
 def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None:
@@ -167,7 +168,7 @@ def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None
         correct = options.get("correct")
         return correct and f"correct={correct} corrects predictions; add predict=, such as last2"
     if "events" in options:
-        return f"predictions go with events=instant; leave out events={options['events']}"
+        return f"predictions need events=instant; leave out events={options['events']}"
     return _moving(order, "predictions need") or _moving(
         options.get("backfill", order), "predictions need"
     )
@@ -177,9 +178,31 @@ def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
     if not any(name in options for name in _LIMITED):
         return None
     if "predict" in options:
-        return f"limits go with estimates; leave out predict={options['predict']}"
+        return f"limits need estimates; leave out predict={options['predict']}"
     if "events" in options:
-        return f"limits go with events=instant; leave out events={options['events']}"
+        return f"limits need events=instant; leave out events={options['events']}"
+    return None
+
+
+def _by_schedulers(order: str, options: Mapping[str, str]) -> str | None:
+    if "events" in options:
+        return f"rule 'slurm' goes with events=instant; leave out events={options['events']}"
+    if options.get("sched_interval") == options.get("bf_interval") == OFF:
+        return "with sched_interval=off and bf_interval=off no job starts; leave one of them out"
+    if "bf_max_time" in options and "bf_rate" not in options:
+        return (
+            f"bf_max_time={options['bf_max_time']} limits cycles that take time; add bf_rate=, "
+            "tests per second, such as 500"
+        )
+    cycles = [name for name in options if name.startswith("bf_") and name != "bf_interval"]
+    if cycles and options.get("bf_interval") == OFF:
+        return f"with bf_interval=off there are no cycles; leave out {cycles[0]}="
+    most = int(options.get("bf_max_job_test", OPTIONS["bf_max_job_test"].default or 0))
+    if int(options.get("bf_max_job_user", 0)) > most:
+        return (
+            f"bf_max_job_user={options['bf_max_job_user']} is above bf_max_job_test={most}; give "
+            "at most as many"
+        )
     return None
 
 
@@ -232,7 +255,7 @@ def _moving(order: str, who: str) -> str | None:
     if not find_order(order).moves:
         return None
     return (
-        f"order {order!r} changes while jobs wait; {who} one that stays as it is, such as fcfs, "
+        f"order {order!r} changes while jobs wait; {who} one that does not change, such as fcfs, "
         "spf or saf"
     )
 
@@ -342,6 +365,28 @@ _ROWS = (
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
     Rule(
+        "slurm",
+        "Slurm's main scheduler at events, and its backfill scheduler in cycles",
+        simulate="schedfarm.core.machines.pool.simulation:slurm",
+        holds=ALL,
+        options=(
+            "limits",
+            "sched_interval",
+            "default_queue_depth",
+            "bf_interval",
+            "bf_max_job_test",
+            "bf_max_job_user",
+            "bf_window",
+            "bf_resolution",
+            "bf_rate",
+            "bf_max_time",
+        ),
+        check=_by_schedulers,
+        refer="schedfarm.core.reference.slurm:Slurm",
+        audit="schedfarm.core.audit.slurm:Slurm",
+        cost=Cost(Rate(3.0, 0.5)),
+    ),
+    Rule(
         "planned",
         "classical conservative: a reservation at arrival, kept; compressed on early ends",
         simulate=_POOL + "planned",
@@ -359,7 +404,7 @@ _ROWS = (
     ),
     Rule(
         "tabu",
-        "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
+        "planned, whose plan is searched for a better one at intervals (Klusacek 2012)",
         simulate="schedfarm.core.machines.grid.search:tabu",
         holds=ALL,
         options=(
@@ -435,7 +480,7 @@ _ROWS = (
     ),
     Rule(
         "logged",
-        "no simulation: each job starts when the log says that it did",
+        "no simulation: each job starts at its start in the log",
         simulate="schedfarm.core.engine.logged:logged",
         check=_as_it_was,
         of_log=True,
@@ -466,8 +511,9 @@ def find_rule(name: str) -> Rule:
     >>> find_rule("depth(4)").name, find_rule("easy").holds
     ('depth(K)', 1)
     """
-    numbered = _NUMBERED.fullmatch(name)
-    row = RULES.get(f"{numbered[1]}(K)" if numbered else name)
+    row = RULES.get(name)
+    numbered = None if row is not None else _NUMBERED.fullmatch(name)
+    row = RULES.get(f"{numbered[1]}(K)") if numbered else row
     if row is not None and (numbered or row.holds != GIVEN):
         return row
     found = own.brought("rule", own.RULES, name)

@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.arrays import Bool, Int64, readonly
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
-"""When a digest counts a column: always; unless every job has the default, so that a new column
-keeps the digests of older workloads; likewise, but only on platforms that ask for it, since logs
-have the column for other reasons; or never, for columns that no simulation reads."""
+"""Conditions under which a digest includes a column: always; unless every job has the default, so
+that a new column keeps the digests of older workloads; likewise, but only on platforms that use it,
+since logs have the column for other reasons; or never, for columns that no simulation reads."""
 
 OWN_NAME = "."
 """Placeholder for the column's own name, as that of its array."""
@@ -28,7 +29,7 @@ UNKNOWN = -1
 """Value that a log does not give."""
 
 Default = Callable[[int], npt.NDArray[Any]]
-"""From a number of jobs to the values of a column that was not given."""
+"""Function from a number of jobs to the values of a missing column."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class Column:
     meaning : str
         Long name in a store.
     dtype : numpy.dtype
-        Of its values.
+        Data type of its values.
     default : callable, optional
         Makes missing values; None for a column that is always given.
     travels : bool
-        Whether a job that is drawn for another week, or brought to another load, keeps its value;
-        else it has the default.
+        Whether a job that is drawn for another week, or scaled to another load, keeps its value;
+        otherwise it gets the default.
     stored : str
-        Name of its array in a store; empty where only the store's copy of the log has the column.
+        Name of its array in a store; empty if only the store's copy of the log has the column.
     asked : bool
         Whether only traces whose platform uses the column have that array.
     digest : str
@@ -104,6 +105,11 @@ def _unknown(n: int) -> Int64:
     return np.full(n, UNKNOWN, np.int64)
 
 
+def numbered(n: int) -> Int64:
+    """Return the numbers of jobs without any."""
+    return np.arange(1, n + 1, dtype=np.int64)
+
+
 def _zeros(n: int) -> Int64:
     return np.zeros(n, np.int64)
 
@@ -153,7 +159,7 @@ class Columns:
         Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
         The order ``multifactor`` reads the first three.
     gpus, memory, licences, watts : int64[n], optional
-        What the whole job requests of each resource, memory in bytes; -1 where unknown, which
+        Request of the whole job for each resource, memory in bytes; -1 if unknown, which
         counts as 0. By default unknown.
     priority : int64[n], optional
         Priority that the log's scheduler gave the job; -1 where unknown.
@@ -177,7 +183,7 @@ class Columns:
     bandwidth : int64[n], optional
         Traffic of each processor on one cluster, kbit/s; by default none.
     alltoall : int64[n], optional
-        Part of that traffic that goes to all other processors alike, in thousandths; the rest goes
+        All-to-all part of that traffic, in thousandths; the rest goes
         to neighbours in a mesh. By default none.
 
     Raises
@@ -201,7 +207,7 @@ class Columns:
     job: Int64 = column(
         "1",
         "job number in the log",
-        default=lambda n: np.arange(1, n + 1, dtype=np.int64),
+        default=numbered,
         stored="number",
         digest=ALWAYS,
     )
@@ -223,26 +229,23 @@ class Columns:
     priority: Int64 = _said("priority in the log")
     soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
-    weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
+    weight: Int64 = _asked("processors requested on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
-    reserved: Int64 = _asked("start asked for in advance, after submission; -1 for none", unit="s")
+    reserved: Int64 = _asked("start requested in advance, after submission; -1 for none", unit="s")
     serial: Int64 = _asked("serial part of a moldable job, in millionths; -1 for a rigid one")
     # A store has a dimension `origin`.
     origin: Int64 = _asked("cluster to which the job is submitted", _zeros, stored="job_origin")
     communication: Int64 = _asked("part of the run time that is communication, in 1/1000", _zeros)
-    bandwidth: Int64 = _asked("what each processor sends on one cluster", _zeros, unit="kbit/s")
-    alltoall: Int64 = _asked("part of it that goes to all others alike, in 1/1000", _zeros)
+    bandwidth: Int64 = _asked("traffic of each processor on one cluster", _zeros, unit="kbit/s")
+    alltoall: Int64 = _asked("all-to-all part of that traffic, in 1/1000", _zeros)
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)
-        # One array for all missing columns of a default: of 10^7 jobs each takes 80 MB.
-        made: dict[Default, npt.NDArray[Any]] = {}
         for row in COLUMNS.values():
             given = getattr(self, row.name)
             if given is None and row.default is not None:
-                given = made.get(row.default)
-                if given is None:
-                    given = made[row.default] = _frozen(row.name, row.default(n), row.dtype)
+                object.__setattr__(self, row.name, _default(row.default, n, row.dtype))
+                continue
             array = _frozen(row.name, given, row.dtype)
             if array.shape != (n,):
                 raise InputError(f"column {row.name!r} has shape {array.shape}; submit has ({n},)")
@@ -250,6 +253,26 @@ class Columns:
 
     def __len__(self) -> int:
         return int(self.submit.size)
+
+
+_DEFAULTS: WeakValueDictionary[tuple[Default, int], npt.NDArray[Any]] = WeakValueDictionary()
+"""Missing columns by their default and length, shared by all columns and workloads that have them:
+of 10^7 jobs each takes 80 MB, and they are most columns of a log."""
+
+
+def _default(default: Default, n: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the values of a missing column, which others may have too."""
+    found = _DEFAULTS.get((default, n))
+    if found is None:
+        found = _DEFAULTS[default, n] = readonly(default(n).astype(dtype, copy=False))
+    return found
+
+
+def is_missing(values: npt.NDArray[Any], default: Default | None) -> bool:
+    """Tell whether a column is the shared array of a default that is the same for every job."""
+    if default is None or default is numbered:
+        return False
+    return _DEFAULTS.get((default, values.size)) is values
 
 
 def columns_of(kind: type[Columns]) -> Mapping[str, Column]:
@@ -280,7 +303,8 @@ jobs on some platforms."""
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of n drawn jobs that do not travel with them, at their defaults."""
     rows = COLUMNS.values()
-    return {r.name: r.default(n) for r in rows if r.default is not None and not r.travels}
+    some = ((row, row.default) for row in rows if not row.travels)
+    return {row.name: _default(d, n, row.dtype) for row, d in some if d is not None}
 
 
 def is_filled(jobs: Columns, name: str) -> bool:
@@ -302,7 +326,7 @@ def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise InputError(f"column {name!r} is no list of numbers ({error})") from None
+        raise InputError(f"column {name!r} is not a list of numbers ({error})") from None
     bad = array.dtype.kind not in "biuf"
     if array.dtype.kind == "u" and array.size:
         bad = int(array.max()) > np.iinfo(np.int64).max
@@ -333,5 +357,5 @@ def _frozen(name: str, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArr
 def _is_fixed(array: npt.NDArray[Any]) -> bool:
     """Return whether an array can be shared: read-only, and of the layout that kernels take."""
     owner = array if array.base is None else array.base
-    readonly = isinstance(owner, np.ndarray) and not owner.flags.writeable
-    return readonly and not array.flags.writeable and array.flags.c_contiguous
+    sealed = isinstance(owner, np.ndarray) and not owner.flags.writeable
+    return sealed and not array.flags.writeable and array.flags.c_contiguous

@@ -1,4 +1,4 @@
-"""Resamples of a log by weeks of users, so that one log stands for many like it.
+"""Resamples of a log by weeks of users, which turn one log into many similar ones.
 
 Algorithm 1 of Carastan-Santos et al. (SAF paper): for each week of the new trace and each user,
 the jobs of one random week of that user's. See `resample_weekly` for what the paper leaves open.
@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import Int64, readonly
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.philox import philox
@@ -37,10 +37,12 @@ class WeekIndex:
     """Hold the index of a workload by user and week.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
+    since : int64[n], submission of each job of the workload after the beginning of its week, s.
     first, count : int64[users, weeks], a user's week in `job`: where it begins, how many.
     """
 
     job: Int64
+    since: Int64
     first: Int64
     count: Int64
     digest: str
@@ -73,10 +75,12 @@ def resample_weekly(
     Weeks begin at the first submission, where the resample begins too. A last week counts as
     whole if its last job comes within `LATE` of its end; the jobs of a partial last week are
     left out. A log shorter than a week counts as one week: its only resample is the log itself,
-    week after week. Jobs of unknown user (-1) are one user's. A resample may be empty.
+    week after week. Jobs of the unknown user (-1) count as those of one user. A resample may be
+    empty.
 
-    Weeks of users are drawn apart, so the load of a week spreads more than the log's: standard
-    deviation 0.185 for 0.094 on KTH-SP2 (docs/semantics.md). `resample_blocks` keeps the spread.
+    Weeks of users are drawn independently, so that weekly load spreads more than in the log:
+    standard deviation 0.185 instead of 0.094 on KTH-SP2 (docs/semantics.md). `resample_blocks`
+    keeps the spread.
 
     Parameters
     ----------
@@ -85,7 +89,7 @@ def resample_weekly(
     seed : int
         Seed of the campaign.
     index : int
-        Which resample. The draws depend on `seed`, `index` and the log's submissions alone
+        Number of the resample. The draws depend only on `seed`, `index` and the log's submissions
         (submit, procs, user, job), never on run times, load, policy, name or order of calls.
     weeks : int, optional
         Weeks of the new trace; by default as many as the log's.
@@ -122,12 +126,17 @@ def resample_weekly(
     week, count, first = _drawn(table, seed, index, weeks, draw)
     begin = workload.submit[0]
     job = table.jobs_of(count, first)
-    submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
+    key = table.since[job] + np.repeat(week * WEEK, count)
     # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs
-    # and merges them, 3 times faster than a quicksort on SDSC BLUE.
-    key = np.sort(submit * len(workload) + job, kind="stable")
-    submit, job = np.divmod(key, len(workload))
-    return workload.take(job, submit=submit + begin, **left_behind(job.size))
+    # and merges them, 3 times faster than a quicksort on KTH and SDSC BLUE.
+    bits = len(workload).bit_length()
+    key <<= bits
+    key |= job
+    key.sort(kind="stable")
+    job = key & ((1 << bits) - 1)
+    submit = np.right_shift(key, bits, out=key)
+    submit += begin
+    return workload.take(job, submit=readonly(submit), **left_behind(job.size))
 
 
 def resample_size(
@@ -187,6 +196,7 @@ def _index(workload: Workload) -> WeekIndex:
         digest.update(column.astype("<i8").tobytes())
     return WeekIndex(
         job=job,
+        since=since % WEEK,
         first=(np.cumsum(count) - count).reshape(users, weeks),
         count=count.reshape(users, weeks),
         digest=digest.hexdigest(),

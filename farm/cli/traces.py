@@ -213,7 +213,7 @@ def _figure_files(
     from schedfarm.farm.output import output
 
     if len(set(names)) < len(names):
-        raise InputError(f"logs {', '.join(names)}: two have one name; rename one")
+        raise InputError(f"logs {', '.join(names)}: two have the same name; rename one")
     if folder is None:
         return [{} for _ in names]
     from schedfarm.analysis.plots.kinds import KINDS, STORE
@@ -245,7 +245,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
     for kind, target in files.items():
         of_schedule = KINDS[kind].needs == SCHEDULE
         if of_schedule and schedule is None:
-            click.echo(f"note: no {kind} of {jobs.name}, whose waits are not known", err=True)
+            click.echo(f"note: no {kind} of {jobs.name}, whose waits are unknown", err=True)
             continue
         of = {LOGGED: schedule} if of_schedule and schedule is not None else jobs
         try:
@@ -361,7 +361,7 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     type=int,
     default=0,
     show_default=True,
-    help="Whole weeks that all times are moved by, below 0 for earlier.",
+    help="Whole weeks by which all times are shifted, negative for earlier.",
 )
 def anonymise(log: Path, out: str, weeks: int) -> None:
     """Copy a LOG of sacct or SWF without names of users, groups, accounts, jobs.

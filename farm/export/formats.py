@@ -170,7 +170,7 @@ def _netcdf(selection: Selection, path: Path, progress: Progress) -> None:
         group = selected(selection, selection.trace(trace))
         if along in group.dims:
             names = [name for name, one in group.items() if along in one.dims]
-            # Chunks are written one after the other: a trace may not fit the memory.
+            # Chunks are written one after the other, since a trace may not fit into memory.
             lengths = steps([group.sizes[axis] for axis in CELL], group.sizes[along])
             chunks = dict(zip(CELL, lengths, strict=True))
             data = group[[*names, "jobs"]].drop_encoding().chunk(chunks)
@@ -232,7 +232,7 @@ _ROWS = (
 )
 
 FORMATS = {row.name: row for row in _ROWS}
-"""All formats by name; the first whose end fits a file's name is used."""
+"""All formats by name; the first one with a matching suffix is used."""
 
 
 def format_of(name: str | None, out: str) -> Format:

@@ -206,15 +206,15 @@ def test_a_machine_replaces_nothing_else(tmp_path: Path, said: Said) -> None:
     farm(*words, "own", "--out", tmp_path / "site.csv")
     (tmp_path / "other.toml").write_text("name = 'other'\n")
     rows = [
-        ((*words, "own", "--out", "c.csv"), ["it is read from, and would be lost"]),
-        ((*words, "site", "--out", "site.csv.gz"), ["it is read from, and would be lost"]),
+        ((*words, "own", "--out", "c.csv"), ["it is an input, and would be lost"]),
+        ((*words, "site", "--out", "site.csv.gz"), ["it is an input, and would be lost"]),
         (
             (*words, "own", "--out", "other.csv"),
-            ["would replace ", "other.toml, which is something else"],
+            ["would replace ", "other.toml, another file"],
         ),
         (
             ("simulate", "site.csv", "--policy", "fcfs+demt", "--quiet", "--out", "other.csv"),
-            ["which is something else"],
+            ["another file; give"],
         ),
     ]
     assert unlike(rows, lambda given: said(*given)) == []

@@ -54,7 +54,7 @@ def most_free(running: Running) -> int:
 
 @machine.has_free.of(Running)
 def has_free(running: Running, c: int, need: int) -> bool:
-    """Tell whether this many processors are free."""
+    """Return whether this many processors are free."""
     return bool(need <= running.free[0])
 
 
@@ -72,7 +72,7 @@ def begin(running: Running, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @machine.reserve.of(Running)
 def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
-    """Give the head the one reservation."""
+    """Make the head's reservation."""
     if rule == EASY:
         hold[SHADOW], hold[EXTRA] = find_shadow(running, need)
     else:
@@ -82,7 +82,7 @@ def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
 
 @verb
 def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
-    """Tell whether a job that fits now respects the reservation; charge its extra processors."""
+    """Return whether a job that fits now respects the reservation; charge its extra processors."""
     if now + estimate <= hold[SHADOW]:
         return True
     if need > hold[EXTRA]:
@@ -93,14 +93,14 @@ def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
 
 @machine.place_beside.of(Running)
 def place_beside(running: Running, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits and leaves the reservation alone."""
+    """Return 0 if a job fits without affecting the reservation."""
     fits = need <= running.free[0] and leaves_alone(hold, now, need, estimate)
     return 0 if fits else -1
 
 
 @machine.candidates.of(Running)
 def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit and leave the reservation alone."""
+    """Return the jobs that fit without affecting the reservation."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     narrow = up_to(queue.need, cell, hold[EXTRA])
     return up_to(queue.need, cell, running.free[0]) & (short | narrow)
@@ -108,6 +108,6 @@ def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int)
 
 @machine.within_reach.of(Running)
 def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Tell whether a block's minima are short or narrow enough."""
+    """Return whether a block's minima are short or narrow enough."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= hold[EXTRA])
