@@ -157,7 +157,7 @@ class LeaseContract:
         monkeypatch.setenv(lease.VARIABLE, "2")
         held = {"run": "theirs", "pid": 1, "host": "node7", "since": "noon", "seconds": 2.0}
         place.write(LOCK, json.dumps(held).encode())
-        with pytest.raises(InputError, match=r"process 1 on node7 since noon; wait .* of its lease"):
+        with pytest.raises(InputError, match=r"process 1 on node7 since noon; wait .* its lease"):
             place.locked().__enter__()
         assert json.loads(place.read(LOCK)) == held
         until = time.monotonic() + 30
