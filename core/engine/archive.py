@@ -23,7 +23,6 @@ import numba
 from numba.core import serialize
 from numba.core.registry import cpu_target
 
-from schedfarm import core
 from schedfarm.core.caches import exposed, make_private, remedy
 from schedfarm.core.engine.cache import STAMP, used
 from schedfarm.core.errors import InputError
@@ -61,7 +60,7 @@ def host() -> dict[str, str]:
 
 def _sources() -> str:
     """Return a digest of all modules of `core`."""
-    text, root = hashlib.sha256(), Path(str(core.__file__)).parent
+    text, root = hashlib.sha256(), Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         text.update(f"{path.relative_to(root)}\n".encode())
         text.update(path.read_bytes())
