@@ -34,5 +34,5 @@ def test_readers_say_the_same(bucket: str, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(analysis.StoreError, match=r"/none' has no store\.json"):
         analysis.open_tree(f"{bucket}/none")
     monkeypatch.setattr("schedfarm.analysis.place.find_spec", lambda _: None)
-    with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' brings"):
+    with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' installs"):
         analysis.open_summary(f"{bucket}/none")

@@ -298,5 +298,7 @@ def test_addresses_that_no_store_can_have(text: str, why: str) -> None:
 
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schedfarm.farm.store.bucket.find_spec", lambda _: None)
-    with pytest.raises(InputError, match=r"pip install 'schedfarm\[s3\]' brings the package obsto"):
+    with pytest.raises(
+        InputError, match=r"pip install 'schedfarm\[s3\]' installs the package obsto"
+    ):
         Bucket("s3://waits/x")
