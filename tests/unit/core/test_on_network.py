@@ -192,7 +192,7 @@ def test_bad_options_are_refused(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"links": 0}, "network: links holds 0; a link has at least 1 kbit/s; leave links out for"),
+        ({"links": 0}, "network: links holds 0; a link has at least 1 kbit/s; leave out unlimited"),
         ({"links": [5, 5]}, "network: links holds 2; give 3, one per cluster"),
         ({"links": "fast"}, "network: links is 'fast'"),
         ({"links": 1.5}, "network: links holds 1.5; a link has at least 1 kbit/s"),
