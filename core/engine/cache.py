@@ -40,6 +40,11 @@ PATIENCE = 300.0
 
 LOOK_SECONDS = 0.05
 
+STAMP = "by folder"
+"""Stamp of all indices: the name of their folder says which sources their kernels are made from."""
+
+_used: set[Path] = set()
+
 
 def folder() -> Path | None:
     """Return the folder of all compiled kernels; None where it cannot be used.
@@ -62,6 +67,11 @@ def folder() -> Path | None:
     if config.CACHE_DIR:
         return _usable(Path(config.CACHE_DIR, "schedfarm"))
     return None if own is None else _usable(own / "kernels")
+
+
+def used() -> set[Path]:
+    """Return the folders of the kernels that this process has loaded or compiled."""
+    return {place for place in _used if place.is_dir()}
 
 
 def is_writable(place: Path) -> bool:
@@ -118,6 +128,9 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
     def ensure_cache_path(self) -> None:
         make_private(Path(self._cache_path))
 
+    def get_source_stamp(self) -> str:
+        return STAMP
+
 
 class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
     """Serialisation of a kernel, and its name, with the locator of this cache."""
@@ -152,6 +165,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Use the folder of this combination of types; the compiler's lock is held meanwhile."""
         variants = digest_of_variants(self._source, _kinds(signature))
         place = self._root / _version(self._source, variants)
+        _used.add(place)
         if place != self._place:
             self._place = place
             super().__init__(self._py_func)
