@@ -29,7 +29,7 @@ from tests.support.paths import DOCS
 
 FOLDER = DOCS / "vectors"
 
-FORMAT = "schedfarm-vectors 1"
+FORMAT = "schedfarm-vectors 2"
 
 DRAWN = "lublin"
 """Name of the file with draws of a model."""
@@ -52,9 +52,9 @@ CLOCKS = {"instant": "", "per-event": ",events=per-event"}
 """Clocks by name, and the option that selects each."""
 
 
-def sha256(starts: list[int]) -> str:
-    """Return the digest of starts: of their decimals, a line each."""
-    return hashlib.sha256("".join(f"{start}\n" for start in starts).encode()).hexdigest()
+def sha256(content: object) -> str:
+    """Return the digest of plain values: of their JSON with sorted keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def jobs_of(work: Workload) -> dict[str, list[int]]:
@@ -87,13 +87,12 @@ def vector(
         "epoch": work.epoch,
         "jobs": jobs_of(work),
         "starts": starts,
-        "sha256": sha256(starts),
         "source": source,
         "proven": [*proofs, "kernel", "reference", *(["audit"] if judged else [])],
     }
-    text = json.dumps([found[key] for key in IDENTITY], sort_keys=True)
-    name = hashlib.sha256(text.encode()).hexdigest()[:10]
-    return {"id": f"{work.platform.name}-{name}", **found}
+    name = sha256([found[key] for key in IDENTITY])[:10]
+    named = {"id": f"{work.platform.name}-{name}", **found}
+    return {**named, "sha256": sha256(named)}
 
 
 def by_hand(platform: str) -> Iterator[dict[str, Any]]:
