@@ -101,7 +101,7 @@ def unfold(store: Store, data: Data | None = None) -> Any:
         ``trace`` and ``policy`` have the names as written in the campaign, and each axis is a
         dimension after the one that it belongs to, with its values as coordinates, numbers
         ascending. A policy that an axis does not concern has the same values all along it.
-        Combinations that the store does not have are NaN. Without axes the data as they are.
+        Combinations that the store lacks are NaN. Without axes the data are unchanged.
 
     Raises
     ------
@@ -161,8 +161,9 @@ def narrowed(
 ) -> dict[str, Labels]:
     """Return the labels of the traces and policies at values of axes, to restrict a query to.
 
-    trace, policy: labels of the store, or names as written in the campaign, which are all labels
-    that an axis has made of them. A policy that an axis does not concern is at all of its values.
+    trace, policy: labels of the store, or names as written in the campaign, which stand for all
+    labels that an axis has made of them. A policy that an axis does not concern is at all of its
+    values.
     """
     origins, known = origins_of(store), axes_of(store)
     for axis, value in at.items():
@@ -219,7 +220,7 @@ def axis_named(store: Store, axis: str | None) -> str:
 
 
 Cells: TypeAlias = dict[str, dict[str, tuple[str, str]]]
-"""By trace as written and label of a value, the store's labels of trace and policy."""
+"""The store's labels of trace and policy, by trace as written and label of a value."""
 
 
 def across(
@@ -227,8 +228,8 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary whose policies are the values of an axis, these values, and their cells.
 
-    where: labels of the traces and policies, which leave one policy, and one value of each other
-    axis. It has no log if a trace is a model, of which resample 0 is one more draw.
+    where: labels of traces and policies that leave one policy, and one value of each other axis. A
+    summary has no log if a trace is a model, whose resample 0 is one more draw.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)
@@ -242,7 +243,7 @@ def across(
         if other != axis and other in found.dims:
             if found.sizes[other] > 1:
                 raise StoreError(
-                    f"axis {other!r} has several values; give one to compare those of {axis!r} at: "
+                    f"axis {other!r} has several values; give one to compare {axis!r} at: "
                     f"{', '.join(map(str, found[other].values))}"
                 )
             found = found.isel({other: 0}, drop=True)
@@ -295,7 +296,7 @@ def lines_along(
 
 
 NOT_ACROSS = ("labels", "precision")
-"""Attributes of a summary that are of its policies."""
+"""Attributes of a summary that concern its policies."""
 
 
 def value_label(axis: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a band is: which samples count, and which numbers stand for them."""
+"""Rules of bands: the samples that count, and the numbers that represent them."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ INTERVAL = ("low", "mean", "high")
 """Labels of an interval of the mean."""
 
 TRIM = 0.1
-"""Share left out on each side unless another is asked for."""
+"""Default share of samples left out on each side."""
 
 TRIMMED_FROM = 10
-"""Samples from which on a band is trimmed unless another kind is asked for: of fewer, a tenth on
-each side is less than one sample, and two of four would stand for all."""
+"""Fewest samples for which a band is trimmed by default: with fewer, a tenth on each side is less
+than one sample, and two of four would represent all."""
 
 QUANTILES = (0.1, 0.5, 0.9)
-"""The quantiles of a band unless others are asked for."""
+"""Default quantiles of a band."""
 
 LEVEL = 0.9
-"""Level of an interval unless another is asked for."""
+"""Default level of an interval."""
 
 LEAST_SAMPLES = 2
-"""Samples that must remain for a band: one sample would give a band of no width, which would look
+"""Samples that must remain for a band: one would give a band of width zero, which would look
 like certainty."""
 
 ROUNDING = 9
-"""Decimals kept of (n - 1) x trim before rounding up, and of a rank before asking whether it is
+"""Decimals kept of (n - 1) x trim before rounding up, and of a rank before checking whether it is
 whole: 70 x 0.1 is 7.000000000000001 in binary."""
 
 
 class BandRule(ABC):
-    """Say how samples become a band: what every kind of band rule answers."""
+    """Define the interface of band rules, which reduce samples to a band."""
 
     kind: ClassVar[str]
     """Its name."""
 
     dimension: ClassVar[str] = "band"
-    """The dimension along which a band's numbers stand."""
+    """The dimension of a band's numbers."""
 
     whole: ClassVar[bool] = False
-    """Whether whole samples are left out, so that ranks are of what decides which."""
+    """Whether whole samples are left out; ranks are then those of the deciding numbers."""
 
     @property
     @abstractmethod
@@ -69,11 +69,11 @@ class BandRule(ABC):
 
     @abstractmethod
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        """Describe the numbers of n samples, and their expected coverage."""
 
     @abstractmethod
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return from which to which of n samples, counted in ascending order, a band reaches.
+        """Return the first and the last rank that a band of n samples spans, in ascending order.
 
         Fractions lie between two samples; NaN where n samples give no band.
         """
@@ -87,19 +87,19 @@ class BandRule(ABC):
         fewest, most : int
             Samples of the cells with the fewest and with the most.
         by : str
-            What whole samples are ranked by, where the rule leaves some out.
+            The quantity that ranks whole samples, if the rule leaves some out.
         """
 
     @abstractmethod
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into a band along the last axis.
+        """Reduce samples along the last axis to a band along the last axis.
 
         Parameters
         ----------
         values : float64[..., s]
-            One number a sample; NaN where there is none.
+            One number per sample; NaN if missing.
         rank_by : float64[..., s], optional
-            What decides which whole samples are best and worst; by default the values.
+            Numbers by which whole samples are best and worst; by default the values.
 
         Returns
         -------
@@ -113,22 +113,22 @@ class BandRule(ABC):
         return LEAST_SAMPLES
 
     def fitting(self, n: int) -> BandRule:
-        """Return the rule to use where the cell with the most samples has n."""
+        """Return the rule for a store whose largest cell has n samples."""
         return self
 
     def coverage(self, n: npt.ArrayLike) -> Float64:
-        """Return the share of the population of samples that a band of n can be expected to hold.
+        """Return the expected share of the population of samples within a band of n samples.
 
-        Between the i-th and the k-th of n independent samples lie, in expectation, (k - i) /
-        (n + 1) of all that could have been drawn, whatever their continuous distribution (David and
-        Nagaraja, Order Statistics, 2003, section 2.5). Between interpolated ranks this is the share
-        for uniform samples, and about that for others. NaN where there is no band.
+        In expectation, (k - i) / (n + 1) of all possible samples lie between the i-th and the k-th
+        of n independent ones, for any continuous distribution (David and Nagaraja, Order
+        Statistics, 2003, section 2.5). Between interpolated ranks this is the share for uniform
+        samples, and approximate for others. NaN without a band.
         """
         first, last = self.ranks(n)
         return np.asarray((last - first) / (np.asarray(n) + 1))
 
     def attrs(self, n: int) -> dict[str, Any]:
-        """Return what a result of n samples says of the rule that made it."""
+        """Return the attributes of a result of n samples that describe its rule."""
         first, last = (float(x) for x in self.ranks(n))
         said = {"kind": self.kind, **self.options, "samples": ranks_text(first, last, n)}
         share = float(self.coverage(n))
@@ -137,10 +137,10 @@ class BandRule(ABC):
 
 
 class _Band(BandRule):
-    """What bands of samples share, unlike an interval of their mean."""
+    """Common part of bands of samples, as opposed to an interval of their mean."""
 
     line: ClassVar[str]
-    """What the line of a figure is."""
+    """Meaning of the line of a figure."""
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
         """Return a caption for line and band of cells with `fewest` to `most` samples.
@@ -177,7 +177,7 @@ class _Band(BandRule):
         return min(enough), max(enough)
 
     def span(self, n: int) -> str:
-        """Say which of n samples a band reaches over, and what these can be expected to hold.
+        """Describe the samples that a band of n spans, and their expected coverage.
 
         Examples
         --------
@@ -205,10 +205,10 @@ class Trimmed(_Band):
     Parameters
     ----------
     trim : float
-        Share left out on each side, 0 <= trim < 0.5. The samples that stay are those within the
-        trim to 1 - trim percentile range of the samples, so ceil((n - 1) x trim) go on each side:
-        one for 2 to 11 samples at 0.1, two for 12 to 21. Of what else could have been drawn those
-        that stay hold less: `coverage`.
+        Share left out on each side, 0 <= trim < 0.5. The remaining samples are those within the
+        trim to 1 - trim percentile range, so ceil((n - 1) x trim) are left out on each side: one
+        for 2 to 11 samples at 0.1, two for 12 to 21. They cover a smaller share of all possible
+        samples: `coverage`.
 
     Raises
     ------
@@ -249,16 +249,16 @@ class Trimmed(_Band):
         return n
 
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        """Describe the numbers of n samples, and their expected coverage."""
         return f"lowest, mean and highest of {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        """Return the first and the last rank that a band of n samples spans."""
         gone = left_out(n, self.trim)
         return _ranks(gone + 1, np.asarray(n) - gone)
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into lowest, mean and highest along the last axis."""
+        """Reduce samples along the last axis to lowest, mean and highest."""
         keep = kept(values if rank_by is None else rank_by, self.trim)
         return low_mean_high(np.where(keep, values, np.nan))
 
@@ -282,11 +282,11 @@ class TrimmedMedian(Trimmed):
         return ["low", "median", "high"]
 
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        """Describe the numbers of n samples, and their expected coverage."""
         return f"lowest and highest of {self.span(n)}, and the median of all"
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into lowest, median of all, and highest."""
+        """Reduce samples along the last axis to lowest, median of all, and highest."""
         band = super().reduce(values, rank_by)
         band[..., 1] = quantiles(values, [0.5])[..., 0]
         return band
@@ -316,21 +316,21 @@ class Range(_Band):
         return {}
 
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        """Describe the numbers of n samples, and their expected coverage."""
         return f"least, median and largest of {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        """Return the first and the last rank that a band of n samples spans."""
         return _ranks(np.ones_like(n), np.asarray(n))
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into least, median and largest along the last axis."""
+        """Reduce samples along the last axis to least, median and largest."""
         return quantiles(values, (0.0, 0.5, 1.0))
 
 
 @dataclass(frozen=True)
 class Automatic(Trimmed):
-    """Take what the number of samples allows: trimmed from `TRIMMED_FROM` on, below it the range.
+    """Choose by the number of samples: trimmed from `TRIMMED_FROM` on, the range below it.
 
     Examples
     --------
@@ -346,7 +346,7 @@ class Automatic(Trimmed):
         return LEAST_SAMPLES
 
     def fitting(self, n: int) -> BandRule:
-        """Return the rule to use where the cell with the most samples has n."""
+        """Return the rule for a store whose largest cell has n samples."""
         return Range() if n < TRIMMED_FROM else Trimmed(self.trim)
 
 
@@ -392,30 +392,30 @@ class Quantiles(_Band):
         return {"q": list(self.q)}
 
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are, and what they can be expected to hold."""
+        """Describe the numbers of n samples, and their expected coverage."""
         return f"{', '.join(f'{100 * x:g}' for x in self.q)} % quantiles, {self.span(n)}"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return from which to which of n samples, counted in ascending order, a band reaches."""
+        """Return the first and the last rank that a band of n samples spans."""
         most = np.asarray(n) - 1
         return _ranks(1 + most * self.q[0], 1 + most * self.q[-1])
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into quantiles along the last axis."""
+        """Reduce samples along the last axis to quantiles."""
         return quantiles(values, self.q)
 
 
 @dataclass(frozen=True)
 class Interval(BandRule):
-    """Take the mean of all samples and Student's interval of it: no band of samples.
+    """Take the mean of all samples and its Student's interval, which is not a band of samples.
 
-    It states how well this number of samples determines the mean of all possible samples, and grows
-    narrower with their number; a band says how samples differ, and does not.
+    The interval states how well this number of samples determines the mean of all possible samples,
+    and narrows as their number grows. A band describes how samples differ, and does not narrow.
 
     Parameters
     ----------
     level : float
-        The share of such intervals that hold the mean, of samples normally distributed,
+        The share of such intervals that contain the mean, for normally distributed samples,
         0 < level < 1.
 
     Raises
@@ -448,7 +448,7 @@ class Interval(BandRule):
         return {"level": self.level}
 
     def describe(self, n: int) -> str:
-        """Say what the numbers of n samples are."""
+        """Describe the numbers of n samples."""
         return f"mean of {n} samples and its {100 * self.level:g} % interval (Student's t)"
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
@@ -457,15 +457,15 @@ class Interval(BandRule):
         return f"Line: mean of {samples}\nBand: its {100 * self.level:g} % interval (Student's t)"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return the first and the last of n samples: all stand behind the mean."""
+        """Return the first and the last rank of n samples: all contribute to the mean."""
         return _ranks(np.ones_like(n), np.asarray(n))
 
     def coverage(self, n: npt.ArrayLike) -> Float64:
-        """Return NaN: an interval of the mean holds no share of the samples."""
+        """Return NaN: an interval of the mean has no coverage of samples."""
         return np.full(np.shape(n), np.nan)
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
-        """Turn samples along the last axis into low end, mean and high end along the last axis."""
+        """Reduce samples along the last axis to low end, mean and high end."""
         from scipy.special import stdtrit
 
         here = np.isfinite(values)
@@ -483,14 +483,14 @@ def band_rule(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> BandRule:
-    """Return the band rule of a name; of its options it takes its own.
+    """Return the band rule of a name; options of other rules are ignored.
 
     Parameters
     ----------
     kind : {"auto", "trimmed", "range", "quantile", "interval"}
         An `Automatic`, a `Trimmed`, a `Range`, a `Quantiles` or an `Interval`.
     trim, q, level
-        As for these.
+        Options of these classes.
 
     Raises
     ------
@@ -510,7 +510,7 @@ def band_rule(
 
 
 def ranks_text(first: float, last: float, n: int) -> str:
-    """Say which of n samples stand behind a number.
+    """Describe the ranks of the samples, of n, behind a number.
 
     Examples
     --------
@@ -521,7 +521,7 @@ def ranks_text(first: float, last: float, n: int) -> str:
 
 
 def _rank(x: float) -> str:
-    """Write a rank among samples with three digits, or all of its whole ones.
+    """Write a rank among samples with three digits, or with all digits of its integer part.
 
     Examples
     --------
@@ -532,9 +532,9 @@ def _rank(x: float) -> str:
 
 
 def share_text(first: float, last: float, share: float) -> str:
-    """Write the share of all samples that a band between two ranks is expected to hold.
+    """Write the expected share of all samples within a band between two ranks.
 
-    Between interpolated ranks it depends on the distribution, if little: it is called "about".
+    Between interpolated ranks it depends slightly on the distribution, hence "about".
 
     Examples
     --------
@@ -565,7 +565,7 @@ def left_out(n: npt.ArrayLike, trim: float) -> Int64:
 
 
 def kept(values: Float64, trim: float) -> Bool:
-    """Tell which samples stay when the best and the worst go; NaN never stays, ties go by place.
+    """Return the mask of samples within the trim; NaN is outside, ties are broken by index.
 
     Examples
     --------
@@ -592,7 +592,7 @@ def low_mean_high(values: Float64) -> Float64:
     low = np.where(here, values, np.inf).min(axis=-1, initial=np.inf)
     high = np.where(here, values, -np.inf).max(axis=-1, initial=-np.inf)
     mean = np.where(here, values, 0.0).sum(axis=-1) / np.maximum(n, 1)
-    # Summing can leave the mean of equal samples one rounding step outside of them.
+    # By summation, the mean of equal samples can lie one rounding step outside their range.
     band = np.stack([low, np.clip(mean, low, np.maximum(low, high)), high], axis=-1)
     return np.where((n >= LEAST_SAMPLES)[..., None], band, np.nan)
 
@@ -609,6 +609,6 @@ def quantiles(values: Float64, q: Sequence[float]) -> Float64:
     if not values.size:
         return np.full((*values.shape[:-1], len(q)), np.nan)
     enough = (here.sum(axis=-1) >= LEAST_SAMPLES)[..., None]
-    # An all-NaN row makes numpy warn; such rows are NaN in the end anyway.
+    # An all-NaN row makes numpy warn; its result is NaN in any case.
     rows = np.where(enough, np.where(here, values, np.nan), 0.0)
     return np.where(enough, np.moveaxis(np.nanquantile(rows, q, axis=-1), 0, -1), np.nan)

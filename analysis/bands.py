@@ -1,8 +1,8 @@
 """Bands of a store: over the resamples, and week by week.
 
-Every answer is a dataset with the metric on a labelled dimension that says what its numbers are
-(``band``, ``quantile`` or ``interval``), and, per cell, the ranks and the number of the samples
-used, the expected share of all samples within them, and the log's own value.
+Every answer is a dataset with the metric on a labelled dimension that names its numbers (``band``,
+``quantile`` or ``interval``), and, per cell, the ranks and the number of the samples used, the
+expected share of all samples within them, and the log's own value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from schedfarm.analysis.store import (
 )
 
 WEEKLY = "week_"
-"""Prefix of the variables that hold one number a week."""
+"""Prefix of the variables with one number per week."""
 
 RESAMPLE = "resample"
 """The dimension of the log itself and its samples."""
@@ -40,7 +40,7 @@ OFFERED = "offered_load"
 """The summary's offered load as measured."""
 
 RANKED_BY = "their mean over all jobs"
-"""What decides which whole samples of a weekly band are the best and the worst."""
+"""The quantity that ranks whole samples of a weekly band."""
 
 MEANINGS = {
     "n": "samples with a value, over {over}",
@@ -96,15 +96,15 @@ def bands(
         ``missing``, the samples with a value and without; ``first`` and ``last``, the ranks of the
         samples that the numbers span; ``coverage``, the share of the population of samples that
         these can be expected to hold, which no interval has; ``least`` and ``most`` of all samples;
-        and ``log``, the value of the log itself, where the store has it. A metric's further
-        dimension, such as ``origin``, stays, before ``policy``. The attributes say the same in
+        and ``log``, the value of the log itself, if the store has it. A metric's further dimension,
+        such as ``origin``, stays, before ``policy``. The attributes contain the same in
         words.
 
     Raises
     ------
     StoreError
         If the store cannot be read, a name is unknown, or the metric holds no numbers; a
-        `TooFewSamplesError`, if no cell has samples enough.
+        `TooFewSamplesError`, if no cell has enough samples.
 
     Examples
     --------
@@ -142,9 +142,10 @@ def weekly_bands(
     The figure 1 of Carastan-Santos et al. 2019. With the trimmed rule the best and the worst
     are whole samples, chosen per load and policy by their mean over all jobs; the band at each
     week is then lowest, mean and highest of the samples that stay, and ranks and coverage are of
-    those means over all jobs. All other kinds are taken at each week on its own, over all
-    samples. A sample's last entry, which holds every job that ended later, counts in that mean
-    over all jobs, but is left out of the result: a line would leap.
+    week is then lowest, mean and highest of the remaining samples, and ranks and coverage refer to
+    those means over all jobs. All other kinds are computed separately for each week, over all
+    samples. A sample's last entry, which includes all jobs that ended later, counts in that mean
+    over all jobs, but is left out of the result, since a line would jump there.
 
     Parameters
     ----------
@@ -163,9 +164,10 @@ def weekly_bands(
     Returns
     -------
     Dataset
-        The metric on (load, policy, week, band) or (..., quantile), NaN where no two samples
-        have ended a job yet, and after the weeks of submissions at that load; on (load, policy)
-        what `bands` has there, of the means over all jobs; but ``log`` on (load, policy, week).
+        The metric on (load, policy, week, band) or (..., quantile), NaN where fewer than two
+        samples have ended a job yet, and after the weeks of submissions at that load; on (load,
+        policy) the variables of `bands`, for the means over all jobs; but ``log`` on (load, policy,
+        week).
         With one load its dimension is a scalar coordinate.
 
     Raises
@@ -214,14 +216,14 @@ def all_weekly_bands(
     load: Labels = None,
     policy: Labels = None,
 ) -> list[xr.Dataset]:
-    """Reduce a metric to weekly bands of each trace that has samples enough.
+    """Reduce a metric to weekly bands of each trace with enough samples.
 
     Parameters
     ----------
     store, metric, kind, trim, q, level
         As in `weekly_bands`.
     trace, load, policy : optional
-        The only ones to take, as in `bands`.
+        Restriction, as in `bands`.
 
     Returns
     -------
@@ -232,7 +234,7 @@ def all_weekly_bands(
     Raises
     ------
     StoreError
-        As `weekly_bands`; of too few samples, if no trace has enough.
+        As `weekly_bands`; for too few samples only if no trace has enough.
     """
     traces = [str(name) for name in open_summary(store)["trace"].values]
     traces = known_labels("trace", trace, traces)
@@ -286,7 +288,7 @@ def weekly_log(
     line = _log_line(group, metric)
     if not bool(line.notnull().any()):
         raise TooFewSamplesError(
-            f"no cell of the log of trace {trace!r} is there; run its campaign"
+            f"no cell of the log of trace {trace!r} is finished; run its campaign"
         )
     line.attrs = _weekly_attrs(store, group, metric)
     return xr.Dataset({"log": line}, attrs={"metric": metric, "trace": trace})
@@ -303,7 +305,7 @@ def _at(band: xr.Dataset, values: xr.DataArray) -> xr.DataArray:
 
 
 def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | None:
-    """Return the metric of the logs themselves, NaN of a model; None where there is none."""
+    """Return the metric of the logs themselves, NaN for a model; None without any."""
     known = summary["trace"].values.tolist() if "trace" in summary.dims else [""]
     there = [has_log(store, trace) for trace in known]
     if not any(there):
@@ -315,7 +317,7 @@ def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | N
 
 
 def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Dataset:
-    """Add what offered load the samples of each (trace, load) have, and the log."""
+    """Add the offered loads of the samples of each (trace, load), and of the log."""
     load = summary.get(OFFERED)
     if load is None or not {RESAMPLE} < set(load.dims) <= {RESAMPLE, *band.dims}:
         return band
@@ -333,7 +335,7 @@ def _weekly(store: Store, trace: str, metric: str, load: float | str | None) -> 
     check_held(group, f"{WEEKLY}jobs")
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
     check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
-    # Only these, read once: with the arrays of jobs bands took 1.35 times as long.
+    # Only these are read, once: with the arrays of jobs, bands took 1.35 times as long.
     group = group[[name for name in (f"{WEEKLY}jobs", WEEKLY + metric, "weeks") if name in group]]
     if load is not None:
         group = group.sel(load=known_label("load", load, group["load"].values.tolist()))
@@ -346,7 +348,7 @@ def _log_line(group: xr.Dataset, metric: str) -> xr.DataArray:
 
 
 def _drawn_weeks(means: xr.DataArray, group: xr.Dataset) -> xr.DataArray:
-    """Leave out the entry of what ended after the weeks of submissions: a line would leap."""
+    """Leave out the entry of jobs that ended after the weeks of submissions: a line would jump."""
     weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
     return means.where(means["week"] <= weeks).isel(week=slice(int(weeks.max())))
 
@@ -370,7 +372,7 @@ def _floats(values: xr.DataArray) -> xr.DataArray:
 
 def _cumulative(group: xr.Dataset, metric: str) -> xr.DataArray:
     jobs = group[f"{WEEKLY}jobs"].clip(min=0)
-    # NaN in a week with jobs stays NaN from there on: the sum is then not known.
+    # NaN in a week with jobs stays NaN from there on, since the sum is then unknown.
     sums = (group[WEEKLY + metric].where(jobs > 0, 0.0) * jobs).cumsum("week", skipna=False)
     ended = jobs.cumsum("week")
     means = (sums / ended.where(ended > 0)).assign_coords(week=group["week"])

@@ -1,4 +1,4 @@
-"""Comparisons of policies over the same samples: how much better, for whom, and how surely."""
+"""Comparisons of policies over the same samples: gains, groups of jobs, and intervals."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
 METRICS = ("wait", "bounded_slowdown")
-"""Metrics of a comparison by default, of those that the store has."""
+"""Default metrics of a comparison, as far as the store has them."""
 
 LEVEL = 0.9
 
@@ -107,24 +107,24 @@ def compare(
         Metrics of the summary, or of each participant of a network, such as ``origin_wait``; by
         default ``wait`` and ``bounded_slowdown``.
     trace, load : optional
-        The only ones to compare, as in `bands`.
+        Restriction, as in `bands`.
     level : float
-        Share of such intervals that hold the true value, above 0 and below 1.
+        Share of such intervals that contain the true value, above 0 and below 1.
 
     Returns
     -------
     Dataset
         On (metric, trace, load, policy): ``mean`` and ``baseline_mean`` over the pairs, in the
         metric's units; ``difference`` and ``ratio`` of policy to baseline, with ``bound`` (low,
-        estimate, high) as last dimension: a studentised bootstrap interval, Student's below five
-        pairs; ``p``, two-sided, of no ratio other than 1, and ``p_holm``, corrected for the number
-        of policies; ``better``, the share of pairs in which the policy is better, on ``bound``
-        (Wilson's interval); ``pairs``, and ``correlation``, that of the pairs' values (NaN below
-        five pairs); ``ratio_of_log``, the ratio in the log itself; ``logged``,
-        the mean over the same samples with the waits that their jobs had in the log, at its own
-        load; and with ``resample`` as last dimension ``sample_ratio``, that of each pair. On
-        (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the ratios,
-        on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
+        estimate, high) as last dimension: a studentised bootstrap interval, Student's for fewer
+        than five pairs; ``p``, two-sided, for the hypothesis that the ratio is 1, and ``p_holm``,
+        corrected for the number of policies; ``better``, the share of pairs in which the policy is
+        better, on ``bound`` (Wilson's interval); ``pairs``, their number, and ``correlation`` of
+        their values (NaN for fewer than five pairs); ``ratio_of_log``, the ratio in the log itself;
+        ``logged``, the mean over the same samples with the waits that their jobs had in the log, at
+        its own load; and, with ``resample`` as last dimension, ``sample_ratio``, the ratio of each
+        pair. On (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the
+        ratios, on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
         baseline: ``rank``, the mean over the traces of the mean rank over the loads, 1 the best;
         ``critical_difference`` on metric (Nemenyi), NaN for a single trace. Attributes of the
         dataset: ``baseline`` and ``level``; coordinates ``units``, ``long_name`` and ``better_is``
@@ -172,8 +172,8 @@ def compare_values(
 ) -> xr.Dataset:
     """Compare the values of an axis of the campaign under one policy, sample by sample.
 
-    Samples are paired: the jobs of a sample are the same at all sizes of the machine and all
-    options of a policy. At the values of other keys of traces, such as ``weeks``, they are not.
+    Samples are paired: the jobs of a sample are the same at all sizes of the machine and for all
+    options of a policy. They differ at the values of other keys of traces, such as ``weeks``.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def compare_values(
     at : mapping, optional
         Value of each other axis.
     metrics, load, level
-        As in `compare`; of metrics those of the summary.
+        As in `compare`; metrics of the summary only.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def compare_values(
     Raises
     ------
     StoreError
-        As `compare`; if there is no such axis or value, or another axis or the policy is open.
+        As `compare`; if there is no such axis or value, or another axis or the policy is not fixed.
 
     Examples
     --------
@@ -275,9 +275,9 @@ def _precision(summary: xr.Dataset) -> dict[str, Any]:
 
 
 def _values(store: Store, metric: str) -> dict[str, xr.DataArray]:
-    """Return a metric on cells, by label: one array for each place on a further dimension.
+    """Return a metric on cells by label: one array per index of a further dimension.
 
-    Such as ``origin_wait, north`` for the participant ``north`` of a network.
+    An example is ``origin_wait, north`` for the participant ``north`` of a network.
     """
     summary = open_metric(store, metric)
     cells = {"resample", *CELL}
@@ -361,7 +361,7 @@ def _of_cell(
 
 
 def _on_cells(cells: Mapping[tuple[str, ...], Mapping[str, Any]], asked: _Question) -> xr.Dataset:
-    """Lay found values out on (trace, load, policy), intervals on a further dimension."""
+    """Return found values on (trace, load, policy), with intervals on a further dimension."""
     shape = (len(asked.traces), len(asked.loads), len(asked.policies))
     data = {}
     for name, example in next(iter(cells.values())).items():
@@ -437,14 +437,14 @@ def losers(
     by: str = "user",
     names: Mapping[str, Mapping[int, str]] | None = None,
 ) -> list[pd.DataFrame]:
-    """Return how the groups of jobs fare under each compared policy, by trace and load.
+    """Return the changes of groups of jobs under each compared policy, by trace and load.
 
     Parameters
     ----------
     store : path or DataTree
         The store that `compare` read.
     found : Dataset
-        The result of `compare`; of its metrics the first that jobs have decides (``wait`` or
+        The result of `compare`; its first metric of single jobs is used (``wait`` or
         ``bounded_slowdown``).
     by : str
         A way to group jobs, as in `changes`.
@@ -454,13 +454,13 @@ def losers(
     Returns
     -------
     list of DataFrame
-        One for each trace, load and policy, as `changes` gives it; empty where no metric of the
-        comparison is one of single jobs.
+        One for each trace, load and policy, as `changes` gives it; empty if the comparison has no
+        metric of single jobs.
 
     Raises
     ------
     StoreError
-        As `changes`, such as of a store without single jobs.
+        As `changes`, such as for a store without single jobs.
     """
     metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
     if metric is None:
@@ -497,7 +497,7 @@ def traces_of(found: xr.Dataset) -> list[str]:
 
 
 def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
-    """Return what limits a comparison, a sentence each.
+    """Return the limitations of a comparison, one sentence each.
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
 
 
 def _alike(found: xr.Dataset) -> Iterator[str]:
-    """Say, by metric, where pairs are so alike that an interval may be too short."""
+    """Report, by metric, pairs so highly correlated that an interval may be too short."""
     for metric, of in found["correlation"].groupby("metric", squeeze=False):
         alike = (of > ALIKE).values
         if alike.any():

@@ -1,4 +1,4 @@
-"""What all figures share: styles, panels of bands, and files that appear whole or not at all."""
+"""Common parts of figures: styles, panels of bands, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARKERS = "osD^vPX"
 """Markers that tell points apart without colour."""
 
 LAID_OUT: dict[str, Any] = {"figure.constrained_layout.use": False}
-"""Takes the layout away from a figure that has it."""
+"""Layout engine that replaces the layout of a figure."""
 
 FILL, EDGE = 0.13, 0.8
 """Opacity of a band, so that four may overlap, and of its edges."""
@@ -46,7 +46,7 @@ EDGE_WIDTH = 0.7
 """Line width of a band's edges, points."""
 
 OWN: dict[str, Any] = {"linestyle": ":", "linewidth": 1.4}
-"""How the line of the log itself differs from that of its samples, which has the same colour."""
+"""Style of the log's line, which has the colour of the line of its samples."""
 
 OWN_MARK: dict[str, Any] = {
     "color": "black",
@@ -60,25 +60,25 @@ OWN_MARK: dict[str, Any] = {
 """Mark of a number without a line of its samples."""
 
 OWN_LABEL = "the log itself"
-"""What the legend calls it."""
+"""Its name in the legend."""
 
 STRIP, STRIP_COLOR = 0.12, "0.94"
-"""Width of the strip of numbers over all jobs, of the weeks' width, and what it is filled with."""
+"""Width of the strip of numbers over all jobs, relative to the weeks', and its fill."""
 
 WHOLE_MARK: dict[str, Any] = {"marker": "o", "markersize": 4.0, "linestyle": "none", "zorder": 4}
-"""How a number over all jobs looks."""
+"""Style of a number over all jobs."""
 
 LEGEND_COLUMNS = 5
-"""Policies side by side in the legend."""
+"""Columns of policies in the legend."""
 
 LEGEND_LETTERS = 100
-"""Letters side by side in the legend, where it has long labels."""
+"""Characters per row of a legend with long labels."""
 
 POLICY_LETTERS = 44
-"""Most letters of a policy in a figure: an order may be an expression of any length."""
+"""Most characters of a policy in a figure: an order may be an expression of any length."""
 
 THIN_SPACE = "\N{THIN SPACE}"
-"""Sets thousands apart."""
+"""Separator of thousands."""
 
 HOUR = 3600
 """Seconds in the unit of axes of long times."""
@@ -88,7 +88,7 @@ METADATA: dict[str, dict[str, None]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None},
 }
-"""What is kept out of a file, by its kind, so that the same store gives the same bytes."""
+"""Metadata left out of a file, by its kind, so that the same store gives the same bytes."""
 
 
 def canvas(width: float, height: float) -> Figure:
@@ -104,14 +104,14 @@ def canvas(width: float, height: float) -> Figure:
 def name_panel(axes: Axes, title: str) -> None:
     """Set a panel's title directly above it, clear of the numbers of its axis.
 
-    matplotlib, left to find out whether one does, looks at all numbers of the axis three times
-    more: 7 % of what a report of many panels takes.
+    matplotlib's automatic position looks at all numbers of the axis three more times: 7 % of the
+    time of a report with many panels.
     """
     axes.set_title(title, y=1.0)
 
 
 def policy_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
-    """Return each policy's line style: by its place on the axis, of the style sheet in force."""
+    """Return each policy's line style, by its index on the axis and the current style sheet."""
     from matplotlib import rcParams
 
     cycle = list(rcParams["axes.prop_cycle"])
@@ -128,7 +128,7 @@ def curve_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def thin_spaced(x: float, _: object = None) -> str:
-    """Write a number of an axis, thousands set apart.
+    """Write a number of an axis with separated thousands.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def thin_spaced(x: float, _: object = None) -> str:
 def save(figure: Figure, path: Path, *sheets: Path) -> None:
     """Write a figure, without date or program name; the file appears whole or not at all.
 
-    It is laid out and written in `STYLE` and the other style sheets in which it was drawn.
+    `STYLE` and the other style sheets with which it was drawn apply to layout and output.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def save(figure: Figure, path: Path, *sheets: Path) -> None:
 
 
 def _lay_out(figure: Figure) -> None:
-    # Left to matplotlib, which draws the whole once more for it: a third of the time.
+    # matplotlib would draw the whole figure again for it: a third of the time.
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -170,7 +170,7 @@ def _lay_out(figure: Figure) -> None:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """Return where a figure goes.
+    """Return the path of a figure.
 
     Raises
     ------
@@ -270,11 +270,11 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
     axes : Axes
         Where.
     x : float or float[k]
-        Where along the axis.
+        Positions on the axis.
     of : Dataset
         ``low``, ``median``, ``high`` and ``log``, a number each or k.
     color : str
-        Of the lines.
+        Colours of the lines.
     """
     axes.vlines(x, of["low"].values, of["high"].values, color=color, linewidth=5)
     axes.plot(x, of["median"].values, "o", color="black", markersize=3.5, zorder=4)
@@ -327,7 +327,7 @@ def whole_marks(
     bands : DataArray or None
         On policy and a last dimension of three: low, middle and high.
     own : DataArray or None
-        Of the log itself, on policy.
+        Numbers of the log itself, on policy.
     styles : mapping
         As for `band_panel`.
     """
@@ -353,9 +353,9 @@ def whole_marks(
 
 
 def shown_policies(policies: Iterable[object]) -> list[str]:
-    """Return the labels of policies in a figure: of a long one only beginning and end.
+    """Return the labels of policies in a figure.
 
-    Those that look alike then are numbered.
+    A long label is reduced to its beginning and end, and numbered if ambiguous.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def shown_policies(policies: Iterable[object]) -> list[str]:
 
 
 def legend_columns(labels: Sequence[str], most: int = LEGEND_COLUMNS) -> int:
-    """Return the number of columns of a legend, at most so many, that fit side by side."""
+    """Return the number of columns of a legend, at most the given number, that fit."""
     longest = max(map(len, labels))
     fitting = LEGEND_LETTERS // longest if longest > LEGEND_LETTERS // 3 else most
     return min(len(labels), most, max(1, fitting))
@@ -381,7 +381,7 @@ def legend_columns(labels: Sequence[str], most: int = LEGEND_COLUMNS) -> int:
 def policy_legend(
     figure: Figure, styles: Styles, *, bands: bool = True, own: bool = False, words: str = ""
 ) -> None:
-    """Put below all panels what is drawn: bands or lines of the log of each policy, and words."""
+    """Put a legend below all panels: bands or lines of the log of each policy, and a caption."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -396,7 +396,7 @@ def policy_legend(
     elif own:
         handles.append(dotted)
         labels.append(OWN_LABEL)
-        # Next to each other, not one over the other as a band and its line.
+        # Next to each other, not on top of each other like a band and its line.
         handlers[handles[-1]] = HandlerTuple(ndivide=None, pad=0.3)
     figure.legend(
         handles,

@@ -1,4 +1,4 @@
-"""Figures: what a store's bands look like, one function each. Nothing here needs a display."""
+"""Figures of a store's bands, one function each, without a display."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
 """Least width of a panel, height of a row, and of title and legend together, inches."""
 
 LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
-"""What a reader must know of the end of a line (docs/store-format.md)."""
+"""Note on the end of a line (docs/store-format.md)."""
 
 ALL_JOBS = "Lines: jobs that ended by the week. Marks at the right edge: all jobs, as in the table"
-"""The same where the numbers over all jobs are drawn."""
+"""The same note if the numbers over all jobs are drawn."""
 
 DOTTED = "Dotted: the log itself"
-"""What a reader must know of the lines where no others are drawn."""
+"""Note on the lines of a figure without bands."""
 
 LETTER = 0.095
-"""Room for a letter of an axis' label, with what stands above it, inches."""
+"""Height of a character of an axis' label, with the text above it, inches."""
 
 NO_BAND = "No band: too few samples"
 """The caption of a figure of logs alone."""
@@ -64,7 +64,7 @@ OPTIONS = ("trim", "q", "level")
 """Attributes of a band that describe its rule, in addition to the kind."""
 
 Panel: TypeAlias = tuple[str, xr.Dataset | None]
-"""A title, and what `weekly_bands` or `weekly_log` gave at its load; None where neither has any."""
+"""A title, and the result of `weekly_bands` or `weekly_log` at its load; None without values."""
 
 
 def weekly_bands_figure(
@@ -87,10 +87,10 @@ def weekly_bands_figure(
     The figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to
     each week; a solid line for the samples' middle, a filled band with dashed edges from their
     lowest to their highest, as `weekly_bands` gives them, and a dotted line for the log itself
-    where the store has it; that line alone where there are too few samples. Marks at the right edge
-    are the numbers over all jobs, also of those that end after the last week, as `bands` gives
-    them. Words below say which samples a band spans and how many of all it can be expected to hold.
-    A policy's colour is its place on the store's policy axis, so all figures of a store agree.
+    if the store has it; that line alone if there are too few samples. Marks at the right edge are
+    the numbers over all jobs of `bands`, which include jobs that end after the last week. The
+    caption describes the samples that a band spans, and its expected coverage.
+    A policy's colour is given by its index on the store's policy axis, in all figures alike.
 
     Parameters
     ----------
@@ -108,20 +108,20 @@ def weekly_bands_figure(
     log : bool
         Whether the metric's axis is logarithmic.
     size : tuple of float, optional
-        Width and height of the figure, inches; by default what its panels need.
+        Width and height of the figure, inches; by default as its panels need.
     trace, policy : str, optional
-        The only ones to draw, as in `analysis.bands.bands`; by default all.
+        Restriction, as in `analysis.bands.bands`; by default all.
 
     Returns
     -------
     Figure
-        Of matplotlib's object-oriented interface.
+        A figure of matplotlib's object-oriented interface.
 
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, there are neither samples enough nor the
-        log itself, or the path is of no known kind.
+        If the store cannot be read, a name is unknown, there are neither enough samples nor the log
+        itself, or the path has no known suffix.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def weekly_bands_figure(
         if target is not None:
             save(figure, target)
         else:
-            # Ticks are made by drawing; made later, they would not have the style's looks.
+            # Ticks are made by drawing; made later, they would not have the style.
             figure.draw_without_rendering()
     return figure
 
@@ -158,7 +158,7 @@ def drawn_rule(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> BandRule:
-    """Return the rule of a band that a figure can show.
+    """Return a band rule with three numbers, which a figure can show.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ def drawn_rule(
     Returns
     -------
     BandRule
-        One of three numbers.
+        A rule with three numbers.
 
     Raises
     ------
     StoreError
-        If it has other than three numbers.
+        If the rule does not have three numbers.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def figure_notes(
     trace: Labels = None,
     policy: Labels = None,
 ) -> list[str]:
-    """Say where the lines of `weekly_bands_figure` end in another order than the table has.
+    """Report panels of `weekly_bands_figure` whose lines end in another order than in the table.
 
     Parameters
     ----------
@@ -249,8 +249,8 @@ def _contradictions(panels: list[list[Panel]], policy: Labels) -> list[str]:
     if not found:
         return []
     return [
-        f"in {len(found)} of {len(drawn)} panels the lines end in another order than the table "
-        f"has, whose numbers count the jobs that ended later too; furthest in {max(found)[1]} "
+        f"in {len(found)} of {len(drawn)} panels the lines end in another order than in the "
+        f"table, whose numbers include jobs that ended later; furthest in {max(found)[1]} "
         "in the table"
     ]
 
@@ -268,7 +268,7 @@ def _order(values: Mapping[str, float], a: str, b: str) -> str:
 
 
 def _line_ends(band: xr.Dataset) -> dict[str, float]:
-    """Return the last number of each policy's line, or of the log's where it is the only one."""
+    """Return the last number of each policy's line, or of the log's if there is no other."""
     values = _panel_values(band)
     lines = _own_values(band) if values is None else values.isel({values.dims[-1]: 1}, drop=True)
     if lines is None:
@@ -282,7 +282,7 @@ def _line_ends(band: xr.Dataset) -> dict[str, float]:
 
 
 def _middles(band: xr.Dataset) -> dict[str, float]:
-    """Return each policy's number over all jobs, or the log's where it is the only one."""
+    """Return each policy's number over all jobs, or the log's if there is no other."""
     values = band.get(WHOLE)
     numbers = band.get(WHOLE_LOG) if values is None else values.isel({values.dims[-1]: 1})
     if numbers is None or numbers.dims != ("policy",):
@@ -417,13 +417,13 @@ def _draw(
 
 
 def _title(shown: list[xr.Dataset], name: str) -> str:
-    """Name the metric, and the load where it is in no panel's title."""
+    """Name the metric, and the load if no panel's title has it."""
     loads = {str(band["load"].values) for band in shown}
     return f"{name}, load {loads.pop()}" if len(loads) == 1 else name
 
 
 def _captions(shown: list[xr.Dataset]) -> list[str]:
-    """Say what lines and bands are, once for each kind that the panels have."""
+    """Describe lines and bands, once for each kind that the panels have."""
     counts: dict[str, list[int]] = {}
     rules: dict[str, BandRule] = {}
     for band in shown:

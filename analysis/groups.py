@@ -44,7 +44,7 @@ LENGTHS = {
 """Classes of run times and estimates, each with its longest, s."""
 
 UNKNOWN = -1
-"""What stands for a user, group, queue or partition that the log does not tell."""
+"""Text for a user, group, queue or partition that is missing in the log."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Grouping:
     Parameters
     ----------
     meaning : str
-        What a group is.
+        Meaning of a group.
     array : str
-        The store's array that decides it; empty where only the log says it.
+        The store's array with the groups; empty if only the log has them.
     place : callable
         From that array, int64[n], to the group of each job, int64[n].
     classes : tuple of str
-        Names of the groups in their order; empty where they are numbers of the log, of which some
-        have names, and stand by what their jobs lose together.
+        Names of the groups in their order; empty if they are numbers of the log, of which some have
+        names. Those are sorted by the total loss of their jobs.
     """
 
     meaning: str
@@ -91,14 +91,14 @@ ASKED = ("trace", "load", "policy", "baseline", "metric", "units")
 """Attributes of a frame of changes that its CSV repeats."""
 
 FELT = ("wait", "bounded_slowdown")
-"""What jobs feel, of which a group's mean is compared."""
+"""Values of jobs whose means by group are compared."""
 
 
 OF_BOTH = ("wait", "end", "state")
 """Arrays of jobs that depend on the schedule."""
 
 OF_JOB = ("number", "submit", "run", "procs")
-"""Arrays by which the jobs of two traces are the same."""
+"""Arrays that identify the jobs of two traces."""
 
 HELD = {
     *OF_BOTH,
@@ -106,7 +106,7 @@ HELD = {
     "jobs",
     *(g.array for g in GROUPINGS.values()),
 }
-"""Arrays that the changes of groups of jobs are made of."""
+"""Arrays from which the changes of groups of jobs are computed."""
 
 
 def changes(
@@ -232,7 +232,7 @@ def _samples(
     for i, label in enumerate(both[1]["resample"].values.tolist()):
         jobs = int(both[1]["jobs"][i])
         parts = [one.isel(resample=i, job=slice(jobs)) for one in both]
-        other = f"resample {label} has other jobs there; changes are of the same jobs"
+        other = f"resample {label} has other jobs there; a change is between the same jobs"
         if int(both[0]["jobs"][i]) != jobs:
             raise StoreError(other)
         of_both = [name for name in OF_BOTH if name in parts[0]]
@@ -308,7 +308,7 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Parameters
     ----------
     frame : DataFrame
-        What `changes` returned.
+        The result of `changes`.
 
     Returns
     -------
@@ -332,12 +332,12 @@ def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
     Parameters
     ----------
     frames : sequence of DataFrame
-        What calls of `changes` returned, by the same groups.
+        Results of calls of `changes` with the same grouping.
 
     Returns
     -------
     str
-        A head line and the lines of all, every digit kept.
+        A header line and the lines of all groups, with all digits.
 
     Examples
     --------
@@ -362,7 +362,7 @@ def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
     Parameters
     ----------
     frame : DataFrame
-        What `changes` returned.
+        The result of `changes`.
     top : int, optional
         Number of groups to show; by default all.
 

@@ -18,8 +18,8 @@ from schedfarm.core.bootstrap import (
 )
 
 FEW = 5
-"""Pairs of a block from which on the interval is a bootstrap; a bootstrap sample of fewer often has
-one value alone, and no error."""
+"""Pairs of a block from which on the interval is a bootstrap; with fewer, a bootstrap sample often
+has a single value, and no error."""
 
 
 ALIKE = 0.95
@@ -64,9 +64,9 @@ def interval(
 def difference_interval(
     pairs: Block, *, level: float, key: Sequence[object], widened: float = 1.0
 ) -> Interval:
-    """Return the mean difference of pairs with its interval, from `FEW` pairs on widened by 1 / n.
+    """Return the mean difference of pairs with its interval, widened by 1 / n from `FEW` pairs on.
 
-    Differences have long tails, since hard samples are hard under both policies; a sample of few
+    Differences have long tails, since hard samples are hard under both policies; a small sample
     rarely has one of the largest, and its standard error is then too small (docs/comparisons.md).
     """
     n = len(pairs[0])
@@ -77,7 +77,7 @@ def difference_interval(
 def correlation(pairs: Block) -> float:
     """Return the correlation of the values under both policies, at a single load.
 
-    NaN of fewer than `FEW` pairs, or of equal values.
+    NaN for fewer than `FEW` pairs, or for equal values.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def mean_ranks(values: Float64) -> Float64:
 def critical_difference(policies: int, blocks: int, *, level: float) -> float:
     """Return the difference of mean ranks beyond which two policies differ (Nemenyi 1963).
 
-    NaN of fewer than two policies or blocks.
+    NaN for fewer than two policies or blocks.
 
     Examples
     --------

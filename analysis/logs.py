@@ -77,7 +77,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     known = not isinstance(store, xr.DataTree)
     columns = log_columns(store, trace, "job", column) if known else {}
     if column not in columns:
-        raise StoreError(f"the log of trace {trace!r} does not say {column!r} of its jobs")
+        raise StoreError(f"the log of trace {trace!r} has no {column!r} of its jobs")
     order = np.lexsort((columns[column], columns["job"]))
     number, value = columns["job"][order], columns[column][order]
     first, last = (np.searchsorted(number, jobs, side=side) for side in ("left", "right"))

@@ -25,8 +25,8 @@ MOST_SAMPLES = 10
 """Samples whose weekly load is measured: each is read from the jobs in the store."""
 
 INFLATED = 1.1
-"""Spread of weekly load over the log's from which on it is worth a word: under draws that keep the
-log's, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five logs."""
+"""Spread of weekly load, relative to the log's, from which on a note is given: with draws that keep
+the log's, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five logs."""
 
 
 def notes(store: Store, bands: xr.Dataset) -> list[str]:
@@ -125,8 +125,8 @@ def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     Returns
     -------
     tuple of float and float64[samples], or None
-        Standard deviation / mean over the whole weeks, which no load by run times changes; None
-        of a model, and where no sample is there whose weeks are those of the log.
+        Standard deviation / mean over the whole weeks, which loads by run times do not change; None
+        for a model, and without a sample that has the log's weeks.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _sample_spreads(store: Store, trace: str, log: LogJobs) -> Iterator[float]:
 
 
 def _load_of_the_log(store: Store, group: xr.Dataset) -> int | None:
-    """Return the index of a load at which weeks are those of the log; scaled gaps change them."""
+    """Return the index of a load with the log's weeks, which scaled gaps change."""
     if not {"submit", "run", "procs", "jobs"} <= set(group):
         return None
     labels: list[str] = group["load"].values.tolist()

@@ -1,4 +1,4 @@
-"""Where a store is read from: a folder, or a prefix in a bucket such as ``s3://BUCKET/NAME``."""
+"""Location from which a store is read: a folder, or a prefix such as ``s3://BUCKET/NAME``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_file(store: StoreName, name: str) -> bytes:
     OSError
         If it cannot be read; FileNotFoundError if there is none.
     StoreError
-        If the address of the store is none, or its server does not answer.
+        If the address of the store is invalid, or its server does not answer.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def read_file(store: StoreName, name: str) -> bytes:
 
 
 def has_file(store: StoreName, name: str) -> bool:
-    """Tell whether a store has a file of this name.
+    """Return whether a store has a file of this name.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def has_file(store: StoreName, name: str) -> bool:
 
 
 def list_files(store: StoreName, folder: str) -> list[str]:
-    """Return the names of the files in a folder of a store, ascending; none where it is not.
+    """Return the names of the files in a folder of a store, ascending; empty if it is missing.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def list_files(store: StoreName, folder: str) -> list[str]:
 
 
 def read_files(store: StoreName, names: Iterable[str]) -> Iterator[bytes]:
-    """Yield whole files of a store in order; of a bucket, some are asked for at the same time.
+    """Yield whole files of a store in order; some are requested concurrently from a bucket.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def read_files(store: StoreName, names: Iterable[str]) -> Iterator[bytes]:
 
 
 def hierarchy(store: StoreName, folder: str) -> Any:
-    """Return what xarray opens of the Zarr hierarchy in a folder of a store.
+    """Return the object with which xarray opens the Zarr hierarchy in a folder of a store.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def hierarchy(store: StoreName, folder: str) -> Any:
     from zarr.storage import ObjectStore
 
     class Objects(ObjectStore[Any]):
-        """Read objects; what the server refuses is one sentence."""
+        """Read objects; a refusal by the server is reported in one sentence."""
 
         async def get(
             self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
@@ -183,7 +183,7 @@ def _client(text: str, folder: str = "") -> Any:
 
 @cache
 def _connected(address: str, environment: tuple[tuple[str, str], ...]) -> Any:
-    """Return obstore's client, which keeps its connections, of an environment as it is."""
+    """Return obstore's client for an environment; it keeps its connections."""
     from obstore.store import from_url
 
     return from_url(address, **connection(dict(environment)))
@@ -191,7 +191,7 @@ def _connected(address: str, environment: tuple[tuple[str, str], ...]) -> Any:
 
 @contextmanager
 def _answering(text: str) -> Iterator[None]:
-    """Turn what obstore raises into one sentence."""
+    """Report errors of obstore in one sentence."""
     try:
         yield
     except FileNotFoundError as error:
@@ -200,7 +200,7 @@ def _answering(text: str) -> Iterator[None]:
         raise
     except (OSError, InputError, StoreError):
         raise
-    except Exception as error:  # obstore's own classes, and what its settings are refused by
+    except Exception as error:  # obstore's own classes, and errors raised for its settings
         if not is_answer(error):
             raise
         raise StoreError(f"store {text}: {reason(text, error)}") from None

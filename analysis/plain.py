@@ -25,7 +25,7 @@ HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "util
 """Metrics that a table of cells shows by default."""
 
 CELL = ("trace", "load", "resample", "policy")
-"""What a row of a plain table is of."""
+"""Index levels of a plain table."""
 
 
 def plain(
@@ -57,7 +57,7 @@ def plain(
     Raises
     ------
     StoreError
-        If the store cannot be read, a metric is unknown or no number of each policy, or no cell
+        If the store cannot be read, a metric is unknown or not a number per policy, or no cell
         has a value.
 
     Examples
@@ -91,12 +91,12 @@ def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Parameters
     ----------
     frame : DataFrame
-        What `plain` returned.
+        The result of `plain`.
 
     Returns
     -------
     dict
-        ``kind``, which is ``cells``; ``units`` by metric; and ``cells``, a dict a cell.
+        ``kind``, which is ``cells``; ``units`` by metric; and ``cells``, a dict per cell.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def plain_text(frame: pd.DataFrame) -> str:
     Parameters
     ----------
     frame : DataFrame
-        What `plain` returned.
+        The result of `plain`.
 
     Returns
     -------

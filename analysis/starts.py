@@ -1,4 +1,4 @@
-"""The starts of jobs, which a store does not hold: submissions and waits say them."""
+"""Starts of jobs, computed from the stored submissions and waits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def with_starts(data: xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     data : Dataset
-        The group. One of before version 6 has them, and one that keeps no jobs cannot.
+        The group. Before version 6 it contains the starts; a store that keeps no jobs has none.
 
     Returns
     -------
     Dataset
-        With ``start``, s: submit + wait, and -1 where the wait is negative, of a job that was
-        refused and of padding.
+        With ``start``, s: submit + wait, and -1 where the wait is negative, as for refused jobs and
+        padding.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Open a store by its documented format (docs/store-format.md), which is all that is known here."""
+"""Open a store, by its documented format only (docs/store-format.md)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version; when values are read that are not
-        those of the records.
+        If the path is no store, or one of a newer version; on reading, if values do not match the
+        records.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     -------
     Dataset
         Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), others
-        on a dimension of their own, read lazily; -1 along job is padding. The starts are there,
-        too, which a store does not hold: submit + wait.
+        on a dimension of their own, read lazily; -1 along job is padding. The starts are computed:
+        submit + wait.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
         data, records = _open(store, trace), _records(store)
         return with_starts(verified_trace(data, records[trace]) if trace in records else data)
     data = store[trace].to_dataset()
-    # A tree hands its root's coordinates down to every group.
+    # Every group of a tree inherits its root's coordinates.
     own = {name for values in data.values() for name in values.dims}
     return with_starts(data.drop_dims(set(data.dims) - own))
 
@@ -113,12 +113,12 @@ def open_metric(store: Store, metric: str) -> xr.Dataset:
     store : path or DataTree
         The store's folder, or an open tree.
     metric : str
-        One of the summary, or of the arrays on ``origin`` of some traces.
+        A metric of the summary, or of the arrays on ``origin`` of some traces.
 
     Returns
     -------
     Dataset
-        The summary; and of the latter the metric, on (trace, resample, load, origin, policy), NaN
+        The summary; a metric of the latter kind is on (trace, resample, load, origin, policy), NaN
         where a trace has no such participant. Without it if the store has no such metric.
 
     Raises
@@ -235,7 +235,7 @@ def of_samples(data: Data) -> Data:
 
 
 def holds_log(data: xr.Dataset | xr.DataTree) -> bool:
-    """Tell whether a store's dataset, or its open tree, has the logs themselves.
+    """Return whether a store's dataset, or its open tree, has the logs themselves.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def holds_log(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
-    """Tell whether a store's dataset, or its open tree, has samples.
+    """Return whether a store's dataset, or its open tree, has samples.
 
     Examples
     --------
@@ -257,9 +257,7 @@ def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def has_log(store: Store, trace: str) -> bool:
-    """Tell whether resample 0 of a trace is there, and a log: of a model it is one more draw.
-
-    An open tree does not say which of its traces are models; they count as logs.
+    """Return whether a trace has resample 0 and is a log: for a model it is one more draw.
 
     Examples
     --------
@@ -268,7 +266,7 @@ def has_log(store: Store, trace: str) -> bool:
     True
     """
     axes = {} if isinstance(store, xr.DataTree) else _head(store).get("axes", {})
-    # Not by opening the summary: that of 25 traces took most of the time of their bands.
+    # The summary is not opened: with 25 traces, that took most of the time of their bands.
     labels = axes["resample"] if "resample" in axes else open_summary(store).get("resample", [])
     if LOG not in np.asarray(labels):
         return False
@@ -276,7 +274,7 @@ def has_log(store: Store, trace: str) -> bool:
 
 
 def read_manifest(store: StoreName) -> dict[str, Any]:
-    """Return what store.json says, of a store that can be read here.
+    """Return the contents of store.json, if this version can read the store.
 
     Raises
     ------
@@ -319,7 +317,7 @@ def at_labels(data: Data, **wanted: Labels) -> Data:
 
 
 def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
-    """Return the labels of an axis that a user means, as `known_label`; all of them for None."""
+    """Return the labels of an axis for given spellings, as `known_label`; all for None."""
     if given is None:
         return labels
     each = [given] if isinstance(given, str | int | float) else given
@@ -327,12 +325,12 @@ def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
 
 
 def known_label(axis: str, given: float | str, labels: list[str]) -> str:
-    """Return the label of an axis that a user means: 0.95 is a load, ``sjf+easy`` a policy.
+    """Return the label of an axis for a given spelling, such as 0.95 or ``sjf+easy``.
 
     Raises
     ------
     StoreError
-        If none is meant, with those that are known.
+        If no label matches; the error lists the known ones.
 
     Examples
     --------
@@ -365,28 +363,28 @@ def check_known(name: str, what: str, names: list[str]) -> None:
 
 
 def check_held(group: xr.Dataset, *names: str) -> None:
-    """Refuse a trace's group that lacks arrays which a question is about.
+    """Refuse a trace's group that lacks arrays of a query.
 
     Raises
     ------
     StoreError
-        With how much the store keeps, where it says so.
+        The error includes the retention of the store, if it is recorded.
 
     Examples
     --------
     >>> check_held(xr.Dataset(attrs={"keep": "summary"}), "wait")
     Traceback (most recent call last):
     ...
-    schedfarm.analysis.errors.StoreError: the store has no wait: its campaign says keep = 'summary'
+    schedfarm.analysis.errors.StoreError: the store has no wait: its campaign has keep = 'summary'
     """
     gone = [name for name in names if name not in group]
     if gone:
-        why = f": its campaign says keep = {group.attrs['keep']!r}" if "keep" in group.attrs else ""
+        why = f": its campaign has keep = {group.attrs['keep']!r}" if "keep" in group.attrs else ""
         raise StoreError(f"the store has no {gone[0]}{why}")
 
 
 def named_values(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
-    """Return what an attribute of a trace's group says by name; empty where it is missing.
+    """Return an attribute of a trace's group that is a mapping by name; empty if it is missing.
 
     It is JSON, since netCDF has no attribute with names in it; before version 5 it was plain.
 
@@ -420,7 +418,7 @@ def _check(store: StoreName) -> None:
 
 
 def _records(store: StoreName) -> dict[str, Records]:
-    """Return the records of each trace; none of a version whose records are not known here."""
+    """Return the records of each trace; none for a version with unknown records."""
     head = _head(store)
     if head["version"] < CHECKED_SINCE or "layouts" not in head:
         return {}
@@ -428,7 +426,7 @@ def _records(store: StoreName) -> dict[str, Records]:
 
 
 def source_of(store: StoreName, trace: str) -> dict[str, Any]:
-    """Return what store.json says a trace comes from; nothing where it does not.
+    """Return the source of a trace in store.json; empty if it is missing.
 
     Raises
     ------
@@ -455,7 +453,7 @@ def _head(store: StoreName) -> Any:
 
 def _open(store: StoreName, group: str | None) -> xr.Dataset:
     _check(store)
-    # Not consolidated: a store that has grown since may carry metadata of its smaller self.
+    # Not consolidated: the consolidated metadata of a store that has grown may be outdated.
     try:
         data: xr.Dataset = xr.open_zarr(
             hierarchy(store, ARRAYS), group=group, consolidated=False, chunks=None

@@ -17,7 +17,7 @@ from schedfarm.core.labels import load_number
 from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
-"""Columns that say what a row rests on: ranks and number of samples, and what they hold."""
+"""Columns on the samples of a row: ranks, number, and coverage."""
 
 LOG, LOGGED = "log", "logged"
 """The columns of the log itself, and of the mean as logged."""
@@ -31,21 +31,21 @@ seconds."""
 
 
 def table(bands: xr.Dataset) -> pd.DataFrame:
-    """Lay a band out as a frame, a row a cell.
+    """Return a band as a frame with one row per cell.
 
     Parameters
     ----------
     bands : Dataset
-        What `bands` or `weekly_bands` returned.
+        The result of `bands` or `weekly_bands`.
 
     Returns
     -------
     DataFrame
         Indexed by the cell, such as (trace, load, policy), in the store's order; columns are
         the band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
-        quantiles, ...), ``log`` where the store has the log itself, ``logged`` where the mean as
-        logged was added, and ``first``, ``last``, ``n``, ``missing``, ``coverage`` as `bands` gives
-        them. Its ``attrs`` say what the metric and the
+        quantiles, ...), ``log`` if the store has the log itself, ``logged`` if the mean as logged
+        was added, and ``first``, ``last``, ``n``, ``missing``, ``coverage`` as in `bands`. Its
+        ``attrs`` describe the metric and the
         band are.
 
     Examples
@@ -67,14 +67,14 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     columns = columns.assign({name: bands[name] for name in others})
     frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
     if ORIGIN in cell:
-        # Of another trace's clusters this one has no sample that could be missing.
+        # A trace has no samples for clusters of another trace, so none is missing.
         frame = frame[frame["n"] > 0]
     frame.attrs = {**bands.attrs, **values.attrs}
     return frame
 
 
 def table_csv(bands: xr.Dataset) -> str:
-    """Write a band as CSV: a line a cell, every digit kept, empty where there is no band.
+    """Write a band as CSV: one line per cell with all digits, empty without a band.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def table_csv(bands: xr.Dataset) -> str:
     Returns
     -------
     str
-        A head line and a line a cell; quantiles are named such as ``q0.1``, and the columns
-        ``metric``, ``units``, ``kind`` and, of an interval, ``level`` say on every line what the
+        A header line and one line per cell; quantiles are named such as ``q0.1``, and the columns
+        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` repeat on every line the
         numbers are.
 
     Examples
@@ -115,18 +115,18 @@ def tables_csv(bands: Sequence[xr.Dataset]) -> str:
     Parameters
     ----------
     bands : sequence of Dataset
-        What `all_weekly_bands` returned.
+        The result of `all_weekly_bands`.
 
     Returns
     -------
     str
-        As `table_csv`, one head line for all.
+        As `table_csv`, with one header line for all.
     """
     return pd.concat([_csv_frame(one) for one in bands]).to_csv(lineterminator="\n")
 
 
 def table_facts(bands: xr.Dataset) -> dict[str, Any]:
-    """Return a band as what JSON can hold: what it is, and its cells.
+    """Return a band as JSON-compatible values: its description and its cells.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
     Returns
     -------
     dict
-        The attributes of the band, ``units``, and ``cells``, a dict a cell with the columns of
-        `table`; None where there is no number. Quantiles are named such as ``q0_1``.
+        The attributes of the band, ``units``, and ``cells``, a dict per cell with the columns of
+        `table`; None for a missing number. Quantiles are named such as ``q0_1``.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _named(label: Hashable) -> Hashable:
 
 
 def fact(value: Any) -> Any:
-    """Return a value as JSON can hold it: None instead of what is no finite number.
+    """Return a JSON-compatible value: None for a number that is not finite.
 
     Examples
     --------
@@ -175,10 +175,10 @@ def table_text(bands: xr.Dataset) -> str:
     r"""Write a band as aligned text, a block for each trace and load, a line for each policy.
 
     Numbers of a block share their decimals, chosen so that its middle value shows three
-    digits; thousands are set apart by a blank. ``samples`` says which samples, by rank, stand
-    behind a line, and of how many; ``holds`` which share of all samples that could be drawn these
-    can be expected to hold; ``log`` is the log itself. A block says which offered load its
-    samples have, where they differ.
+    digits; thousands are separated by a blank. ``samples`` lists, by rank, the samples behind a
+    line, and their total; ``holds`` is the expected share of all possible samples within them;
+    ``log`` is the log itself. The head of a block has the offered load of its samples if it
+    differs.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def table_text(bands: xr.Dataset) -> str:
     fcfs+easy  1 234   1 267  1 300  1 to 2 of 2  33.3 %
     """
     frame = table(bands)
-    # Samples are missing for a reason that the reader must see, so the column comes with them.
+    # The column appears with missing samples, so that the reader notices them.
     if not frame["missing"].any():
         frame = frame.drop(columns="missing")
     lines = [heading(bands)]
@@ -212,7 +212,7 @@ def table_text(bands: xr.Dataset) -> str:
 
 
 def heading(bands: xr.Dataset) -> str:
-    """Say in a line what a band is of: the metric, its units, and the rule.
+    """Describe a band in one line: the metric, its units, and the rule.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def _blocks(frame: pd.DataFrame, bands: xr.Dataset) -> Iterator[tuple[str, pd.Da
 
 
 def block_label(place: Mapping[str, object]) -> str:
-    """Say which cells a block of a table is of.
+    """Describe the cells of a block of a table.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def block_label(place: Mapping[str, object]) -> str:
 
 
 def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
-    """Say what offered load a block's samples have, where it is not the same for all."""
+    """Describe the offered load of a block's samples, if they differ."""
     if "load_least" not in bands or not set(bands["load_least"].dims) <= set(place):
         return ""
     at = {name: place[str(name)] for name in bands["load_least"].dims}
@@ -323,7 +323,7 @@ def _share(row: Mapping[Hashable, Any]) -> str:
 
 
 def decimals_for(values: Float64) -> int:
-    """Return with how many decimals to show numbers together: the middle one has three digits.
+    """Return the common number of decimals for some numbers: the middle one has three digits.
 
     Examples
     --------

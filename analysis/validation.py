@@ -1,7 +1,8 @@
 """Distance between the simulation and the scheduler that wrote a log: simulated and logged waits.
 
 A log's own waits come from its site's scheduler, with rules, outages and limits that a simulation
-lacks. How far a simulation of the log as it was is from these waits is known before any what-if.
+lacks. The distance of a simulation of the unchanged log from these waits should be known before any
+what-if.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from schedfarm.core.numerals import counted, grouped
 WEEK = 604_800
 
 AS_LOGGED = "original"
-"""The load at which a log is simulated as it was."""
+"""The load of an unchanged log."""
 
 BY = ("all", "week", "queue", "width")
 """Groups of jobs of a validation."""
@@ -64,7 +65,7 @@ def validation(
     store : path
         The store's folder or address. An open tree has no logs.
     trace, load, policy : optional
-        The only ones to take; by default all traces and policies, at the load ``original``, or at
+        Restriction; by default all traces and policies, at the load ``original``, or at
         all loads if the store lacks it.
     names : mapping of str to mapping of int to str, optional
         Names of the queues by trace and number.
@@ -139,9 +140,9 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
 def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
     """Return the mean of a metric as logged, of the jobs of each resample.
 
-    A resample draws jobs of the log, and each brings the wait that it had there. No load changes
-    it. None for a model, a metric that jobs do not have, a log without waits, and a store whose
-    means are of other jobs: without the first or last ones, or with other users at each load.
+    A resample draws jobs of the log with the waits that they had there, which loads do not change.
+    None for a model, a metric that is not of single jobs, a log without waits, and a store whose
+    means are over other jobs: without the first or last ones, or with other users at each load.
     """
     if metric not in FELT or isinstance(store, xr.DataTree):
         return None
@@ -279,7 +280,7 @@ def _means(place: Int64, wait: Int64, logged: Int64) -> Iterator[tuple[int, tupl
 def _of_means(
     store: Store, trace: str, own: xr.Dataset
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
-    """Yield the means over all jobs, where a store keeps no single jobs but counts them all."""
+    """Yield the means over all jobs, for a store that keeps no single jobs but counts them all."""
     logged = log_columns(store, trace, "logged_wait").get("logged_wait")
     if logged is None or (logged < 0).any() or "wait" not in own:
         return
@@ -381,7 +382,7 @@ NOTHING_LOGGED = (
 
 
 def validation_facts(found: pd.DataFrame) -> dict[str, npt.ArrayLike | Any]:
-    """Return a validation as JSON can hold it."""
+    """Return a validation as JSON-compatible values."""
     groups = [
         {**dict(zip(KEY, key, strict=True)), **{str(k): fact(v) for k, v in row.items()}}
         for key, row in zip(found.index, found.to_dict("records"), strict=True)

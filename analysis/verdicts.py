@@ -16,7 +16,7 @@ from schedfarm.core.arrays import Float64
 from schedfarm.core.numerals import NOTHING, grouped
 
 WORDS = {"s": ("shorter", "longer")}
-"""A smaller and a larger value of a metric in these units."""
+"""Words for a smaller and a larger value of a metric in these units."""
 
 OTHER_WORDS = ("lower", "higher")
 
@@ -146,7 +146,7 @@ def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
 
 
 def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
-    """Lay a comparison out as a frame: a row for each metric, trace, load and policy.
+    """Return a comparison as a frame: a row for each metric, trace, load and policy.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
 
 
 def comparison_csv(found: xr.Dataset) -> str:
-    """Write a comparison as CSV: the columns of `comparison_frame`, every digit kept."""
+    """Write a comparison as CSV: the columns of `comparison_frame`, with all digits."""
     frame = comparison_frame(found)
     frame.insert(0, "baseline", found.attrs["baseline"])
     frame["level"] = found.attrs["level"]
@@ -190,7 +190,7 @@ def comparison_csv(found: xr.Dataset) -> str:
 def comparison_facts(
     found: xr.Dataset, groups: Sequence[pd.DataFrame] = (), warnings: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return a comparison as JSON can hold it; None where there is no number."""
+    """Return a comparison as JSON-compatible values; None for a missing number."""
     rows = comparison_frame(found).reset_index().to_dict("records")
     overall = [
         {

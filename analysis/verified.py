@@ -1,7 +1,7 @@
-"""Verify values that are read of a store against its completion records.
+"""Verify values read from a store against its completion records.
 
-Zarr reads a missing shard as fill, and a shard in the wrong place as that shard's values; only the
-records show it.
+Zarr returns fill values for a missing shard, and the values of another shard if it is misplaced;
+only the records reveal either.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ class Records:
         self._known: dict[Block, Record | None] = {}
 
     def knows(self, name: str) -> bool:
-        """Tell whether records have checksums of an array of the trace's group."""
+        """Return whether records have checksums of an array of the trace's group."""
         return name in self._arrays
 
     def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
-        """Refuse values of one cell whose checksum is not that of its record.
+        """Refuse values of one cell whose checksum differs from that of its record.
 
-        `at` has the places of the cell along `CELL`, 0 along policy where the array has none; `row`
-        the values, padding included; `length` says how many of them are not padding, None for the
-        number of jobs in the record.
+        `at` has the index of the cell along each of `CELL`, 0 along policy if the array has none;
+        `row` the values, including padding; `length` the number of values without padding, None for
+        the number of jobs in the record.
         """
         kind = self._arrays[name]
         lengths = self._layout.shape(kind)
@@ -97,9 +97,9 @@ class Records:
                 raise self.refused(f"{name} of {self._trace}")
 
     def figure(self, name: str) -> Values | None:
-        """Return a figure of the summary as the records have it, NaN where none does.
+        """Return a figure of the summary from the records.
 
-        None where no record has it.
+        It is NaN for cells without a value; None if no record has it.
         """
         kind = self._figures.get(name)
         if kind is None:
@@ -122,7 +122,7 @@ class Records:
         )
 
     def _joined(self, kind: Kind, name: str) -> Values | None:
-        """Return a column of all records of a kind along its axes; None where none has it."""
+        """Return a column of all records of a kind along its axes; None if no record has it."""
         found, seen = np.full(self._shape(kind), np.nan), False
         for place, record in self._placed(kind):
             if name in record.payload.figures:
@@ -131,7 +131,7 @@ class Records:
         return found if seen else None
 
     def _count(self, name: str) -> Values:
-        """Return a figure that counts jobs, 0 where no record has it."""
+        """Return a figure that counts jobs, 0 if no record has it."""
         kind = self._figures.get(name)
         found = self._joined(kind, name) if kind else None
         return np.zeros(()) if found is None else np.nan_to_num(found)
@@ -141,7 +141,7 @@ class Records:
         total = np.zeros(self._shape(kind))
         for place, record in self._placed(kind):
             jobs = record.payload.jobs
-            # A block of which every cell has failed has no figures.
+            # A block in which all cells have failed has no figures.
             missing = np.full(len(jobs), np.nan)
             column = jobs if name == JOBS else record.payload.figures.get(name, missing)
             total[place] += self._column(kind, place, record, column)
@@ -151,7 +151,7 @@ class Records:
         return [len(self._axes[axis]) for axis in kind.dims]
 
     def _placed(self, kind: Kind) -> Iterator[tuple[tuple[slice, ...], Record]]:
-        """Yield all records of a kind with the places of their cells along its axes."""
+        """Yield all records of a kind with the indices of their cells along its axes."""
         names = list_files(self._store, records_of(self._trace, kind.name))
         blocks = [block_of(name) for name in names if name.endswith(RECORD_SUFFIX)]
         new = [block for block in blocks if block not in self._known]
@@ -189,7 +189,7 @@ class Records:
         except ValueError:
             name = record_name(block).rpartition("/")[2]
             raise self.refused(f"the record {name} of {self._trace}/{block.kind}") from None
-        # Orders that are as they first were leave nothing in `own`.
+        # Orders with unchanged definitions are not in `own`.
         revised = [] if record.header.own else list(revised_orders(record.header.span.policies))
         if revised:
             raise StoreError(
@@ -219,8 +219,8 @@ def verified_summary(
 ) -> xr.Dataset:
     """Return the summary of a store whose values are verified when they are read.
 
-    Reading raises a `StoreError` where a value is not that of the records, and where the object
-    with all values of a variable is missing though the records have some and no run is at work. A
+    Reading raises a `StoreError` if a value differs from that of the records, or if the object with
+    all values of a variable is missing although the records have values and no run is active. A
     single cell without a value is not an error: a run folds the summary once a minute.
     """
     known = {}
@@ -241,7 +241,7 @@ class _Check(Protocol):
 
 
 class _OfCells:
-    """Hold rows of an array of a trace's group against the records' checksums."""
+    """Compare rows of an array of a trace's group with the records' checksums."""
 
     def __init__(
         self,
@@ -261,7 +261,7 @@ class _OfCells:
         places = _places(key, self._sizes)
         rows = values.reshape(math.prod(map(len, places)), -1)
         for at, row in zip(product(*places), rows, strict=True):
-            # Every policy shares what has none.
+            # An array without the dimension is shared by all policies.
             cell = (*at, 0)[: len(CELL)]
             self._records.check(self._name, cell, row, self._length(cell, row.size))
 
@@ -272,7 +272,7 @@ class _OfCells:
 
 
 class _OfFigures:
-    """Hold values of the summary against the figures of the records."""
+    """Compare values of the summary with the figures of the records."""
 
     def __init__(
         self, store: StoreName, records: Mapping[str, Records], name: str, values: xr.DataArray
@@ -302,12 +302,12 @@ class _OfFigures:
                 )
 
     def _is_missing(self) -> bool:
-        """Tell whether the variable's object is missing though no run is about to write it."""
+        """Return whether the variable's object is missing and no active run will write it."""
         try:
             lock = read_file(self._store, LOCK)
         except FileNotFoundError:
             lock = None
-        # In this order: a run may have ended since the values were read.
+        # In this order, since a run may have ended after the values were read.
         return is_free(lock) and not has_file(self._store, self._object)
 
 
@@ -318,7 +318,7 @@ def _places(key: Key, sizes: Sequence[int]) -> list[list[int]]:
 class _Checked(BackendArray):
     """An array whose values are checked in whole rows before they are returned.
 
-    The first `cells` of its dimensions are of cells, the others along the row of a cell.
+    The first `cells` of its dimensions index cells, the others are along the row of a cell.
     """
 
     def __init__(self, variable: xr.Variable, cells: int, check: _Check) -> None:
@@ -333,7 +333,7 @@ class _Checked(BackendArray):
         first, within = key[0], zip(key[self._cells :], self.shape[self._cells :], strict=True)
         if _is_one(first) or all(_is_all(one, size) for one, size in within):
             return self._rows(key)
-        # Whole rows of all may not fit the memory, where only parts of them are asked for.
+        # All whole rows may not fit into memory if only parts of them are requested.
         parts = [self._rows((int(i), *key[1:])) for i in np.arange(self.shape[0])[first]]
         return np.stack(parts) if parts else np.asarray(self._variable[key].values)
 
@@ -355,7 +355,7 @@ def _is_all(key: Any, size: int) -> bool:
 
 
 def _checked(variable: xr.Variable, cells: int, check: _Check) -> xr.Variable:
-    # As xarray wraps what it opens: the types of that are its own business.
+    # As xarray wraps opened arrays; its internal types are not public.
     array: Any = indexing.LazilyIndexedArray(_Checked(variable, cells, check))
     cached: Any = indexing.MemoryCachedArray
     array = cached(indexing.CopyOnWriteArray(array))

@@ -22,7 +22,7 @@ from schedfarm.core.workload.workload import Workload
 HOUR, DAY = 3_600, 86_400
 
 Value: TypeAlias = float | str | None
-"""A number or a text of a workload table; None where the log does not say it."""
+"""A number or a text of a workload table; None if the log lacks it."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def characteristics(jobs: Workload, logged: Schedule | None = None) -> dict[str,
     -------
     dict of str to float, str or None
         By the keys of `analysis.workloads.CHARACTERISTICS`, which end in their units; None where
-        the log does not say the number. Dates are UTC, shares from 0 to 1. ``hourly_dispersion`` is
+        the log lacks the number. Dates are UTC, shares from 0 to 1. ``hourly_dispersion`` is
         variance / mean of the jobs submitted per hour, 1 for a Poisson process.
 
     Examples

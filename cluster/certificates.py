@@ -30,11 +30,11 @@ DAYS = 365
 """Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Validity of the authority, days; longer, so that renewed certificates are accepted by peers with
+"""Validity of the authority, days; longer, so that peers accept renewed certificates with
 older ones."""
 
 SLACK = datetime.timedelta(hours=1)
-"""Certificates are valid from this long before they are made, since the clocks of hosts differ."""
+"""Certificates are valid from this long before their creation, since the clocks of hosts differ."""
 
 USAGES = (
     "digital_signature",
@@ -171,7 +171,7 @@ def _checked(security: Security, *more_keys: Path) -> Security:
             )
         if path in keys and mode & 0o077:
             raise ClusterError(
-                f"certificates {path}: others may read it, who are then let in; make new ones in a "
+                f"certificates {path}: other users may read it and connect; make new ones in a "
                 "folder of your own"
             )
     return security
@@ -190,7 +190,7 @@ def _make_authority(folder: Path) -> None:
         .public_key(key.public_key())
         .add_extension(BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(KeyUsage(**signs), critical=True)
-        # Python 3.13 requires it of the authority, and a reference to it in certificates.
+        # Python 3.13 requires it in the authority, and a reference to it in certificates.
         .add_extension(SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
     _write(folder / AUTHORITY_KEY, _pem(key))

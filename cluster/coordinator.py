@@ -51,7 +51,7 @@ class Coordinator:
             )
         if array and not spec.launcher.queue.array:
             raise ClusterError(
-                f"{spec.kind}: farm submit has no arrays for it; submit farm run --part K/N by a "
+                f"{spec.kind}: farm submit has no arrays for it; submit farm run --part K/N with a "
                 "script of your own"
             )
         spec.launcher.check_package(spec.kind)
@@ -98,8 +98,8 @@ class Coordinator:
             return str(self._job._job_id_from_submit_output(said))
         except (RuntimeError, ValueError, OSError) as error:
             raise ClusterError(
-                f"{self._kind} did not take the {self._name}'s job, of {self._memory}: "
-                f"{one_line(error)}; --option {self._prefix}memory=2GB asks for less"
+                f"{self._kind} rejected the {self._name}'s job, with {self._memory}: "
+                f"{one_line(error)}; --option {self._prefix}memory=2GB requests less"
             ) from None
 
 
@@ -110,7 +110,7 @@ def _of_array(queue: Queue, spec: ClusterSpec, count: int) -> dict[str, Any]:
     option = "job_extra_directives"
     key = f"jobqueue.{spec.kind}.{option.replace('_', '-')}"
     given = spec.options.get(option) or dask.config.get(key, None) or []
-    # Those of workers forbid that a lost job is started again.
+    # The workers' directives forbid restarting a lost job.
     kept = [one for one in given if one not in queue.defaults.get(option, [])]
     directives = [one.format(count=count) for one in queue.array]
     return {"cores": 1, "processes": 1, option: [*kept, *directives]}

@@ -120,8 +120,8 @@ class Kept:
         while not (self._submitted or self._refused) and time.monotonic() < end:
             time.sleep(0.05)
         if not self._submitted:
-            why = self._refused or f"nothing was heard of it for {SUBMIT_SECONDS:.0f} s"
-            raise ClusterError(f"{self._spec.kind} did not take a job: {why}")
+            why = self._refused or f"it did not respond for {SUBMIT_SECONDS:.0f} s"
+            raise ClusterError(f"{self._spec.kind} rejected a job: {why}")
         most = math.ceil((self._spec.workers or WORKER_COUNT) / self._processes)
         least = math.ceil((self._spec.minimum or most * self._processes) / self._processes)
         cluster.adapt(minimum_jobs=least, maximum_jobs=most)
@@ -134,7 +134,7 @@ class Kept:
 
     def _refuse(self, why: str) -> None:
         if self._submitted and why != self._refused:
-            self._opening.say(f"{self._spec.kind} did not take a job: {why}; tried again")
+            self._opening.say(f"{self._spec.kind} rejected a job: {why}; tried again")
         self._refused = why
 
     async def _sweep(self, cluster: Any) -> None:
@@ -170,7 +170,7 @@ class Kept:
             return False
         if name not in self._arrived:
             self._opening.say(
-                f"job {job.job_id} ended ({state}) before its worker was there; what it said is "
+                f"job {job.job_id} ended ({state}) before its worker connected; its output is "
                 f"in {self._opening.folder}; another is submitted"
             )
         return True

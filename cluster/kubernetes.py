@@ -33,7 +33,7 @@ def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         del options["name"]
     try:
         cluster = imported("dask_kubernetes.operator:KubeCluster")(**options)
-    except Exception as error:  # its client has no class of its own for what may be amiss
+    except Exception as error:  # its client has no exception class of its own
         raise ClusterError(f"kubernetes: {error}") from None
     with cluster, Client(cluster) as client:
         if spec.minimum is not None:

@@ -23,8 +23,8 @@ NOT_OPTIONS = frozenset(
         *("dashboard_address", "host", "extra", "env_extra", "header_skip", "job_extra"),
     }
 )
-"""What launchers' constructors take and a user does not give: it is the farm's to say, has been
-renamed since, or makes no sense in a file."""
+"""Parameters of launchers' constructors that are no options: set by the farm, renamed since, or
+meaningless in a file."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Launcher:
         Description for lists.
     opens : str
         ``module:function``, a context manager that takes a `ClusterSpec` and an `Opening` and
-        gives a client.
+        yields a client.
     pattern : str
         Regular expression of its texts; the group matches the target.
     ours : bool
@@ -116,7 +116,7 @@ def _interrupts_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        # None is one that was not installed from Python, and cannot be from there.
+        # None is a handler that was not installed by Python, and that Python cannot restore.
         if before is not None:
             signal.signal(signal.SIGINT, before)
 
@@ -143,21 +143,21 @@ def _batch(name: str, system: str) -> Launcher:
 LAUNCHERS: Mapping[str, Launcher] = {
     "local": Launcher(
         form="local",
-        meaning="a process for each core of this machine",
+        meaning="one process per core of this machine",
         opens="schedfarm.cluster.local:opened",
         pattern="local",
         ours=True,
     ),
     "address": Launcher(
         form="tls://HOST:PORT, tcp://HOST:PORT",
-        meaning="a scheduler that runs already, by its address",
+        meaning="a running scheduler, by its address",
         opens="schedfarm.cluster.existing:by_address",
         pattern=r"((?:tcp|tls|ws|wss|inproc)://\S+)",
         found=True,
     ),
     "scheduler-file": Launcher(
         form="scheduler-file:PATH",
-        meaning="a scheduler that runs already, or starts just now, by the file that it writes",
+        meaning="a running or starting scheduler, by its scheduler file",
         opens="schedfarm.cluster.existing:by_file",
         pattern=r"scheduler-file:(.+)",
         found=True,
@@ -179,7 +179,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
     ),
     "gateway": Launcher(
         form="gateway",
-        meaning="a cluster of a Dask Gateway, as clouds and centres offer it",
+        meaning="a cluster of a Dask Gateway, as offered by clouds and centres",
         opens="schedfarm.cluster.gateway:from_gateway",
         pattern="gateway",
         package="dask_gateway",
@@ -189,7 +189,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
     ),
     "ssh": Launcher(
         form="ssh",
-        meaning="hosts that SSH reaches, the first for the scheduler",
+        meaning="hosts reached by SSH, the first for the scheduler",
         opens="schedfarm.cluster.ssh:over_ssh",
         pattern="ssh",
         package="asyncssh",

@@ -24,12 +24,12 @@ LOOPBACK = "127.0.0.1"
 SETTINGS: dict[str, Any] = {
     **WORKERS,
     **SCHEDULER,
-    # A terminal's Ctrl-C reaches the whole process group; a worker that dies of it takes with it
-    # the very block that the run wants to finish.
+    # A terminal's Ctrl-C reaches the whole process group; a worker that it killed would lose the
+    # block that the run is about to finish.
     "distributed.worker.preload": ["schedfarm.cluster.ignore_interrupts"],
     **UNTOLD,
-    # Who is dead is known by its connection and its nanny. Heartbeats may be late by any time: of a
-    # user's own order in plain Python, and after a night in which the whole machine was suspended.
+    # Dead workers are detected by their connections and nannies. Heartbeats may be arbitrarily
+    # late: during a plug-in order in plain Python, or after the machine was suspended for a night.
     "distributed.scheduler.worker-ttl": None,
 }
 
@@ -69,7 +69,7 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
                     # None would mean port 8787, with a warning if another cluster uses it.
                     dashboard_address=f"{LOOPBACK}:0",
                     memory_limit=0,
-                    # A worker that is asked to end during a heartbeat logs a traceback.
+                    # A worker that is stopped during a heartbeat logs a traceback.
                     silence_logs=logging.CRITICAL,
                 )
                 client = stack.enter_context(Client(stack.enter_context(local)))
@@ -91,17 +91,17 @@ def _started() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Delay SIGINT to the end of the context, and block it in threads and processes started inside.
+    """Delay SIGINT to the end of the context, and block it in threads and processes started in it.
 
     The mask is inherited by workers, from their first instruction on, and by their replacements.
     """
     came: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()
-    # The mask is this thread's only: another one may take the signal, and Python then hands it to
-    # the main thread all the same.
+    # The mask is this thread's only: another one may take the signal, and Python then passes it
+    # to the main thread.
     old = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
-    # At its start it unblocks SIGINT in its thread, which would be the one that starts workers; an
-    # interrupt in the middle of it is recorded already.
+    # At its start the loop unblocks SIGINT in its thread, which is the one that starts workers;
+    # an earlier interrupt is recorded already.
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

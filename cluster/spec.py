@@ -37,7 +37,7 @@ class ClusterSpec:
     minimum : int, optional
         Number of worker processes that are kept with less work; by default all.
     coordinator : mapping
-        Options of a submitted coordinator's job that differ.
+        Options of a submitted coordinator's job that differ from those of the workers' jobs.
     certificates : str, optional
         Folder made by `farm certificates`; by default those of Dask's configuration, else the
         user's own.
@@ -151,7 +151,7 @@ class ClusterSpec:
         Raises
         ------
         ClusterError
-            If the text is none of the known forms.
+            If the text has none of the known forms.
         """
         found = recognised(text)
         if found is None:
@@ -168,7 +168,7 @@ class ClusterSpec:
         Raises
         ------
         ClusterError
-            If it lacks ``on`` or holds what the launcher does not take.
+            If it lacks ``on`` or has a key that the launcher does not take.
 
         Examples
         --------

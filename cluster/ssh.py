@@ -37,8 +37,8 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         )
     if spec.workers is not None:
         raise ClusterError(
-            f"workers is {spec.workers}, but hosts and worker_options.n_workers say how many "
-            "there are over ssh; leave it out"
+            f"workers is {spec.workers}, but hosts and worker_options.n_workers determine "
+            "the number over ssh; leave it out"
         )
     options = dict(spec.options)
     options["worker_options"] = {**WORKER, **options.get("worker_options", {})}
@@ -49,7 +49,7 @@ def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     with dask.config.set({**unset(settings), **certified(known)}):
         try:
             cluster = SSHCluster(silence_logs=logging.CRITICAL, security=known, **options)
-        except Exception as error:  # those of asyncssh, of the system, and of what runs there
+        except Exception as error:  # errors of asyncssh, of the system, and of the remote programs
             raise ClusterError(f"ssh: {error}") from None
     with cluster, Client(cluster) as client:
         yield client
@@ -63,7 +63,7 @@ def _in_scratch(python: str | list[str]) -> str | list[str]:
 
 
 def certified(known: Security) -> dict[str, Any]:
-    """Return the settings that name the certificates to other hosts, which share the folder."""
+    """Return the settings with the certificates for other hosts, which share the folder."""
     files = {"ca-file": known.tls_ca_file}
     for role in ("scheduler", "worker", "client"):
         for what in ("cert", "key"):

@@ -6,6 +6,7 @@ from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.explanation.explain import Explanation, explain
 from schedfarm.core.explanation.matrix import Delays, delays
+from schedfarm.core.logs.batsim import write_batsim
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.clusters import write_clusters
 from schedfarm.core.logs.oar import write_oar
@@ -86,6 +87,7 @@ __all__ = [
     "summarise_fairness",
     "unfairness",
     "user_waits",
+    "write_batsim",
     "write_clusters",
     "write_oar",
     "write_swf",

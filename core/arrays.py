@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 import numpy.typing as npt
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 Bool = npt.NDArray[np.bool_]
 Float64 = npt.NDArray[np.float64]
@@ -21,6 +25,18 @@ MOST_WEEKS = 5_218
 
 NO_PROMISE = -1
 """Stands for the start promised to a job where a rule promises none."""
+
+
+def readonly(values: Array) -> Array:
+    """Return a new array as read-only, so that a workload shares instead of copying it.
+
+    Examples
+    --------
+    >>> readonly(np.zeros(3, np.int64)).flags.writeable
+    False
+    """
+    values.flags.writeable = False
+    return values
 
 
 def fixed(values: Int64) -> Int64:

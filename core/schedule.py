@@ -269,6 +269,9 @@ the last end>
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
     def _is(self, state: State) -> Bool:
+        if "state" not in self.given:
+            killed = self.workload.killed
+            return killed if state == State.KILLED else np.zeros(len(killed), np.bool_)
         # With a member of an enumeration numpy first converts all states to int64: 0.4 ns a job.
         found: Bool = self.state == int(state)
         return found

@@ -141,7 +141,7 @@ def _checked(given: str, text: str, inputs: Iterable[str | os.PathLike[str]]) ->
         )
     for read in inputs:
         if os.path.exists(text) and os.path.exists(read) and os.path.samefile(text, read):
-            raise InputError(f"{given}: it is read from, and would be lost; give another file")
+            raise InputError(f"{given}: it is an input, and would be lost; give another file")
     for folder in target.parents:
         if _is_store(folder):
             raise InputError(f"{given}: it lies in store {folder}; give a file outside of it")

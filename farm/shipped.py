@@ -1,4 +1,4 @@
-"""TOML files that ship with the package, and how a name on the command line finds its file."""
+"""TOML files that ship with the package, found by name on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def names(folder: Path) -> list[str]:
 
 
 def located(name: str, folder: Path, kind: str) -> Path:
-    """Return a path that is given, or that of the file of a kind that ships under a name.
+    """Return the given path, or that of the shipped file of a kind with this name.
 
     InputError if there is neither.
     """

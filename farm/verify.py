@@ -1,4 +1,4 @@
-"""Prove that a store holds what its records say, byte by byte; mark what does not to run again."""
+"""Verify every byte of a store against its records; mark damaged blocks to run again."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold, folded
 from schedfarm.farm.store.template import template_of, unknown_entries
 
-STRANGE = "is none of the store's; move it elsewhere, if it is anybody's"
+STRANGE = "does not belong to the store; move it elsewhere if it is needed"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Name something in a store that is not as it should be.
+    """Name a fault of a store.
 
     Parameters
     ----------
     name : str
         The file, or the folder of the array, by its name in the store.
     why : str
-        What is wrong with it.
+        Description of the fault.
     block : Block or None
-        The block to run again, where that mends it.
+        The block to run again, if that repairs it.
     """
 
     name: str
@@ -64,20 +64,20 @@ class Fault:
 
 @dataclass
 class Again:
-    """Say which cells to simulate again, and count them.
+    """Define the cells to simulate again, and count them.
 
     Parameters
     ----------
     each : int
-        How many of each policy, and of each kind of fairness under it.
+        Number of cells of each policy, and of each kind of fairness under it.
     seed : int
-        What they are drawn by.
+        Seed of the draw.
     trust : bool
-        Whether Python text that the store brings, or modules that it names, may run for that.
+        Whether Python text of the store, or modules that it names, may run.
     done, cells : int
-        How many were simulated again, and out of how many that are done.
+        Number of cells simulated again, and number of finished cells.
     left_out : tuple of str
-        Modules that are not trusted, for which none was.
+        Untrusted modules, because of which no cell was simulated.
     """
 
     each: int = 1
@@ -96,32 +96,32 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     where : str, path or Place
         The store's folder or address.
     again : Again, optional
-        Which cells to simulate again and compare: by default one of each policy. None where that
-        takes modules which are not trusted.
+        Cells to simulate again and compare: by default one of each policy. None is simulated if
+        that needs untrusted modules.
 
     Yields
     ------
     Fault
-        As they are found; none if the store is sound.
+        Faults in the order of their detection; none if the store is sound.
 
     Raises
     ------
     InputError
-        If it is not a store, or neither its description nor the copy of it can be read.
+        If it is not a store, or neither its description nor its copy can be read.
 
     Notes
     -----
-    Altered metadata ends the search, since no value can be read by it: repair, and verify again.
+    Altered metadata ends the search, since values cannot be read: repair, and verify again.
     """
     place = place_of(where)
-    # What is no store has no faults.
+    # Anything other than a store is refused first.
     store = _described(place)
     yield from _check_manifests(place)
     yield from _check_campaign(store)
     skeleton = list(_check_skeleton(store))
     yield from skeleton
     if any(fault.why != STRANGE for fault in skeleton):
-        return  # no value can be read by metadata that is not right
+        return  # values cannot be read with wrong metadata
     logs = list(_check_logs(store))
     yield from logs
     sound, faulty = [], False
@@ -140,30 +140,30 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
 
 
 def repair(where: Where, faults: list[Fault]) -> list[Block]:
-    """Mend what can be mended from the rest, and drop the records of blocks to run again.
+    """Repair data that can be derived, and drop the records of blocks to run again.
 
     Parameters
     ----------
     where : str, path or Place
         The store's folder or address.
     faults : list of Fault
-        What `verify` found.
+        Faults found by `verify`.
 
     Returns
     -------
     list of Block
-        Blocks that the next run does again.
+        Blocks that the next run repeats.
 
     Raises
     ------
     InputError
-        If a link leads out of the store: nothing is altered then.
+        If a link leads out of the store; nothing is altered then.
     """
     place = place_of(where)
     for name, target in place.links_out():
         raise InputError(
             f"store {place}: {name} is a link to {target}, outside of the store, which is not "
-            "repaired; replace the link by what it leads to"
+            "repaired; replace the link by its target"
         )
     store = _described(place)
     store.save()
@@ -175,7 +175,7 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
             place.remove(fault.name)
         if fault.block is not None:
             place.remove(record_name(fault.block))
-            # Several cells of one may differ.
+            # Several cells of a block may differ.
             blocks[fault.block] = None
     place.write_each(ARRAYS, template_of(store))
     fold(store)
@@ -194,9 +194,9 @@ def _check_manifests(place: Place) -> Iterator[Fault]:
             yield Fault(name, str(error))
             continue
         if found[name] != data:
-            yield Fault(name, "its bytes are not those that its content is written as")
+            yield Fault(name, "its bytes are not the encoding of its content")
     if len(set(found.values())) == 2:
-        yield Fault(COPY, f"does not say the same as {MANIFEST}")
+        yield Fault(COPY, f"differs from {MANIFEST}")
 
 
 def _described(place: Place) -> Store:
@@ -213,7 +213,7 @@ def _described(place: Place) -> Store:
 
 def _check_campaign(store: Store) -> Iterator[Fault]:
     if store.place.read_with_etag(CAMPAIGN)[0] != store.text.encode():
-        yield Fault(CAMPAIGN, f"is not the campaign that {MANIFEST} holds")
+        yield Fault(CAMPAIGN, f"differs from the campaign in {MANIFEST}")
 
 
 def _check_skeleton(store: Store) -> Iterator[Fault]:
@@ -224,7 +224,7 @@ def _check_skeleton(store: Store) -> Iterator[Fault]:
         if data is None:
             yield Fault(name, "is missing")
         elif data != right:
-            yield Fault(name, "is not as the store's description says")
+            yield Fault(name, "does not agree with the store's description")
     for name in unknown_entries(store, fresh):
         yield Fault(name, STRANGE)
 
@@ -238,7 +238,7 @@ def _check_logs(store: Store) -> Iterator[Fault]:
             data = store.place.read(name)
             log, columns = load_log(data), stored_columns(data)
             if log.digest() != digest_in(name) or log_bytes(log, columns) != data:
-                yield Fault(name, "is not the log that its name says")
+                yield Fault(name, "does not match the digest in its name")
         except Unavailable:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds on altered bytes
@@ -278,7 +278,7 @@ def _as_recorded(store: Store, record: Record) -> Store:
 
 
 def _check_values(store: Store, record: Record) -> Fault | None:
-    """Hold every stored value of a block, its padding included, against the record's CRCs."""
+    """Compare every stored value of a block, including padding, with the record's CRCs."""
     block, span = record.header.block, record.header.span
     group: Any = open_results(store.place)[block.trace]
     jobs = record.payload.jobs.tolist()
@@ -302,9 +302,9 @@ def _check_values(store: Store, record: Record) -> Fault | None:
 def _unsound(
     record: Record, variable: Variable, values: npt.NDArray[Any], lengths: Iterable[int]
 ) -> str:
-    """Say what is wrong with the values of a block's cells, one row a cell; empty if nothing.
+    """Return the fault of the values of a block's cells, one row per cell; empty if none.
 
-    `lengths` are how many of each row are no padding.
+    `lengths` are the numbers of values without padding of each row.
     """
     payload, name = record.payload, variable.name
     for place, (row, length) in enumerate(zip(values, lengths, strict=True)):
@@ -333,20 +333,20 @@ def _check_summary(store: Store) -> Iterator[Fault]:
         same = (stored == values) | ((stored != stored) & (values != values))
         nothing = np.isnan(stored) if stored.dtype.kind == "f" else stored == 0
         if not (same | nothing).all():
-            yield Fault(path, "is not the summary of the records")
+            yield Fault(path, "does not agree with the records")
         elif not same.all():
             stale.append(name)
     if stale:
-        # A run folds it a minute apart, and at its end.
+        # A run folds it once a minute, and at its end.
         why = (
-            f"{', '.join(stale[:3])}{', ...' * (len(stale) > 3)}: the summary is stale, cells are "
-            "done that it does not have yet; the end of a run brings it up to date"
+            f"{', '.join(stale[:3])}{', ...' * (len(stale) > 3)}: the summary is stale: it lacks "
+            "finished cells; the end of a run updates it"
         )
         yield Fault(ARRAYS, why)
 
 
 Drawn = tuple[Record, int]
-"""A cell by its record and its place in it."""
+"""A cell by its record and its index in it."""
 
 
 def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterator[Fault]:
@@ -356,9 +356,9 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
     if not again.trust and (modules := modules_in(store)):
         again.left_out = modules
         return
-    # What the store was made with was meant, whatever the campaign's text has come to say.
+    # The store's settings count, even if the campaign's text has changed since.
     plain = {**tomllib.loads(store.text), "overload": True}
-    # Nothing is read from the folder: logs and modules are the store's own.
+    # Nothing is read from the folder: logs and modules come from the store.
     campaign = Campaign.from_dict(plain, Path(str(store.place)), store.own)
     traces = {t.name: t for t in campaign.traces}
     made = {name: Simulations(store, trace) for name, trace in traces.items()}
@@ -379,7 +379,7 @@ def modules_in(store: Store) -> tuple[str, ...]:
 
 
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
-    """Draw cells for each policy and kind, evenly; those of one resample and load come together.
+    """Draw cells for each policy and kind, evenly; those of one resample and load are adjacent.
 
     The arrays shared by all policies are simulated again with the cells, and sampled like a policy.
     """
@@ -406,7 +406,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
     cell = record.header.span.cells[place]
     try:
         jobs, rows, figures = made.values(block, cell, None)
-    except Exception as error:  # a user's own order may raise anything
+    except Exception as error:  # a plug-in order may raise anything
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_name(block), why, block)
         return
@@ -418,7 +418,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
             yield Fault(f"{ARRAYS}/{block.trace}/{name}", why, block)
         elif kind == "figures":
             now, before = figures[name], payload.figures[name][place]
-            why = f"{block}: simulated again, {name} of {cell} is {now:g}, and was {before:g}"
+            why = f"{block}: simulated again, {name} of {cell} is {now:g} instead of {before:g}"
             yield Fault(record_name(block), why, block)
         else:
             why = f"{block}: simulated again, {name or kind} of {cell} comes out differently"

@@ -62,7 +62,7 @@ REPORTS: dict[str, Callable[[], Paper]] = {
 
 
 def needs_of(name: str) -> Needs:
-    """Return what a report needs of a campaign; an unknown name raises StoreError.
+    """Return a report's requirements on a campaign; an unknown name raises StoreError.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def needs_of(name: str) -> Needs:
 def make_report(name: str, store: StoreName) -> Made:
     """Make the figures and tables of a report, and its text for a terminal.
 
-    An unknown name, or a store that lacks what the report shows, raises StoreError.
+    An unknown name, or a store that lacks data of the report, raises StoreError.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def make_report(name: str, store: StoreName) -> Made:
     if not paper.needs.allows(keep):
         raise StoreError(
             f"report {name!r} needs keep = {paper.needs.keep!r}, "
-            f"and the store's campaign says {keep!r}"
+            f"and the store's campaign has {keep!r}"
         )
     return report(paper, store)
 

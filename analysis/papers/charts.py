@@ -1,7 +1,7 @@
 """Charts of papers: bars, bands, lines, bubbles, boxes and histograms, a panel for each cell.
 
-Numbers come as a dataset with `median`; where they are of samples it has `low` and `high` of the
-band, too, and in `log` the value of the log itself.
+Numbers are a dataset with `median`; numbers of samples also have `low` and `high` of the band, and
+`log`, the value of the log itself.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LINE = "#888888"
 """Colour of lines at 0 or 1."""
 
 Series = Sequence[tuple[xr.Dataset, Any]]
-"""Numbers on one dimension, and their colour, or a colour each."""
+"""Numbers on one dimension, and one colour for all or for each."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def panels(
 
 
 def has_log(found: Iterable[xr.Dataset]) -> bool:
-    """Return whether some of the numbers come with the log's own."""
+    """Return whether some of the numbers include the log's own."""
     return any("log" in of and bool(of["log"].notnull().any()) for of in found)
 
 
@@ -120,7 +120,7 @@ def bars(axes: Axes, labels: Sequence[str], series: Series, unit: float = 1) -> 
         series, side_by_side(len(labels), len(series)), strict=True
     ):
         axes.bar(x, np.nan_to_num(of["median"].values / unit), breadth * 0.92, color=color)
-        # Black on black would not be seen.
+        # Black on black would be invisible.
         edge = LINE if color in (BLACK, BLACK.lstrip("#")) else BLACK
         whiskers(axes, x, of, unit, color=edge, aside=0.25 * breadth)
 
@@ -128,7 +128,7 @@ def bars(axes: Axes, labels: Sequence[str], series: Series, unit: float = 1) -> 
 def whiskers(
     axes: Axes, x: Any, of: xr.Dataset, unit: float, color: str = BLACK, aside: float = 0.0
 ) -> None:
-    """Draw bands as lines, and the log's own numbers as marks `aside` of them."""
+    """Draw bands as lines, and the log's own numbers as marks at a distance `aside`."""
     if "low" in of:
         low, high = of["low"].values / unit, of["high"].values / unit
         axes.vlines(x, low, high, color=color, linewidth=WHISKER)
@@ -160,7 +160,7 @@ def line(axes: Axes, x: Any, of: xr.Dataset, color: str, *, dots: bool = True) -
 
 
 def bubbles(axes: Axes, of: xr.Dataset, sizes: Float64, colors: list[str], unit: float) -> None:
-    """Draw bubbles at 0, 1, ... whose areas and labels are `sizes`, the largest as in any panel."""
+    """Draw bubbles at 0, 1, ... with areas and labels `sizes`; the largest has a fixed area."""
     known = np.nan_to_num(sizes)
     areas = LARGEST * known / known.max() if known.any() else known
     x, y = np.arange(len(sizes)), of["median"].values / unit
@@ -207,7 +207,7 @@ def histogram(axes: Axes, values: Float64, bins: int) -> None:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the y axis logarithmic if it has any numbers: they may grow a hundredfold."""
+    """Make the y axis logarithmic if it has numbers, which may span two orders of magnitude."""
     if not np.isfinite(axes.dataLim.intervaly).all():
         return
     axes.set_yscale("log")
@@ -216,7 +216,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def _some(x: float, _: object = None) -> str:
-    """Write 2, 3 and 5 times a power of ten, and nothing of the others.
+    """Write multiples 2, 3 and 5 of powers of ten, and an empty text for other numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A paper's conclusions as rows, and how often each of them holds in the cells of a store.
+"""A paper's conclusions as rows, and the number of a store's cells in which each holds.
 
 A cell is a log or a sample, at a load, under one pair of policies. It has a ratio, such as a mean
 wait under one policy over that under another, or a verdict, which is 1 where the conclusion holds.
@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 
 ABOVE, BELOW, EITHER, SOME_BELOW = "above 1", "below 1", "either side of 1", "below 1 in some"
-"""Where the paper's conclusion has the ratios."""
+"""Ranges of ratios in the paper's conclusions."""
 
 HOLDS = "holds"
 """Expectation of a verdict."""
@@ -30,7 +30,7 @@ EXPECTED: dict[Any, Callable[[Any], Any]] = {
 """Whether a cell agrees with an expectation; a cell without a ratio never does."""
 
 ALL, MOST, OFTEN, ONCE = "all", "most", "often", "there"
-"""In how many cells the paper has its conclusion."""
+"""Share of cells in which the paper finds its conclusion."""
 
 EVERY = "all"
 """Label of a row over all traces, loads or policies."""
@@ -44,17 +44,17 @@ class Claim:
     """A conclusion of a paper, and its number in each cell."""
 
     label: str
-    """The conclusion in a table: words, or the two sides of a ratio."""
+    """The conclusion in a table: a text, or the two sides of a ratio."""
 
     cells: Callable[[Any], Any]
-    """Returns ratios or verdicts over cells, a Series or DataArray; for a printed number our value,
-    and the labels of that."""
+    """Returns ratios or verdicts over cells, a Series or DataArray; for a printed number our value
+    and its labels."""
 
     expected: Any = HOLDS
     """A key of `EXPECTED`, or the printed number."""
 
     extent: str = ALL
-    """In how many cells, or under which policy."""
+    """Share of the cells, or the policy."""
 
     measure: str = ""
     """The number that is compared."""
@@ -70,7 +70,7 @@ class Claim:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What distinguishes rows of a table of claims: `KEY`."""
+        """Key of a row in a table of claims: `KEY`."""
         return self.label, self.measure, str(self.expected), self.extent
 
 
@@ -94,8 +94,8 @@ def in_part(claims: Iterable[Claim], numbers: Any) -> pd.DataFrame:
 def count(parts: pd.DataFrame, by: Sequence[str] = KEY, within: Sequence[str] = ()) -> pd.DataFrame:
     """Return `COUNTED` of the cells of each group `by`, all of them without a ratio left out.
 
-    A workload is what remains of the index without the levels `within`; it agrees wholly where all
-    of its cells do.
+    A workload is identified by the index without the levels `within`; it agrees fully if all of its
+    cells do.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a report needs of its campaign: said before a cell runs, not after the last."""
+"""Requirements of a report on its campaign, checked before the first cell runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Needs:
     Parameters
     ----------
     orders : tuple of str
-        Queue orders of each of which it needs a policy, under whatever rule.
+        Queue orders; for each of them a policy is needed, under any rule.
     policies : tuple of str
         Policies, in canonical form.
     fairness : tuple of str
@@ -25,9 +25,9 @@ class Needs:
     log : bool
         Whether the logs themselves are needed.
     loads : tuple of str
-        Loads that it shows of the logs themselves; where there are samples it can do without.
+        Loads of the logs that it shows; optional if there are samples.
     keep : str
-        The least that the store has to keep of each cell, a key of `RETENTION`.
+        The least retention of each cell, a key of `RETENTION`.
     """
 
     orders: tuple[str, ...] = ()
@@ -48,18 +48,18 @@ class Needs:
         log: bool,
         keep: str,
     ) -> str:
-        """Say what a campaign lacks, as the end of a sentence; empty if it lacks nothing.
+        """Return the missing requirements of a campaign, as the end of a sentence; empty if none.
 
         Parameters
         ----------
         policies, fairness, loads : iterable of str
-            What it has of each, by its labels.
+            Its labels of each requirement.
         samples : int
-            How many resamples.
+            Number of resamples.
         log : bool
             Whether the log itself is one more.
         keep : str
-            How much of each cell is kept.
+            Retention of each cell.
 
         Examples
         --------
@@ -89,7 +89,7 @@ class Needs:
         return "; ".join(found)
 
     def allows(self, keep: str) -> bool:
-        """Tell whether a store that keeps so much has all that is needed of a cell."""
+        """Return whether a store with this retention has the required data of a cell."""
         return RETENTION[keep].includes(RETENTION[self.keep])
 
 

@@ -64,7 +64,7 @@ Drawn: TypeAlias = "Callable[[Any], Figure | Mapping[str, Figure]]"
 
 
 class Part(NamedTuple):
-    """Rows of a report that are made where a store has their numbers."""
+    """Rows of a report that are made if a store has their numbers."""
 
     of: Callable[[Numbers], Numbers | None]
     """Selects the numbers for the rows; None where the store lacks them."""
@@ -81,7 +81,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """Rows of a paper: what its report needs, and the parts of the report."""
+    """Rows of a paper: the requirements of its report, and the report's parts."""
 
     needs: Needs
     parts: tuple[Part, ...]
@@ -101,7 +101,7 @@ def with_samples(of: Numbers) -> Numbers | None:
 
 
 class Made(NamedTuple):
-    """A report in memory: nothing is written if the store lacks what one part needs."""
+    """A report in memory: nothing is written if the store lacks data of one part."""
 
     figures: Mapping[str, Figure]
     tables: Mapping[str, pd.DataFrame]

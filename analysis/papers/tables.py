@@ -75,7 +75,7 @@ def band_table(
 
 
 def span_text(samples: npt.ArrayLike) -> str:
-    """Return which samples the bands of cells with these numbers of samples span, and hold.
+    """Describe the samples that the bands of cells with these numbers of samples span and cover.
 
     Examples
     --------

@@ -39,7 +39,7 @@ DURATIONS = {
 """Ticks of a logarithmic axis of durations, s."""
 
 WIDE = 5.0
-"""Width of a figure from which on more stands side by side, inches."""
+"""Least width of a figure with more items per row, inches."""
 
 LETTER = 0.57
 """Mean width of a letter, in units of the font size."""
@@ -84,7 +84,7 @@ def duration_axis(
 ) -> None:
     """Make an axis of durations logarithmic, with ticks at usual units; it begins at 1 s or later.
 
-    least, largest: the values that it has to show, s.
+    least, largest: the extreme values on the axis, s.
     """
     from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
@@ -119,7 +119,7 @@ def log_axis(axes: Axes, along: str, *, ticks: int = 6) -> None:
 
 
 def magnitudes() -> Any:
-    """Return the colour map of magnitudes, from light to dark; white is left to missing values."""
+    """Return the colour map of magnitudes, from light to dark; white means a missing value."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -127,7 +127,7 @@ def magnitudes() -> Any:
 
 
 def thinned(x: Float64 | Int64, y: Float64, columns: int) -> Any:
-    """Return the places of the points that lie in other pixels than the point before them.
+    """Return the indices of points that lie in another pixel than their predecessor.
 
     x and y are positions from 0 to 1; the first and the last point stay.
     """

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JOBS, SCHEDULE, STORE = "jobs", "schedule", "store"
-"""What a figure needs: jobs, of a log or a cell; schedules of them; or a store."""
+"""Data that a figure needs: jobs of a log or a cell; schedules of them; or a store."""
 
 Drawn: TypeAlias = Schedule | Workload | Mapping[str, Schedule] | StoreName
-"""What `plot` draws: jobs, a schedule, schedules of the same jobs by policy, or a store."""
+"""Input of `plot`: jobs, a schedule, schedules of the same jobs by policy, or a store."""
 
 MOST_POLICIES = 5
 """Most policies of a store in one figure, if none is named."""
@@ -54,7 +54,7 @@ class Kind:
     needs : str
         `JOBS`, `SCHEDULE` or `STORE`.
     meaning : str
-        What it shows, for help texts and documentation.
+        Meaning, for help texts and documentation.
     figure : callable
         From a `Subject` and a width, inches, to the figure.
     takes : frozenset of str
@@ -190,7 +190,7 @@ def plot(
     Returns
     -------
     Figure
-        Of matplotlib's object-oriented interface.
+        A figure of matplotlib's object-oriented interface.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def plot(
 
 
 def check_options(row: Kind, given: Iterable[str], form: str = "{}") -> None:
-    """Refuse options that a kind of figure does not use; `form` is how a user writes one."""
+    """Refuse options that a kind of figure does not use; `form` is the spelling of an option."""
     for name in given:
         if name not in row.takes:
             users = ", ".join(one.name for one in KINDS.values() if name in one.takes)

@@ -26,7 +26,7 @@ EPOCH_WEEKDAY = 3
 
 @dataclass(frozen=True)
 class JobValue:
-    """Declare a value of each job that distributions and users are drawn by."""
+    """Declare a value of each job for figures of distributions and users."""
 
     meaning: str
     unit: str

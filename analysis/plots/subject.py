@@ -54,7 +54,7 @@ class Subject:
 
     @property
     def windowed(self) -> bool:
-        """Whether a part of the time is asked for."""
+        """Whether the query is restricted to a window of time."""
         return self.begin is not None or self.length is not None
 
     @property
@@ -107,7 +107,7 @@ class Subject:
 
 
 def _part(schedule: Schedule, kept: Bool) -> Schedule:
-    """Return the schedule of some jobs; parts on several places are left out."""
+    """Return the schedule of some jobs, without parts on several places."""
     given = {
         name: values[kept]
         for name, values in schedule.given.items()

@@ -33,7 +33,7 @@ class Columns:
         self.rows.append(row)
 
     def plain(self) -> dict[str, Any]:
-        """Return the table as JSON can hold it: what a page's script reads."""
+        """Return the table as JSON-compatible values, which a page's script reads."""
         labels: dict[str, list[str]] = {}
         columns: dict[str, list[Any]] = {}
         for name, column in zip(self.names, self._by_column(), strict=True):

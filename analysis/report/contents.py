@@ -46,18 +46,18 @@ MOST_GROUPS = 100
 """Groups with the largest gains, and as many with the largest losses, of each policy."""
 
 MOST_SAMPLES = 50_000
-"""Rows of changes in single samples in a page; of more, each series has its first ones."""
+"""Rows of changes in single samples in a page; if there are more, each series keeps its first."""
 
 MOST_ROWS = 20_000
-"""Rows of any other table in a page; of a longer one it has those of the first traces."""
+"""Rows of any other table in a page; a longer one is cut to its first traces."""
 
 MOST_GROUP_ROWS = 4_000
-"""Rows of groups in a page; of more policies, traces and loads each has fewer."""
+"""Rows of groups in a page; with many policies, traces and loads, each has fewer."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Hold the query of a page: the arguments of `compare`, and how jobs are grouped.
+    """Hold the query of a page: the arguments of `compare`, and the grouping of jobs.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ class Contents:
     """Hold what a page shows.
 
     title : name of the campaign. axes : labels by dimension; metrics with units and names. near :
-    how near the simulation is to the log. tables : rows by name. verdicts, problems, warnings :
-    sentences. commands : what prints the numbers of a section. campaign : text of its file. facts :
-    name and value of each line of provenance.
+    distance between simulation and log. tables : rows by name. verdicts, problems, warnings :
+    sentences. commands : commands that print the numbers of a section. campaign : text of its file.
+    facts : name and value of each line of provenance.
     """
 
     title: str
@@ -113,7 +113,7 @@ class Contents:
 
 
 def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None = None) -> Contents:
-    """Gather a page's contents; what cannot be answered becomes a sentence among the problems."""
+    """Gather a page's contents; a query that fails becomes a sentence among the problems."""
     head, summary = read_manifest(store), open_summary(store)
     axes = {name: [str(x) for x in summary[name].values] for name in ("trace", "load", "policy")}
     problems: list[str] = []
@@ -186,7 +186,7 @@ def _metrics(store: StoreName, summary: xr.Dataset, given: Sequence[str]) -> lis
 def _with_values(
     store: StoreName, names: Sequence[str], done: xr.DataArray, problems: list[str]
 ) -> Iterator[str]:
-    """Yield the metrics that have a value; the others are problems if cells are finished."""
+    """Yield the metrics with a value; report the others as problems if cells are finished."""
     summary = open_summary(store)
     for name in names:
         known = name in summary and set(summary[name].dims) >= {"trace", "load", "policy"}
@@ -207,7 +207,7 @@ def _ordered(axes: Mapping[str, list[str]], asked: Asked) -> list[str]:
 def _compared(
     store: StoreName, asked: Asked, names: Sequence[str], problems: list[str]
 ) -> xr.Dataset | None:
-    """Compare; without two policies or finished pairs the page says so, and has the rest."""
+    """Compare; without two policies or finished pairs, add a problem and continue."""
     policies = [str(name) for name in open_summary(store)["policy"].values]
     if len(policies) < 2:
         problems.append(f"the store has one policy, {policies[0]}: there is nothing to compare")
@@ -215,7 +215,7 @@ def _compared(
     try:
         return compare(store, asked.baseline, asked.policies, metrics=names, level=asked.level)
     except StoreError as error:
-        # A name that the user misspelt is refused; what a store lacks is a problem of its state.
+        # A misspelt name is refused; data missing in a store are a problem of its state.
         if "no two cells" not in str(error):
             raise
         problems.append(str(error))
@@ -225,7 +225,7 @@ def _compared(
 def _groups(
     store: StoreName, found: xr.Dataset | None, asked: Asked
 ) -> tuple[list[pd.DataFrame], str]:
-    """Return the groups of jobs by change, and why they are missing."""
+    """Return the groups of jobs by change, and the reason if there are none."""
     if found is None or asked.by == NO_GROUPS:
         return [], ""
     called = {trace: kind.get(asked.by, {}) for trace, kind in asked.names.items()}
@@ -266,8 +266,8 @@ def _comparison(found: xr.Dataset | None) -> Columns:
 def _samples(found: xr.Dataset | None, most: int = MOST_SAMPLES) -> tuple[Columns, str]:
     """Return the change of each pair, by metric, trace, load, policy and resample.
 
-    Of more than `most` pairs these are the first of each series: samples are independent, so the
-    first ones are as typical as any. Also returns a sentence on what is left out, or "".
+    If there are more than `most` pairs, the first of each series are returned: samples are
+    independent, so any of them are typical. Also returns a sentence on the omitted rows, or "".
     """
     table = Columns(("metric", "trace", "load", "policy", "resample", "change"))
     if found is None:
@@ -286,7 +286,7 @@ def _samples(found: xr.Dataset | None, most: int = MOST_SAMPLES) -> tuple[Column
         return table, ""
     kept = f"only the first {each} of each policy at each trace and load" if each else "none"
     return table, (
-        f"of {grouped(pairs)} changes in single samples the page has {kept}, since it has room for "
+        f"of {grouped(pairs)} changes in single samples the page has {kept}, since its limit is "
         f"{grouped(most)}; all other numbers are of all samples"
     )
 
@@ -303,10 +303,10 @@ ROWS_OF = {
 
 
 def _fitted(table: Columns, name: str, most: int) -> tuple[Columns, str]:
-    """Return the rows of the first traces for which there is room, and a sentence on the rest.
+    """Return the rows of the first traces that fit, and a sentence on the rest.
 
-    Whole traces are kept, so that the figures of each are complete; if the first alone has too many
-    rows, its first ones. The sentence is "" if nothing is left out.
+    Whole traces are kept, so that the figures of each are complete; if the first one alone has too
+    many rows, its first rows are kept. The sentence is "" if nothing is omitted.
     """
     if len(table.rows) <= most:
         return table, ""

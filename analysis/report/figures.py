@@ -29,7 +29,7 @@ LOGGED = "as logged"
 LOGGED_COLOUR = "#666666"
 
 METRIC = "{metric}"
-"""Stands in a title for the name and unit of the metric that the reader chose."""
+"""Placeholder in a title for the name and unit of the chosen metric."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Figure:
     """Declare a figure.
 
     name : of its element. table : the rows it draws, `most` at most. title, meaning : plain text.
-    spec : Vega-Lite without data. command : what prints its numbers. rows, step : the field along
-    a nominal vertical axis, and the height of each of its values, pixels.
+    spec : Vega-Lite without data. command : prints its numbers. rows, step : the field along a
+    nominal vertical axis, and the height of each of its values, pixels.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Figure:
     step: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """Return what the page's script reads."""
+        """Return the values that the page's script reads."""
         keys = ("name", "table", "spec", "most", "rows", "step")
         return {key: getattr(self, key) for key in keys}
 
@@ -292,7 +292,7 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
 
 
 class _Marks:
-    """Give each policy its colour and shape, by its place among all policies of the page."""
+    """Return each policy's colour and shape, by its index among all policies of the page."""
 
     def __init__(self, policies: Sequence[str]) -> None:
         known, cycle = list(policies), colours()

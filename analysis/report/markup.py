@@ -23,7 +23,7 @@ from schedfarm.core.numerals import counted, grouped
 HERE = Path(__file__).parent
 
 FIRST_METRICS = 2
-"""Metrics whose verdicts are shown at once; those of the others unfold."""
+"""Number of metrics whose verdicts are shown; the others are folded."""
 
 FILTERS = ("metric", "trace", "load", "policy")
 """Controls of the page, in their order."""

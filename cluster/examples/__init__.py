@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent
 
 
 def examples() -> dict[str, Path]:
-    """Return the files by the launcher, or the name, that each is for.
+    """Return the files by their launcher, or by name.
 
     Examples
     --------

@@ -85,12 +85,18 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     verdict = _judge(schedule, policy)
     if verdict.rule != policy.name:
         return verdict
-    # Limits go with one clock only.
     known = KINDS[schedule.workload.platform.name]().clocks
-    clocks = known if policy.limits is None else ()
-    others = (replace(policy, events=events) for events in clocks)
-    kept = (other for other in others if other != policy and _judge(schedule, other).ok)
+    others = (_by_clock(policy, events) for events in known)
+    kept = (one for one in others if one not in (None, policy) and _judge(schedule, one).ok)
     return replace(verdict, keeps=next(kept, None))
+
+
+def _by_clock(policy: Policy, events: str) -> Policy | None:
+    """Return a policy with another clock; None if it goes with one only."""
+    try:
+        return replace(policy, events=events)
+    except InputError:
+        return None
 
 
 def _check_given(schedule: Schedule) -> None:

@@ -81,7 +81,7 @@ class Replay:
             step = Pass(machine)
             step.keep_out()
             # Most passes find a full machine: no job started, and none could have.
-            if given or machine.could_start():
+            if given or self.discipline.judges_all or machine.could_start():
                 self.discipline.check(step)
                 machine.leave_queue(step.started)
             passes.append(step)

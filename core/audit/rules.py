@@ -17,7 +17,11 @@ class Discipline:
     """Judge each pass by one rule.
 
     A discipline keeps state from one pass to the next only through these hooks.
+
+    judges_all: whether passes matter in which no job starts, nor could.
     """
+
+    judges_all = False
 
     def __init__(self, policy: Policy) -> None:
         """Keep the options of the policy that the rule needs."""

@@ -65,7 +65,7 @@ def folder() -> Path | None:
 
 
 def is_writable(place: Path) -> bool:
-    """Tell whether a folder is writable."""
+    """Return whether a folder is writable."""
     try:
         with tempfile.TemporaryFile(dir=place):
             return True

@@ -65,7 +65,7 @@ def each_compiled(say: Callable[[], None]) -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Tell whether a thread of this process is compiling a kernel.
+    """Return whether a thread of this process is compiling a kernel.
 
     Examples
     --------

@@ -177,7 +177,7 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
 
 @verb
 def check_reserved(planner: Planner, view: View) -> bool:
-    """Tell whether reservations lie in the future, and hold only free processors."""
+    """Return whether reservations lie in the future, and hold only free processors."""
     plan, now, tally = planner.plan, planner.clock[NOW], view.tally
     for i in range(plan.state[COUNT]):
         j = plan.job[plan.front[0] + i]

@@ -29,7 +29,7 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
 
 
 def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
-    """Tell whether kernels compute fair starts under a policy on a kind of platform.
+    """Return whether kernels compute fair starts under a policy on a kind of platform.
 
     Under a rule that keeps its plan they do so only in the order of arrival.
 
@@ -47,7 +47,7 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
 
 
 def is_patient(policy: Policy) -> bool:
-    """Tell whether under a compiled policy no waiting job affects an earlier one.
+    """Return whether under a compiled policy no waiting job affects an earlier one.
 
     Starving jobs are also served first come, first served. With `events=per-event`, the pass of an
     arrival may start jobs before the completions of the same instant return their processors.

@@ -174,6 +174,23 @@ def least(array: Int64, i: int, word: int) -> int:
     return found
 
 
+def _find_most(lanes: Lanes) -> Any:
+    builder, nothing = lanes.builder, ir.Constant(_LANES, [-(2**63)] * WORD)
+    left = builder.select(lanes.bits(2), lanes.read(lanes.place(0, 1)), nothing)
+    kind, name = ir.FunctionType(_LONG, [_LANES]), f"llvm.vector.reduce.smax.v{WORD}i64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left])
+
+
+@in_lanes(_find_most)
+def most(array: Int64, i: int, word: int) -> int:
+    """Return the greatest value from i on under a lane mask, -2**63 if the mask is empty."""
+    found = -(2**63)
+    for k in range(WORD):
+        if word >> k & 1:
+            found = max(found, int(array[i + k]))
+    return found
+
+
 def _compare_arrays(lanes: Lanes) -> Any:
     found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
     return lanes.word(lanes.builder.icmp_signed("<", found, other))
@@ -347,6 +364,17 @@ def copy(array: Int64, source: int, target: int, word: int) -> None:
     for k in range(WORD):
         if word >> k & 1:
             array[target + k] = found[k]
+
+
+def _write_other(lanes: Lanes) -> None:
+    lanes.builder.store(lanes.read(lanes.place(2, 1)), lanes.place(0, 1), align=8)
+
+
+@in_lanes(_write_other)
+def copy_from(array: Int64, i: int, other: Int64) -> None:
+    """Copy the places from i on of another array."""
+    for k in range(WORD):
+        array[i + k] = other[i + k]
 
 
 @verb

@@ -119,7 +119,7 @@ def turn(world: Limited, rankings: AnyRankings) -> bool:
 
 @verb
 def may_start(world: Limited, j: int, free: int, now: int) -> bool:
-    """Tell whether a job takes part in this pass and may fit the largest free place."""
+    """Return whether a job takes part in this pass and may fit the largest free place."""
     return bool(world.jobs.procs[j] <= free and not exceeds(world.running, j, now))
 
 

@@ -223,7 +223,7 @@ class _Jobs:
         raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
 
     def _lacks(self, kind: str, number: int) -> bool:
-        """Tell whether the log has no such number; a part of a log without names does not say."""
+        """Return whether the log has no such number; a part of a log without names does not say."""
         table, column = self.workload.names.get(COLUMNS[kind], {}), COLUMNS[kind]
         if number in table or not (table or self.whole):
             return False

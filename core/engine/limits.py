@@ -36,7 +36,7 @@ class Counters(NamedTuple):
 
 @verb
 def exceeds(counters: Counters, j: int, now: int) -> bool:
-    """Tell whether a job that starts now would exceed a limit that holds for it."""
+    """Return whether a job that starts now would exceed a limit that holds for it."""
     for entry in range(counters.first[j], counters.first[j + 1]):
         k = counters.counter[entry]
         used = counters.used[k] - (now - counters.since[k]) * counters.fall[k]

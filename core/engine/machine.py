@@ -54,7 +54,7 @@ def most_free(machine: Machine) -> int:
 
 @generic
 def has_free(machine: Machine, c: int, need: int) -> bool:
-    """Tell whether place c has this many processors free."""
+    """Return whether place c has this many processors free."""
     raise NotImplementedError
 
 
@@ -93,5 +93,5 @@ def candidates(machine: Machine, queue: Queue, hold: Int64, now: int, cell: int)
 
 @generic
 def within_reach(machine: Machine, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Tell whether the minima of block b, which fits somewhere, leave room for a backfill."""
+    """Return whether the minima of block b, which fits somewhere, leave room for a backfill."""
     raise NotImplementedError

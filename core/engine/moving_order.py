@@ -50,7 +50,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 
 @verb
 def fits_somewhere(queue: Queue, free: int) -> bool:
-    """Tell whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
+    """Return whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
     for place in range(queue.size[0]):
         least = min(least, queue.least_need[queue.order[place]])

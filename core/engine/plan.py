@@ -126,6 +126,28 @@ def load(plan: Plan, running: Running, now: int) -> None:
 
 
 @verb
+def rounded(instant: int, unit: int) -> int:
+    """Return the first multiple of a unit from an instant on."""
+    return (instant + unit - 1) // unit * unit
+
+
+@verb
+def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
+    """Lay out the profile of the running jobs by their predicted ends, rounded up to a unit."""
+    times, free, mark = plan.profile
+    i, t, level = 0, now, running.free[0]
+    times[0], free[0] = t, level
+    for p in range(running.count[0] - 1, -1, -1):
+        end = rounded(running.predicted[p], unit)
+        i += end > t
+        t, level = max(t, end), level + running.width[p]
+        times[i], free[i] = t, level
+    mark[HEAD], mark[TAIL] = 0, i + 1
+    plan.state[LOADED], plan.state[DUE] = 1, NEVER
+    plan.state[LAYOUT] += 1
+
+
+@verb
 def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits next to the reservations so far.
 
@@ -171,7 +193,7 @@ def remove(plan: Plan, i: int) -> None:
 
 @verb
 def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
-    """Tell whether the job at place i fits now next to the reservations made so far.
+    """Return whether the job at place i fits now next to the reservations made so far.
 
     A job with estimate 0 only needs free processors: it delays no other job.
     """

@@ -113,7 +113,7 @@ def columns_of(book: Book) -> tuple[Int64, Int64, Int64, Int64, Int64]:
 def walks_before(
     book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
 ) -> bool:
-    """Tell whether the reservation at place i comes before that at place k in the walk."""
+    """Return whether the reservation at place i comes before that at place k in the walk."""
     if walk == BY_START:
         same = book.at[i] == book.at[k]
         return bool(book.at[i] < book.at[k] or (same and book.job[i] < book.job[k]))
@@ -300,7 +300,7 @@ def compact(keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: i
 
 @verb
 def is_coming(keeper: Bookkeeper) -> bool:
-    """Tell whether the next job arrives at this instant."""
+    """Return whether the next job arrives at this instant."""
     jobs, _, _, clock, _ = keeper
     next_one = clock[ARRIVED]
     return bool(next_one < jobs.submit.size and jobs.submit[next_one] == clock[NOW])
@@ -346,7 +346,7 @@ def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, af
 
 @verb
 def overtakes(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
-    """Tell whether a waiting job comes before job j in the queue."""
+    """Return whether a waiting job comes before job j in the queue."""
     for i in range(book.state[COUNT]):
         if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
             return True

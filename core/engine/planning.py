@@ -23,6 +23,12 @@ def lay_out(machine: Machine, plan: AnyPlan, now: int) -> None:
 
 
 @generic
+def lay_out_rounded(machine: Machine, plan: AnyPlan, now: int, unit: int) -> None:
+    """Lay out the profiles of the running jobs by their predicted ends, rounded up to a unit, s."""
+    raise NotImplementedError
+
+
+@generic
 def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
     """Drop the steps of the profiles before now."""
     raise NotImplementedError
@@ -84,7 +90,7 @@ def take(
 
 @generic
 def leaves_room(machine: Machine, plan: AnyPlan, c: int, step: int, need: int, end: int) -> bool:
-    """Tell whether this many processors are free at place c from a step on until `end`."""
+    """Return whether this many processors are free at place c from a step on until `end`."""
     raise NotImplementedError
 
 

@@ -33,6 +33,7 @@ from schedfarm.core.policy.predictions import (
     KNOWN_AT_SUBMISSION,
     OwnPredictor,
     find_predictor,
+    is_predicted,
 )
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
@@ -151,7 +152,7 @@ def predictions(schedule: Schedule) -> Int64:
 
 def _policy_of(schedule: Schedule) -> Policy | None:
     """Return the policy that a schedule names; None if it names none, as one from a file."""
-    return Policy.parse(schedule.policy) if "predict=" in schedule.policy else None
+    return Policy.parse(schedule.policy) if is_predicted(schedule.policy) else None
 
 
 def _ask(

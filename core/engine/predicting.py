@@ -156,7 +156,7 @@ def next_end(jobs: Jobs, running: Int64, count: int) -> int:
 
 @verb
 def ended_later(jobs: Jobs, i: int, j: int) -> bool:
-    """Tell whether completed job i comes after j, which ends now, by (end, position)."""
+    """Return whether completed job i comes after j, which ends now, by (end, position)."""
     return bool(i > j and jobs.start[i] + jobs.run[i] == jobs.start[j] + jobs.run[j])
 
 

@@ -177,7 +177,7 @@ def compare(tree: Weights, u: int, v: int) -> int:
 
 @verb
 def is_tied(tree: Weights, u: int, v: int) -> bool:
-    """Tell whether association v, visited right after u, has its rank."""
+    """Return whether association v, visited right after u, has its rank."""
     for d in range(tree.path.shape[1]):
         i, k = tree.path[u, d], tree.path[v, d]
         if i < 0:
@@ -286,7 +286,7 @@ def list_running(machine: Machine, active: Int64) -> int:
 
 @verb
 def is_due(tree: Weights, now: int) -> bool:
-    """Tell whether a calculation is due at an instant, s."""
+    """Return whether a calculation is due at an instant, s."""
     constants = tree.constants
     return (
         constants.fairshare > 0 and (now - tree.submit[0]) // constants.calc > tree.state[PERIODS]
@@ -340,6 +340,16 @@ def rank_queue(rankings: WeighedRankings, queue: Queue) -> None:
 def rank_list(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
     """Set the keys of some waiting jobs."""
     weigh_all(rankings, waiting, count)
+
+
+@rank.settled_until.of(WeighedRankings)
+def settled_until(rankings: WeighedRankings, now: int) -> int:
+    """Return the next calculation, if the queue has this order."""
+    tree = rankings.first
+    if not tree.constants.used:
+        return now
+    begin, calc = tree.submit[0], tree.constants.calc
+    return int(begin + ((now - begin) // calc + 1) * calc)
 
 
 @rank.copy_usage.of(WeighedRankings)

@@ -24,6 +24,7 @@ from schedfarm.core.engine.lanes import (
     WORD,
     below,
     first_places,
+    highest,
     lessen,
     lowest,
     room,
@@ -127,9 +128,25 @@ def first_short(profile: Profile, i: int, need: int, end: int) -> int:
 
 @verb
 def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
-    """Tell whether `need` processors are free from step i on until `end`."""
+    """Return whether `need` processors are free from step i on until `end`."""
     k = first_short(profile, i, need, end)
     return bool(k >= profile.mark[TAIL] or profile.times[k] >= end)
+
+
+@verb
+def run_before(profile: Profile, i: int, need: int) -> int:
+    """Return the first step of those up to step i on which `need` processors are free all along.
+
+    i + 1 if fewer are free on step i.
+    """
+    free, head, stop = profile.free, profile.mark[HEAD], i + 1
+    while stop > head:
+        begin = max(stop - WORD, head)
+        short = below(free, begin, need) & first_places(stop - begin)
+        if short != 0:
+            return int(begin + highest(short) + 1)
+        stop = begin
+    return int(head)
 
 
 @verb

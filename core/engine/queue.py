@@ -81,7 +81,7 @@ def head_of(queue: Queue) -> int:
 
 @verb
 def still_waits(queue: Queue, j: int, cell: int) -> bool:
-    """Tell whether job `j` still waits in this cell."""
+    """Return whether job `j` still waits in this cell."""
     b = cell // BLOCK
     first = queue.first[b]
     return bool(first <= cell < first + queue.length[b] and queue.job[cell] == j)
@@ -108,7 +108,7 @@ def gather(queue: Queue, waiting: Int64) -> int:
 
 @verb
 def precedes(key: Int64, i: int, j: int) -> bool:
-    """Tell whether job `i` comes before job `j`: by key, then by (submit, position)."""
+    """Return whether job `i` comes before job `j`: by key, then by (submit, position)."""
     return bool((key[i] < key[j]) | ((key[i] == key[j]) & (i < j)))
 
 

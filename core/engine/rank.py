@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.jit import NEVER, generic
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.ranking import Rankings
@@ -45,6 +45,12 @@ def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
 
 
 @generic
+def settled_until(rankings: AnyRankings, now: int) -> int:
+    """Return the instant, s, from which the order of the queue may change without an event."""
+    raise NotImplementedError
+
+
+@generic
 def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
     """Copy the usage of users, for a clone."""
     raise NotImplementedError
@@ -69,6 +75,12 @@ def keep_queue(rankings: Rankings, queue: Queue) -> None:
 @rank_list.of(Rankings)
 def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
     """Do nothing: keys stay, or there are none."""
+
+
+@settled_until.of(Rankings)
+def keys_settled_until(rankings: Rankings, now: int) -> int:
+    """Return NEVER for keys that stay."""
+    return now if rankings.moves else NEVER
 
 
 @copy_usage.of(Rankings)

@@ -39,7 +39,7 @@ class Rankings(NamedTuple):
 
 @verb
 def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
-    """Tell whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
+    """Return whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
     if a < SMALL and b < SMALL and c < SMALL and d < SMALL:
         return a * d > c * b
     # Euclid: compare whole parts, then the reciprocals of the rests; no product, no overflow.
@@ -55,7 +55,7 @@ def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
 
 @verb
 def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
-    """Tell whether waiting job `i` comes strictly before `j`, apart from (submit, position)."""
+    """Return whether waiting job `i` comes strictly before `j`, apart from (submit, position)."""
     if ranking.code == KEYED:
         return bool(ranking.key[i] < ranking.key[j])
     a, b = now - jobs.submit[i], max(jobs.estimate[i], 1)
@@ -102,7 +102,7 @@ def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int)
 def may_have_rivals(
     ranking: Ranking, submit: int, estimate: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Tell whether jobs no older and with no shorter estimate than given may reach a threshold."""
+    """Return whether jobs that are no older, with no shorter estimate, may reach a threshold."""
     if ranking.code != LARGEST_RATIO:
         return True
     return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))
@@ -110,7 +110,7 @@ def may_have_rivals(
 
 @verb
 def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
-    """Tell whether job i goes before job j; a job submitted before `limit` starves."""
+    """Return whether job i goes before job j; a job submitted before `limit` starves."""
     if jobs.submit[i] < limit or jobs.submit[j] < limit:
         return i < j
     return ranks_before(ranking, jobs, now, i, j)
@@ -118,7 +118,7 @@ def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: i
 
 @verb
 def ranks_before(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
-    """Tell whether job i goes before job j if neither starves."""
+    """Return whether job i goes before job j if neither starves."""
     if comes_first(ranking, jobs, now, i, j):
         return True
     return i < j and not comes_first(ranking, jobs, now, j, i)

@@ -254,7 +254,7 @@ def next_to_place(
 def may_still_start(
     machine: Machine, plan: AnyPlan, now: int, last: int, where: int, c: int, step: int, end: int
 ) -> bool:
-    """Tell whether a reservation at c from a step until `end` leaves room for `last` at `where`."""
+    """Return whether a reservation at c from a step until `end` leaves `last` its processors."""
     if last < plan.state[PLANNED]:
         return False
     if c != where:

@@ -248,5 +248,5 @@ def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> O
 
 
 def _moves(orders: Orders) -> bool:
-    """Tell whether no key fixed at submission orders both the queue and its backfills."""
+    """Return whether no key fixed at submission orders both the queue and its backfills."""
     return orders.rankings.moves or orders.rankings.differ

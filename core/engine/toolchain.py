@@ -19,7 +19,7 @@ VARIABLE = "SCHEDFARM_PLAIN_NJIT"
 
 
 def is_tested(version: str) -> bool:
-    """Tell whether the own compiler is tested with a version of numba.
+    """Return whether the own compiler is tested with a version of numba.
 
     Examples
     --------

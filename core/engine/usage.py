@@ -157,7 +157,7 @@ def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) ->
 
 @verb
 def waited_more(shares: Shares, u: int, v: int) -> bool:
-    """Tell whether user u has the larger normalised wait time of two, exactly."""
+    """Return whether user u has the larger normalised wait time of two, exactly."""
     if shares.quotient[u] > shares.quotient[v]:
         return True
     # Equal floats may be unequal ratios, and with NaN nothing is less or more.
@@ -170,7 +170,7 @@ def waited_more(shares: Shares, u: int, v: int) -> bool:
 
 @verb
 def goes_first(shares: Shares, code: int, u: int, v: int) -> bool:
-    """Tell whether user u comes strictly before user v."""
+    """Return whether user u comes strictly before user v."""
     if code == LEAST_WORKED:
         return bool(shares.seen_worked[u] < shares.seen_worked[v])
     return waited_more(shares, u, v)

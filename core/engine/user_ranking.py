@@ -145,6 +145,12 @@ def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
     rank_by_shares(rankings.sharing, rankings, waiting, count)
 
 
+@rank.settled_until.of(SharedRankings)
+def settled_until(rankings: SharedRankings, now: int) -> int:
+    """Return now: usage may be halved or read again."""
+    return now
+
+
 @rank.copy_usage.of(SharedRankings)
 def copy_usage(rankings: SharedRankings, other: SharedRankings) -> None:
     """Copy the usage of users; keys and ranks are made before each pass, and shared."""

@@ -129,7 +129,7 @@ class Layout:
         return self.long_jobs if kind.long else self.inner["job"]
 
     def cuts(self, kind: Kind) -> bool:
-        """Tell whether blocks of a kind are cut along `job`; others hold all jobs of a cell."""
+        """Return whether blocks of a kind are cut along `job`; others hold all jobs of a cell."""
         return self.jobs(kind) < self.inner["job"]
 
     def lengths(self, kind: Kind) -> dict[str, int]:

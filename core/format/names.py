@@ -96,7 +96,7 @@ def summary_object(name: str, dims: Sequence[str]) -> str:
 
 
 def is_plain(name: object) -> bool:
-    """Tell whether a name of a trace, a log or an array cannot lead out of the store.
+    """Return whether a name of a trace, a log or an array cannot lead out of the store.
 
     Examples
     --------

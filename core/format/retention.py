@@ -24,11 +24,11 @@ class Retention:
     without: frozenset[str]
 
     def has(self, dims: Iterable[str]) -> bool:
-        """Tell whether a store retains arrays on these dimensions."""
+        """Return whether a store retains arrays on these dimensions."""
         return self.without.isdisjoint(dims)
 
     def includes(self, other: Retention) -> bool:
-        """Tell whether this level retains all arrays of another level."""
+        """Return whether this level retains all arrays of another level."""
         return self.without <= other.without
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from schedfarm.core.errors import InputError
+
 if TYPE_CHECKING:
     from schedfarm.core.logs.clean import Clean
     from schedfarm.core.logs.field_map import FieldMap
@@ -71,6 +73,8 @@ class Format:
         The machine's file, for formats that have one.
     maps : bool
         Whether a map of columns goes with the format.
+    write : callable, optional
+        From a workload on a pool or grid to the content of a file.
     """
 
     meaning: str
@@ -83,12 +87,19 @@ class Format:
     sized_by: str = "give the log as SWF, with MaxProcs in its header"
     sidecar: Sidecar | None = None
     maps: bool = False
+    write: Callable[[Workload], bytes] | None = None
 
 
 def _swf(path: Path, _: Platform | None, fields: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.swf import parse_swf
 
     return parse_swf(path, fields)
+
+
+def _swf_bytes(jobs: Workload) -> bytes:
+    from schedfarm.core.logs.swf import swf_bytes
+
+    return swf_bytes(jobs)
 
 
 def _swf_schedule(path: Path, processors: int | None, clean: Clean) -> LoggedSchedule:
@@ -107,6 +118,18 @@ def _sacct(path: Path, _: Platform | None, _fields: FieldMap | None) -> Parsed:
     from schedfarm.core.logs.sacct import parse_sacct
 
     return parse_sacct(path)
+
+
+def _batsim(path: Path, _: Platform | None, _fields: FieldMap | None) -> Parsed:
+    from schedfarm.core.logs.batsim import parse_batsim
+
+    return parse_batsim(path)
+
+
+def _batsim_bytes(jobs: Workload) -> bytes:
+    from schedfarm.core.logs.batsim import batsim_bytes
+
+    return batsim_bytes(jobs)
 
 
 def _oar(path: Path, platform: Platform | None, _: FieldMap | None) -> Parsed:
@@ -176,6 +199,7 @@ FORMATS: dict[str, Format] = {
         unsized="the header gives neither MaxProcs nor MaxNodes",
         sized_by="add MaxProcs to its header",
         maps=True,
+        write=_swf_bytes,
     ),
     "gwf": Format(
         meaning="Grid Workloads Format",
@@ -192,6 +216,16 @@ FORMATS: dict[str, Format] = {
         fields=None,
         parse=_sacct,
         unsized="sacct does not give the machine's size",
+    ),
+    "batsim": Format(
+        meaning="Batsim's workload file",
+        ends=(".json",),
+        opens=lambda line: line.startswith("{"),
+        fields=None,
+        parse=_batsim,
+        unsized="its nb_res is missing",
+        sized_by="add nb_res to it",
+        write=_batsim_bytes,
     ),
     "oar": Format(
         meaning="jobs on nodes as CSV, and the machine in a TOML file next to it",
@@ -235,6 +269,30 @@ def sidecar_of(platform: str) -> Sidecar | None:
     """
     rows = (known.sidecar for known in FORMATS.values())
     return next((row for row in rows if row is not None and row.platform == platform), None)
+
+
+def writer_of(path: Path) -> Callable[[Workload], bytes]:
+    """Return the function that writes jobs on a pool or grid, by the end of a file's name.
+
+    Examples
+    --------
+    >>> writer_of("kth.swf.gz") is FORMATS["swf"].write
+    True
+    >>> writer_of("kth.gwf")
+    Traceback (most recent call last):
+    schedfarm.core.errors.InputError: kth.gwf: jobs that ask for processors alone are written as
+    .swf or .json, also with .gz; give such a name
+    """
+    written = [row for row in FORMATS.values() if row.write is not None]
+    name = os.fspath(path)
+    for row in written:
+        if row.write is not None and name.lower().removesuffix(".gz").endswith(row.ends):
+            return row.write
+    ends = " or ".join(end for row in written for end in row.ends)
+    raise InputError(
+        f"{name}: jobs that ask for processors alone are written as {ends}, also with .gz; give "
+        "such a name"
+    )
 
 
 def file_ends() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Reading of a log's bytes, plain or gzip."""
+"""Reading and writing of a log's bytes, plain or gzip."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import BinaryIO
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
 
 PART = 2**20
 """Bytes that are decompressed at a time."""
@@ -87,3 +89,21 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
         raise InputError(
             f"{source}: the gzip data is truncated or damaged ({error}); fetch the log again"
         ) from None
+
+
+def packed_for(path: str | os.PathLike[str], content: bytes) -> bytes:
+    """Return the bytes of a file: gzip if its name ends in ``.gz``, always the same ones."""
+    if not os.fspath(path).lower().endswith(".gz"):
+        return content
+    return gzip.compress(content, compresslevel=6, mtime=0)
+
+
+def write_log(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a log, as gzip if its name ends in ``.gz``."""
+    target = Path(path)
+    try:
+        # A missing folder is more often a misspelling than a wish.
+        target.parent.stat()
+        write_whole(target, packed_for(path, content))
+    except OSError as error:
+        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None

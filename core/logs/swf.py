@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BufferedReader
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.files import write_whole
 from schedfarm.core.logs import swf_cache, swf_text
-from schedfarm.core.logs.packed import check_is_file, unpacked_parts
+from schedfarm.core.logs.packed import check_is_file, unpacked_parts, write_log
 from schedfarm.core.logs.rows import Kept, Parsed
 from schedfarm.core.logs.swf_text import Log
 from schedfarm.core.workload.workload import Workload
@@ -156,25 +153,15 @@ def write_swf(
     ...     read_log(folder + "/one.swf.gz").digest() == w.digest()
     True
     """
-    packed = os.fspath(path).lower().endswith(".gz")
-    content = swf_bytes(workload, schedule, notes, packed=packed)
-    target = Path(path)
-    try:
-        # A missing folder is more often a misspelling than a wish.
-        target.parent.stat()
-        write_whole(target, content)
-    except OSError as error:
-        raise InputError(f"{target}: cannot write the log ({error.strerror})") from None
+    write_log(path, swf_bytes(workload, schedule, notes))
 
 
 def swf_bytes(
     workload: Workload,
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
-    *,
-    packed: bool = False,
 ) -> bytes:
-    """Return the content of the file that `write_swf` writes, as gzip if `packed`.
+    """Return the content of the file that `write_swf` writes, not compressed.
 
     Examples
     --------
@@ -184,7 +171,12 @@ def swf_bytes(
     """
     if schedule is not None and schedule.workload.digest() != workload.digest():
         raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")
-    # Such a job exists in no log, and SWF cannot record it.
+    check_killed(workload)
+    return _text(workload, schedule, notes or {}).encode()
+
+
+def check_killed(workload: Workload) -> None:
+    """Refuse a killed job that did not run for its estimate: no log can record it."""
     odd = workload.killed & ((workload.run != workload.estimate) | (workload.estimate == 0))
     if odd.any():
         job = int(workload.job[np.argmax(odd)])
@@ -192,8 +184,6 @@ def swf_bytes(
             f"workload {workload.name!r}: job {job} is marked as killed; "
             "its run time must be its estimate, above 0 s"
         )
-    text = _text(workload, schedule, notes or {}).encode()
-    return gzip.compress(text, compresslevel=6, mtime=0) if packed else text
 
 
 def _text(workload: Workload, schedule: Schedule | None, notes: Mapping[str, str]) -> str:

@@ -34,7 +34,7 @@ from schedfarm.core.metrics.metric import (
 )
 from schedfarm.core.metrics.participants import given, received
 from schedfarm.core.metrics.slowdown import SECOND_TAU
-from schedfarm.core.metrics.users import fairness_of_users, gini_index, jain_index
+from schedfarm.core.metrics.users import gini_of, jain_of, spread_of
 from schedfarm.core.names import choices
 from schedfarm.core.workload.load import work
 from schedfarm.core.workload.workload import Workload
@@ -44,8 +44,8 @@ def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
     return means(counted.origin, counted.origin_jobs, values)
 
 
-def _largest(values: Int64 | Float64) -> Any:
-    return values.max() if len(values) else np.nan
+def _largest(counted: Counted, value: float) -> float:
+    return value if len(counted) else np.nan
 
 
 def _makespan(counted: Counted) -> int:
@@ -60,17 +60,17 @@ def _offered_load(jobs: Workload) -> float:
     return ratio(work(jobs), jobs.processors * submitting)
 
 
-def _by_area(counted: Counted, values: Int64 | Float64) -> float:
-    whole = counted.area.sum()
-    if not whole:
-        return np.nan
-    weighed = values.astype(np.float64)
-    weighed *= counted.area
-    return float(weighed.sum() / whole)
+def _mean(counted: Counted, sum_: float) -> float:
+    return sum_ / len(counted) if len(counted) else np.nan
 
 
-def _geometric(logarithms: Float64) -> float:
-    return math.exp(mean(logarithms)) if logarithms.size else np.nan
+def _by_area(counted: Counted, weighed: float) -> float:
+    area = counted.figures.area
+    return weighed / area if area else np.nan
+
+
+def _geometric(counted: Counted) -> float:
+    return math.exp(_mean(counted, counted.figures.logarithm)) if len(counted) else np.nan
 
 
 def _geometric_means(means: Float64) -> Float64:
@@ -127,27 +127,29 @@ _ROWS = (
     Metric("wait", "s", "mean wait", lambda c: ratio(c.waited, len(c))),
     Metric(
         "area_weighted_wait", "s", "mean wait, each job weighted by run time x processors",
-        lambda c: _by_area(c, c.wait),
+        lambda c: _by_area(c, c.figures.wait_by_area),
     ),
     Metric("wait_p50", "s", "median wait", lambda c: c.wait_percentiles[50]),
     Metric("wait_p90", "s", "90th percentile of the waits", lambda c: c.wait_percentiles[90]),
     Metric("wait_p99", "s", "99th percentile of the waits", lambda c: c.wait_percentiles[99]),
-    Metric("wait_max", "s", "longest wait", lambda c: _largest(c.wait)),
-    Metric("response", "s", "mean response time", lambda c: ratio(total(c.response), len(c))),
-    Metric("bounded_slowdown", "1", "mean bounded slowdown", lambda c: mean(c.slowdown)),
+    Metric("wait_max", "s", "longest wait", lambda c: _largest(c, c.figures.longest_wait)),
+    Metric("response", "s", "mean response time", lambda c: ratio(c.responded, len(c))),
+    Metric(
+        "bounded_slowdown", "1", "mean bounded slowdown", lambda c: _mean(c, c.figures.slowdown)
+    ),
     Metric(
         "bounded_slowdown_geomean", "1", "geometric mean of the bounded slowdowns",
-        lambda c: _geometric(c.log_slowdown),
+        _geometric,
     ),
     Metric(
         f"bounded_slowdown_tau{SECOND_TAU}", "1",
         f"mean bounded slowdown where tau is {SECOND_TAU} s",
-        lambda c: mean(c.second_slowdown),
+        lambda c: _mean(c, c.figures.second),
     ),
     Metric(
         "area_weighted_bounded_slowdown", "1",
         "mean bounded slowdown, each job weighted by run time x processors",
-        lambda c: _by_area(c, c.slowdown),
+        lambda c: _by_area(c, c.figures.slowdown_by_area),
     ),
     Metric(
         "bounded_slowdown_p50", "1", "median bounded slowdown",
@@ -162,45 +164,46 @@ _ROWS = (
         lambda c: c.slowdown_percentiles[99],
     ),
     Metric(
-        "bounded_slowdown_max", "1", "largest bounded slowdown", lambda c: _largest(c.slowdown)
+        "bounded_slowdown_max", "1", "largest bounded slowdown",
+        lambda c: _largest(c, c.figures.largest),
     ),
     Metric(
         "pp_bounded_slowdown", "1", "mean per-processor bounded slowdown",
-        lambda c: mean(c.pp_slowdown),
+        lambda c: _mean(c, c.figures.per_processor),
     ),
     Metric(
         "pp_bounded_slowdown_max", "1", "largest per-processor bounded slowdown",
-        lambda c: _largest(c.pp_slowdown),
+        lambda c: _largest(c, c.figures.largest_per_processor),
     ),
     Metric(
         "slowdown_1", "1", "number of jobs with bounded slowdown 1",
-        lambda c: np.count_nonzero(c.slowdown <= 1), better=LARGER,
+        lambda c: c.figures.at_1, better=LARGER,
     ),
     Metric(
         "slowdown_1_10", "1", "number of jobs with bounded slowdown above 1 and below 10",
-        lambda c: np.count_nonzero(c.slowdown > 1) - np.count_nonzero(c.slowdown >= 10),
+        lambda c: len(c) - c.figures.at_1 - c.figures.at_10,
         better=NEITHER,
     ),
     Metric(
         "slowdown_10_100", "1", "number of jobs with bounded slowdown 10 to below 100",
-        lambda c: np.count_nonzero(c.slowdown >= 10) - np.count_nonzero(c.slowdown >= 100),
+        lambda c: c.figures.at_10 - c.figures.at_100,
         better=NEITHER,
     ),
     Metric(
         "slowdown_100", "1", "number of jobs with bounded slowdown 100 or more",
-        lambda c: np.count_nonzero(c.slowdown >= 100),
+        lambda c: c.figures.at_100,
     ),
     Metric(
         "premature", "1", "number of premature jobs (estimate >= 100 x run time)",
-        lambda c: c.slowdowns_apart[0].size, better=NEITHER,
+        lambda c: c.figures.premature, better=NEITHER,
     ),
     Metric(
         "bounded_slowdown_premature", "1", "mean bounded slowdown of the premature jobs",
-        lambda c: mean(c.slowdowns_apart[0]),
+        lambda c: ratio(c.figures.early, c.figures.premature),
     ),
     Metric(
         "bounded_slowdown_standard", "1", "mean bounded slowdown of the other jobs",
-        lambda c: mean(c.slowdowns_apart[1]),
+        lambda c: ratio(c.figures.others, len(c) - c.figures.premature),
     ),
     Metric(
         "utilisation", "1", "share of the processors in use from first submission to last end",
@@ -229,19 +232,19 @@ _ROWS = (
     Metric(
         "prediction_accuracy", "1",
         "mean of the smaller of predicted and actual run time / the larger",
-        lambda c: mean(c.prediction_accuracy), better=LARGER,
+        lambda c: c.predicted.accuracy, better=LARGER,
     ),
     Metric(
         "overprediction", "s", "mean excess of the predicted over the actual run time",
-        lambda c: ratio(total(np.maximum(c.prediction_error, 0)), len(c)),
+        lambda c: ratio(c.predicted.over, len(c)),
     ),
     Metric(
         "underprediction", "s", "mean excess of the actual over the predicted run time",
-        lambda c: ratio(total(np.maximum(-c.prediction_error, 0)), len(c)),
+        lambda c: ratio(c.predicted.under, len(c)),
     ),
     Metric(
         "underpredicted", "1", "share of the jobs that outlived their predicted run time",
-        lambda c: mean((c.prediction_error < 0).astype(np.float64)),
+        lambda c: ratio(c.predicted.outlived, len(c)),
     ),
     Metric("queue_length", "1", "time-average number of waiting jobs", _queue_length),
     Metric("offered_load", "1", "offered load", _offered_load, better=NEITHER, shared=True),
@@ -256,16 +259,16 @@ _ROWS = (
     Metric(
         "nuwt_spread", "1 / processor^2",
         "sum over users of (UWT - normalised user wait time)^2 (F)",
-        lambda c: fairness_of_users(c.compared_nuwt),
+        lambda c: spread_of(c.compared_nuwt),
     ),
     Metric(
         "nuwt_jain", "1", "Jain's index of users' normalised wait times, 1 where all are equal",
-        lambda c: jain_index(c.compared_nuwt), better=LARGER,
+        lambda c: jain_of(c.compared_nuwt), better=LARGER,
     ),
     Metric(
         "nuwt_gini", "1",
         "Gini coefficient of users' normalised wait times, 0 where all are equal",
-        lambda c: gini_index(c.compared_nuwt),
+        lambda c: gini_of(c.compared_nuwt),
     ),
     Metric(
         "migrated_share", "1", "share of the jobs that ran on one cluster, not their own",

@@ -11,6 +11,9 @@ from schedfarm.core.arrays import Float64, Int64
 PERCENTILES = (50, 90, 99)
 """Percentiles in a summary: the least value that this percentage of jobs does not exceed."""
 
+FEW = 512
+"""A sort of so few values takes less time than the tables of a selection."""
+
 
 def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     """Return the least value that each percentage of `PERCENTILES` does not exceed.
@@ -31,6 +34,8 @@ def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     if not n:
         return dict.fromkeys(PERCENTILES, np.nan)
     places = np.array([-(-p * n // 100) - 1 for p in PERCENTILES])
+    if n <= FEW:
+        return dict(zip(PERCENTILES, np.sort(values)[places], strict=True))
     # The bits of nonnegative floats have the order of the floats.
     keys = values.view(np.int64)
     least, most = int(keys.min()), int(keys.max())

@@ -101,6 +101,26 @@ def index_users(
     """
     label = known_users(workload) if label is None else label
     user = workload.user if user is None else user
+    place, count = _places(label, user), label.size
+    return UserIndex(label, place, *_got(place, count, workload.run, workload.procs))
+
+
+def with_work(index: UserIndex, workload: Workload) -> UserIndex:
+    """Return the index of the same jobs with other run times.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0], run=[2], estimate=[2], procs=[2], user=[7],
+    ...                           processors=2)
+    >>> with_work(index_users(w), w.take(slice(None), run=[1])).work.tolist()
+    [2]
+    """
+    work = added(index.place, index.label.size, workload.run * workload.procs)
+    return index._replace(work=work)
+
+
+def _places(label: Int64, user: Int64) -> Int64:
+    """Return the index of each user in `label`, ascending, or the length of that for others."""
     count = label.size
     largest = max(int(user.max(initial=0)), int(label.max(initial=0)))
     least = min(int(user.min(initial=0)), int(label.min(initial=0)))
@@ -108,13 +128,11 @@ def index_users(
         # One more entry at the end, for -1.
         table = np.full(largest + 2, count)
         table[label] = np.arange(count)
-        place = table[user]
-    else:
-        found = np.searchsorted(label, user)
-        there = np.zeros(user.size, np.bool_)
-        there[found < count] = label[found[found < count]] == user[found < count]
-        place = np.where(there, found, count)
-    return UserIndex(label, place, *_got(place, count, workload.run, workload.procs))
+        return np.asarray(table[user])
+    found = np.searchsorted(label, user)
+    there = np.zeros(user.size, np.bool_)
+    there[found < count] = label[found[found < count]] == user[found < count]
+    return np.where(there, found, count)
 
 
 def sums_of_users(index: UserIndex, counted: Counted) -> UserSums:
@@ -219,7 +237,11 @@ def fairness_of_users(nuwt: npt.ArrayLike) -> float:
     >>> fairness_of_users([1.0, 3.0])
     2.0
     """
-    values = _values(nuwt)
+    return spread_of(_values(nuwt))
+
+
+def spread_of(values: Float64) -> float:
+    """Return `fairness_of_users` of numbers from 0."""
     return float(np.square(values - values.mean()).sum()) if values.size else np.nan
 
 
@@ -234,7 +256,11 @@ def jain_index(values: npt.ArrayLike) -> float:
     >>> jain_index([2.0, 2.0]), jain_index([0.0, 5.0]), jain_index([0.0, 0.0])
     (1.0, 0.5, 1.0)
     """
-    x = _values(values)
+    return jain_of(_values(values))
+
+
+def jain_of(x: Float64) -> float:
+    """Return `jain_index` of numbers from 0."""
     if not x.size or not x.any():
         return 1.0 if x.size else np.nan
     x = x / x.max()
@@ -252,7 +278,12 @@ def gini_index(values: npt.ArrayLike) -> float:
     >>> gini_index([2.0, 2.0]), gini_index([0.0, 5.0]), gini_index([1.0, 2.0, 3.0])
     (0.0, 0.5, 0.2222222222222222)
     """
-    x = np.sort(_values(values))
+    return gini_of(_values(values))
+
+
+def gini_of(values: Float64) -> float:
+    """Return `gini_index` of numbers from 0."""
+    x = np.sort(values)
     if not x.size or not x.any():
         return 0.0 if x.size else np.nan
     n = x.size

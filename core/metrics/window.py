@@ -66,9 +66,10 @@ def window_of(
     begin = int(jobs.submit[0])
     # If every job was refused, there is no end.
     final = max(begin, int(end.max()))
-    refused = schedule.refused
-    if not warmup and not cooldown and not refused.any():
+    may_refuse = "state" in schedule.given
+    if not warmup and not cooldown and not (may_refuse and schedule.refused.any()):
         return Window(begin, final)
+    refused = schedule.refused
     counts = ~refused
     if isinstance(warmup, str):
         # A time beyond the clock's horizon excludes all jobs, too, and sums still fit int64.

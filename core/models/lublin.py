@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,9 @@ LONGEST_RUN = 12.0
 
 LONGEST_GAP = 13.0
 """A logarithm of an inter-arrival time above this is drawn again (five days)."""
+
+SPARE = 16
+"""Arrivals drawn in addition, in place of those drawn again."""
 
 
 @dataclass(frozen=True)
@@ -175,13 +179,15 @@ def _draw_class(
     kind: Class, processors: int, jobs: int | None, weeks: int | None, key: Key
 ) -> tuple[Int64, Int64, Int64]:
     """Return submit, procs and run of one class, in order of submission."""
-    submit = cut(_arrivals(kind, key), jobs, weeks)
+    # Few arrivals for few jobs: of 50 jobs a whole block would take most of the time.
+    block = BLOCK if jobs is None else min(BLOCK, jobs + SPARE)
+    submit = cut(_arrivals(kind, key, block), jobs, weeks)
     procs = _sizes(kind, processors, submit.size, key)
     return submit, procs, _runs(kind, procs, key)
 
 
-def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
-    """Yield blocks of submission instants, s since midnight.
+def _arrivals(kind: Class, key: Key, block: int = BLOCK) -> Iterator[Int64]:
+    """Yield blocks of submission instants, s since midnight, whatever the number in a block.
 
     A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
     program's walk over buckets is the inverse of the weights' running sum.
@@ -191,7 +197,7 @@ def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
     clock = BUCKET * np.arange(BUCKETS + 1.0)
     points = 0.0
     while True:
-        gap = draw.gamma(kind.aarr * kind.arar, kind.barr, BLOCK)
+        gap = draw.gamma(kind.aarr * kind.arar, kind.barr, block)
         gap = np.exp(gap[gap <= LONGEST_GAP]) / BUCKET
         spent = np.cumsum(np.concatenate(([points], gap)))[1:]
         points = float(spent[-1])
@@ -199,6 +205,7 @@ def _arrivals(kind: Class, key: Key) -> Iterator[Int64]:
         yield (day * BUCKET * BUCKETS + np.interp(rest, paid, clock)).astype(np.int64)
 
 
+@cache
 def _daily_cycle(kind: Class) -> Float64:
     """Return the weights of the 48 half hours from midnight, of mean 1."""
     step = np.arange(CYCLE_START, CYCLE_START + BUCKETS)

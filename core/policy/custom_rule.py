@@ -102,7 +102,7 @@ def free(state: State) -> int:
 
 
 def fits(state: State, j: int) -> bool:
-    """Tell whether a waiting job may start now without delaying a reservation of this pass.
+    """Return whether a waiting job may start now without delaying a reservation of this pass.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def example_state(processors: int, procs: list[int], estimate: list[int]) -> Sta
 
 
 def is_called_at_passes(found: object) -> bool:
-    """Tell whether a user's object is a rule of passes: a class, or callable with one state."""
+    """Return whether a user's object is a rule of passes: a class, or callable with one state."""
     import inspect
 
     if isinstance(found, type):
@@ -376,7 +376,7 @@ def is_called_at_passes(found: object) -> bool:
 
 
 def keeps_state(found: object) -> bool:
-    """Tell whether a rule is an object that would keep its state from simulation to simulation."""
+    """Return whether a rule is an object that would keep its state between simulations."""
     import inspect
 
     return not (isinstance(found, type) or inspect.isfunction(getattr(found, "py_func", found)))

@@ -220,7 +220,7 @@ def meaning_of(name: str) -> Meaning | None:
 
 
 def is_limit(name: str) -> bool:
-    """Tell whether a key of a site's file is a limit."""
+    """Return whether a key of a site's file is a limit."""
     return name.lower() in _SPELT
 
 

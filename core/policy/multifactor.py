@@ -232,7 +232,7 @@ _READ: dict[str, Callable[[str, str], Any]] = {
 
 
 def is_multifactor(name: str) -> bool:
-    """Tell whether the name of an order is this one, with or without arguments.
+    """Return whether the name of an order is this one, with or without arguments.
 
     Examples
     --------

@@ -19,6 +19,9 @@ TIMES = re.compile(r"(\d{1,100})x")
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
+OFF = "off"
+"""Value of an interval of Slurm's schedulers without which one does not run."""
+
 WEIGHTS = 4
 """Criteria that a search weighs."""
 
@@ -93,6 +96,32 @@ def _interval(name: str, text: str) -> str:
             "such as 5m"
         )
     return duration(seconds)
+
+
+def _bounded(most: int, *, off: bool = False) -> Callable[[str, str], str]:
+    """Return the reader of an interval from 1 s up to some seconds, which may be `off`."""
+
+    def canonical(name: str, text: str) -> str:
+        if off and text == OFF:
+            return text
+        seconds = seconds_of(text)
+        if not seconds or seconds > most:
+            raise InputError(
+                f"{name}={text!r}; give a time from 1s to {duration(most)}, such as 30s"
+                f"{f', or {OFF}' * off}"
+            )
+        return duration(seconds)
+
+    return canonical
+
+
+def _from_to(least: int, most: int) -> Callable[[str, str], str]:
+    def canonical(name: str, text: str) -> str:
+        if not _COUNT.fullmatch(text) or not least <= int(text) <= most:
+            raise InputError(f"{name}={text!r}; give a whole number from {least} to {most}")
+        return str(int(text))
+
+    return canonical
 
 
 def _count(name: str, text: str) -> str:
@@ -200,6 +229,55 @@ _ROWS = (
         "(root.MaxJobs=8)",
         "Slurm's limits of associations and QOS, as in (qos.high.GrpTRES=cpu=512)",
         canonical_limits,
+    ),
+    Option(
+        "sched_interval",
+        "60s",
+        "slurm: interval of the main scheduler, which runs at events too; off for neither",
+        _bounded(365 * DAY, off=True),
+        "1m",
+    ),
+    Option(
+        "default_queue_depth",
+        "100",
+        "slurm: jobs that the main scheduler considers at an event",
+        _from_to(1, 10**6),
+        "100",
+    ),
+    Option(
+        "bf_interval",
+        "30s",
+        "slurm: interval of backfill cycles; off for none",
+        _bounded(10_800, off=True),
+        "30s",
+    ),
+    Option("bf_max_job_test", "500", "slurm: jobs that a cycle tests", _from_to(1, 10**6), "500"),
+    Option(
+        "bf_max_job_user",
+        "20",
+        "slurm: jobs of a user that a cycle tests; 0 for all",
+        _from_to(0, 10**6),
+        "0",
+    ),
+    Option(
+        "bf_window",
+        "1d",
+        "slurm: time ahead within which a cycle makes reservations",
+        _bounded(30 * DAY),
+        "1d",
+    ),
+    Option("bf_resolution", "60s", "slurm: unit of time of its map", _bounded(3600), "1m"),
+    Option(
+        "bf_rate",
+        "500",
+        "slurm: jobs that are tested in a second; by default a cycle takes no time",
+        _from_to(1, 10**6),
+    ),
+    Option(
+        "bf_max_time",
+        "30s",
+        "slurm: longest time of a cycle, with bf_rate; by default bf_interval",
+        _bounded(3600),
     ),
     Option("every", "5m", "tabu: interval of searches for a better plan", _interval, "5m"),
     Option(

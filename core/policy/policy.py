@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
@@ -46,6 +46,12 @@ class Policy:
         Interval between updates of users' history, and half-life of its entries; durations.
     limits : str, optional
         Limits of associations and QOS, such as ``(qos.high.MaxJobsPerUser=8)``.
+    sched_interval, default_queue_depth : str
+        Interval and depth of the main scheduler of `slurm`; see `farm policies`.
+    bf_interval, bf_max_job_test, bf_max_job_user, bf_window, bf_resolution : str
+        Cycles of the backfill scheduler of `slurm`; see `farm policies`.
+    bf_rate, bf_max_time : str, optional
+        Tests per second in these cycles, and their longest time.
     every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
         Search parameters of `tabu`; see `farm policies`.
     shelf, resets, utc, worth, budget : str
@@ -81,6 +87,15 @@ class Policy:
     refresh: str | None = None
     halflife: str | None = None
     limits: str | None = None
+    sched_interval: str = "1m"
+    default_queue_depth: str = "100"
+    bf_interval: str = "30s"
+    bf_max_job_test: str = "500"
+    bf_max_job_user: str = "0"
+    bf_window: str = "1d"
+    bf_resolution: str = "1m"
+    bf_rate: str | None = None
+    bf_max_time: str | None = None
     every: str = "5m"
     iterations: str = "2x"
     tenure: str = "10"
@@ -109,7 +124,7 @@ class Policy:
         depth_of(self.rule)
         self._check_together()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Canonical name, which `parse` turns into the same policy."""
         options = "".join(f",{option}={value}" for option, value in self.given.items())

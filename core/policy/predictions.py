@@ -33,6 +33,17 @@ MOST_JOBS = 64
 _MEAN = re.compile(r"mean\((\d{1,3})\)")
 
 
+def is_predicted(policy: str) -> bool:
+    """Tell whether a policy, by its name, plans with predictions in place of estimates.
+
+    Examples
+    --------
+    >>> is_predicted("fcfs+easy,predict=last2"), is_predicted("fcfs+easy")
+    (True, False)
+    """
+    return "predict=" in policy
+
+
 @dataclass(frozen=True)
 class Predictor:
     """Declare a predictor.

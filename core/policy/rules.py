@@ -18,6 +18,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.core.policy.cost import CALLED, Cost, Rate
 from schedfarm.core.policy.custom_rule import is_called_at_passes, keeps_state
+from schedfarm.core.policy.options import OFF, OPTIONS
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
@@ -183,6 +184,28 @@ def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
     return None
 
 
+def _by_schedulers(order: str, options: Mapping[str, str]) -> str | None:
+    if "events" in options:
+        return f"rule 'slurm' goes with events=instant; leave out events={options['events']}"
+    if options.get("sched_interval") == options.get("bf_interval") == OFF:
+        return "with sched_interval=off and bf_interval=off no job starts; leave one of them out"
+    if "bf_max_time" in options and "bf_rate" not in options:
+        return (
+            f"bf_max_time={options['bf_max_time']} limits cycles that take time; add bf_rate=, "
+            "tests per second, such as 500"
+        )
+    cycles = [name for name in options if name.startswith("bf_") and name != "bf_interval"]
+    if cycles and options.get("bf_interval") == OFF:
+        return f"with bf_interval=off there are no cycles; leave out {cycles[0]}="
+    most = int(options.get("bf_max_job_test", OPTIONS["bf_max_job_test"].default or 0))
+    if int(options.get("bf_max_job_user", 0)) > most:
+        return (
+            f"bf_max_job_user={options['bf_max_job_user']} is above bf_max_job_test={most}; give "
+            "at most as many"
+        )
+    return None
+
+
 def _with_estimates(order: str, options: Mapping[str, str]) -> str | None:
     return _at_instants(order, options) or _fixed_while_predicted(order, options)
 
@@ -342,6 +365,28 @@ _ROWS = (
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
     Rule(
+        "slurm",
+        "Slurm's main scheduler at events, and its backfill scheduler in cycles",
+        simulate="schedfarm.core.machines.pool.simulation:slurm",
+        holds=ALL,
+        options=(
+            "limits",
+            "sched_interval",
+            "default_queue_depth",
+            "bf_interval",
+            "bf_max_job_test",
+            "bf_max_job_user",
+            "bf_window",
+            "bf_resolution",
+            "bf_rate",
+            "bf_max_time",
+        ),
+        check=_by_schedulers,
+        refer="schedfarm.core.reference.slurm:Slurm",
+        audit="schedfarm.core.audit.slurm:Slurm",
+        cost=Cost(Rate(3.0, 0.5)),
+    ),
+    Rule(
         "planned",
         "classical conservative: a reservation at arrival, kept; compressed on early ends",
         simulate=_POOL + "planned",
@@ -466,8 +511,9 @@ def find_rule(name: str) -> Rule:
     >>> find_rule("depth(4)").name, find_rule("easy").holds
     ('depth(K)', 1)
     """
-    numbered = _NUMBERED.fullmatch(name)
-    row = RULES.get(f"{numbered[1]}(K)" if numbered else name)
+    row = RULES.get(name)
+    numbered = None if row is not None else _NUMBERED.fullmatch(name)
+    row = RULES.get(f"{numbered[1]}(K)") if numbered else row
     if row is not None and (numbered or row.holds != GIVEN):
         return row
     found = own.brought("rule", own.RULES, name)

@@ -83,7 +83,7 @@ def turn(episode: Episode) -> None:
 
 @verb
 def may_wait(episode: Episode) -> bool:
-    """Tell whether an event is to come; without one the machine is idle, and every job fits."""
+    """Return whether an event is to come; without one the machine is idle, and every job fits."""
     fields = episode.fields
     return bool(fields[RUNNING] > 0 or fields[ARRIVED] < fields[JOBS])
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.arrays import Bool, Int64, readonly
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
@@ -102,6 +103,11 @@ def column(
 
 def _unknown(n: int) -> Int64:
     return np.full(n, UNKNOWN, np.int64)
+
+
+def numbered(n: int) -> Int64:
+    """Return the numbers of jobs without any."""
+    return np.arange(1, n + 1, dtype=np.int64)
 
 
 def _zeros(n: int) -> Int64:
@@ -201,7 +207,7 @@ class Columns:
     job: Int64 = column(
         "1",
         "job number in the log",
-        default=lambda n: np.arange(1, n + 1, dtype=np.int64),
+        default=numbered,
         stored="number",
         digest=ALWAYS,
     )
@@ -235,14 +241,11 @@ class Columns:
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)
-        # One array for all missing columns of a default: of 10^7 jobs each takes 80 MB.
-        made: dict[Default, npt.NDArray[Any]] = {}
         for row in COLUMNS.values():
             given = getattr(self, row.name)
             if given is None and row.default is not None:
-                given = made.get(row.default)
-                if given is None:
-                    given = made[row.default] = _frozen(row.name, row.default(n), row.dtype)
+                object.__setattr__(self, row.name, _default(row.default, n, row.dtype))
+                continue
             array = _frozen(row.name, given, row.dtype)
             if array.shape != (n,):
                 raise InputError(f"column {row.name!r} has shape {array.shape}; submit has ({n},)")
@@ -250,6 +253,26 @@ class Columns:
 
     def __len__(self) -> int:
         return int(self.submit.size)
+
+
+_DEFAULTS: WeakValueDictionary[tuple[Default, int], npt.NDArray[Any]] = WeakValueDictionary()
+"""Missing columns by their default and length, shared by all columns and workloads that have them:
+of 10^7 jobs each takes 80 MB, and they are most columns of a log."""
+
+
+def _default(default: Default, n: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the values of a missing column, which others may have too."""
+    found = _DEFAULTS.get((default, n))
+    if found is None:
+        found = _DEFAULTS[default, n] = readonly(default(n).astype(dtype, copy=False))
+    return found
+
+
+def is_missing(values: npt.NDArray[Any], default: Default | None) -> bool:
+    """Tell whether a column is the shared array of a default that is the same for every job."""
+    if default is None or default is numbered:
+        return False
+    return _DEFAULTS.get((default, values.size)) is values
 
 
 def columns_of(kind: type[Columns]) -> Mapping[str, Column]:
@@ -280,7 +303,8 @@ jobs on some platforms."""
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of n drawn jobs that do not travel with them, at their defaults."""
     rows = COLUMNS.values()
-    return {r.name: r.default(n) for r in rows if r.default is not None and not r.travels}
+    some = ((row, row.default) for row in rows if not row.travels)
+    return {row.name: _default(d, n, row.dtype) for row, d in some if d is not None}
 
 
 def is_filled(jobs: Columns, name: str) -> bool:
@@ -333,5 +357,5 @@ def _frozen(name: str, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArr
 def _is_fixed(array: npt.NDArray[Any]) -> bool:
     """Return whether an array can be shared: read-only, and of the layout that kernels take."""
     owner = array if array.base is None else array.base
-    readonly = isinstance(owner, np.ndarray) and not owner.flags.writeable
-    return readonly and not array.flags.writeable and array.flags.c_contiguous
+    sealed = isinstance(owner, np.ndarray) and not owner.flags.writeable
+    return sealed and not array.flags.writeable and array.flags.c_contiguous

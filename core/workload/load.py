@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.arrays import HORIZON, Int64, readonly
 from schedfarm.core.checks import positive
 from schedfarm.core.errors import InputError
 from schedfarm.core.workload.columns import left_behind
@@ -175,7 +175,7 @@ def scale_arrivals(workload: Workload, load: float) -> Workload:
             f"clock's {HORIZON} s"
         )
     scaled = workload.take(
-        slice(None), submit=begin + _rounded(since, factor), **left_behind(len(workload))
+        slice(None), submit=readonly(begin + _rounded(since, factor)), **left_behind(len(workload))
     )
     if scaled.submit[-1] == begin:
         raise InputError(
@@ -207,8 +207,7 @@ def _span(workload: Workload) -> int:
 def _scaled(values: Int64, factor: Fraction) -> Int64:
     """Return values x factor rounded half up, at least 1 where they were."""
     result = _rounded(values, factor)
-    scaled: Int64 = np.where(values > 0, np.maximum(result, 1), result)
-    return scaled
+    return readonly(np.maximum(result, values > 0, out=result))
 
 
 def _rounded(values: Int64, factor: Fraction) -> Int64:
@@ -218,9 +217,14 @@ def _rounded(values: Int64, factor: Fraction) -> Int64:
     those are decided in Python's integers. Against integers for all: 0.8 ms, not 10, for 77,222.
     """
     product = values * float(factor)
-    whole = np.floor(product)
-    result: Int64 = (whole + (product - whole >= 0.5)).astype(np.int64)
-    near = np.abs(product - whole - 0.5) <= product * 2.0**-50
+    rest = np.floor(product)
+    result: Int64 = rest.astype(np.int64)
+    # In place: half of the time goes into fresh memory otherwise.
+    np.subtract(product, rest, out=rest)
+    result += rest >= 0.5
+    rest -= 0.5
+    product *= 2.0**-50
+    near = np.abs(rest, out=rest) <= product
     up, down = factor.numerator, factor.denominator
     for j in np.flatnonzero(near).tolist():
         result[j] = (2 * int(values[j]) * up + down) // (2 * down)

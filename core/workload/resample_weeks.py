@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import Int64, readonly
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.philox import philox
@@ -37,10 +37,12 @@ class WeekIndex:
     """Hold the index of a workload by user and week.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
+    since : int64[n], submission of each job of the workload after the beginning of its week, s.
     first, count : int64[users, weeks], a user's week in `job`: where it begins, how many.
     """
 
     job: Int64
+    since: Int64
     first: Int64
     count: Int64
     digest: str
@@ -122,12 +124,17 @@ def resample_weekly(
     week, count, first = _drawn(table, seed, index, weeks, draw)
     begin = workload.submit[0]
     job = table.jobs_of(count, first)
-    submit = (workload.submit[job] - begin) % WEEK + np.repeat(week * WEEK, count)
+    key = table.since[job] + np.repeat(week * WEEK, count)
     # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs
-    # and merges them, 3 times faster than a quicksort on SDSC BLUE.
-    key = np.sort(submit * len(workload) + job, kind="stable")
-    submit, job = np.divmod(key, len(workload))
-    return workload.take(job, submit=submit + begin, **left_behind(job.size))
+    # and merges them, 3 times faster than a quicksort on KTH and SDSC BLUE.
+    bits = len(workload).bit_length()
+    key <<= bits
+    key |= job
+    key.sort(kind="stable")
+    job = key & ((1 << bits) - 1)
+    submit = np.right_shift(key, bits, out=key)
+    submit += begin
+    return workload.take(job, submit=readonly(submit), **left_behind(job.size))
 
 
 def resample_size(
@@ -187,6 +194,7 @@ def _index(workload: Workload) -> WeekIndex:
         digest.update(column.astype("<i8").tobytes())
     return WeekIndex(
         job=job,
+        since=since % WEEK,
         first=(np.cumsum(count) - count).reshape(users, weeks),
         count=count.reshape(users, weeks),
         digest=digest.hexdigest(),

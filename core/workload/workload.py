@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.arrays import HORIZON, Bool, Int64, readonly
 from schedfarm.core.checks import refuse_jobs, whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.platform import Platform
@@ -23,6 +23,8 @@ from schedfarm.core.workload.columns import (
     NEVER,
     Columns,
     is_filled,
+    is_missing,
+    numbered,
     numbers,
 )
 
@@ -159,18 +161,21 @@ class Workload(Columns):
         given = {"submit": submit, "run": run, "estimate": estimate, "procs": procs, **others}
         if unknown := given.keys() - COLUMNS.keys():
             raise TypeError(f"from_columns() got unexpected keyword arguments {sorted(unknown)}")
-        columns = {}
+        columns: dict[str, Any] = {}
         for row in COLUMNS.values():
             values = given.get(row.name)
             if values is None and row.default is not None:
-                values = row.default(first.size)
+                # The constructor gives jobs the default, apart from their numbers.
+                number = row.default is numbered
+                columns[row.name] = readonly(row.default(first.size)[order]) if number else None
+                continue
             array = numbers(row.name, values)
             if array.shape != (first.size,):
                 raise InputError(
                     f"column {row.name!r} has shape {array.shape}; "
                     f"every column needs the shape of submit, ({first.size},)"
                 )
-            columns[row.name] = array[order]
+            columns[row.name] = readonly(array[order])
         return cls(
             **columns,
             platform=_machine(processors, platform),
@@ -228,9 +233,14 @@ class Workload(Columns):
         >>> again.run.tolist(), again.submit.tolist()
         ([3, 1], [0, 7])
         """
-        taken = {key: getattr(self, key)[places] for key in COLUMNS if key not in changed}
-        for values in taken.values():
-            values.flags.writeable = False
+        kept = {key: getattr(self, key) for key in COLUMNS if key not in changed}
+        if isinstance(places, slice) and places == slice(None):
+            return replace(self, **kept, **changed)
+        # Columns that the log does not fill, most of them, are those of any jobs.
+        taken: dict[str, Any] = {
+            key: None if is_missing(values, COLUMNS[key].default) else readonly(values[places])
+            for key, values in kept.items()
+        }
         return replace(self, **taken, **changed)
 
     def digest(self) -> str:

@@ -84,7 +84,7 @@ def _checked(name: str, values: object) -> Any:
         raise InputError(f"axis {name!r} is {shown(list(each))}; give values of one kind")
     for place, one in enumerate(each):
         if one in each[:place]:
-            raise InputError(f"axis {name!r} has the value {one!r} twice; once is enough")
+            raise InputError(f"axis {name!r} has the value {one!r} twice; give it once")
     return list(each) if whole is None else whole
 
 
@@ -93,7 +93,7 @@ def _kind(value: Value) -> str:
 
 
 def expand_policies(policies: Sequence[str], axes: Axes) -> list[tuple[str, Variant | None]]:
-    """Return each policy with its values in place of ``{AXIS}``, and the variant that it is."""
+    """Return each policy with its values in place of ``{AXIS}``, and its variant."""
     found: list[tuple[str, Variant | None]] = []
     for text in policies:
         names = list(dict.fromkeys(_NAMED.findall(text)))
@@ -149,7 +149,7 @@ def _check_key(name: str) -> None:
 
 
 def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
-    """Return a trace at some values; itself without axes."""
+    """Return a trace at some values; unchanged without axes."""
     if not at:
         return trace
     values: dict[str, Any] = {}
@@ -178,7 +178,7 @@ def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
 
 
 def _put(table: Any, inner: Sequence[str], value: Any) -> Any:
-    """Return a table with a value at a key of it; the value where there is no such key."""
+    """Return a table with a value set at one of its keys; the value itself without a key."""
     if not inner:
         return value
     kept = dict(table) if isinstance(table, Mapping) else {}
@@ -218,5 +218,5 @@ def collapsed(traces: Iterable[Trace]) -> list[Trace]:
 
 
 def expanded(trace: Trace) -> Variant | None:
-    """Return the variant that a trace is; None of one without axes."""
+    """Return the variant of a trace; None without axes."""
     return None if trace.base is None else Variant(trace.base.name, trace.at)

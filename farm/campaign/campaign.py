@@ -57,7 +57,7 @@ MOST_RESAMPLES = 1_000_000
 """Limit set by the manifest of the store, which names each resample."""
 
 MOST_CHARACTERS = 2**25
-"""Length at which a file is no campaign: a device, for one, has no end."""
+"""Length from which on a file is refused, since a device, for example, has no end."""
 
 MOST_CELLS = 10_000_000
 """A metric of the summary is one chunk: folding this number of cells takes 267 MiB."""
@@ -401,7 +401,7 @@ class Campaign:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that every cell depends on in addition to its coordinates."""
+        """The settings that determine every cell, in addition to its coordinates."""
         always = {key: getattr(self, key) for key in ("seed", "tau", "draw", "load_by")}
         asked = {"warmup": self.warmup, "cooldown": self.cooldown}
         return {**always, **{key: value for key, value in asked.items() if value}}
@@ -420,7 +420,7 @@ class Campaign:
         Parameters
         ----------
         given : mapping
-            As `to_dict` returns it.
+            Plain values as returned by `to_dict`.
         folder : Path
             Base of relative paths of traces, and folder of plug-in modules.
         sources : mapping of str to str, optional
@@ -453,8 +453,8 @@ class Campaign:
                 text = file.read(MOST_CHARACTERS)
             if len(text) == MOST_CHARACTERS:
                 raise InputError(
-                    f"campaign {path}: {MOST_CHARACTERS:,} characters or more, which no campaign "
-                    "has; name its file"
+                    f"campaign {path}: it has {MOST_CHARACTERS:,} characters or more, too many "
+                    "for a campaign; give another file"
                 )
             given = tomllib.loads(text)
         except InputError:
@@ -463,7 +463,7 @@ class Campaign:
             raise InputError(f"campaign {path}: {_unread(error)}") from None
         except RecursionError:
             raise InputError(
-                f"campaign {path}: brackets stand within brackets too deep; no key needs that"
+                f"campaign {path}: brackets are nested too deeply; no key needs that"
             ) from None
         try:
             return cls.from_dict(given, path.parent)
@@ -534,7 +534,7 @@ def _apart(given: Any) -> tuple[Any, Mapping[str, Any]]:
         return given, {}
     table = given[CLUSTER]
     if not isinstance(table, Mapping):
-        raise InputError(f"{CLUSTER} is {table!r}; it must be a table, with on = 'slurm' or so")
+        raise InputError(f"{CLUSTER} is {table!r}; it must be a table with on = 'slurm' or similar")
     return {key: value for key, value in given.items() if key != CLUSTER}, table
 
 
@@ -564,7 +564,7 @@ def _check_once(what: str, labels: Sequence[str]) -> None:
     seen = set()
     for label in labels:
         if label in seen:
-            raise InputError(f"{what} names {label!r} twice; once is enough")
+            raise InputError(f"{what} names {label!r} twice; give it once")
         seen.add(label)
 
 

@@ -1,4 +1,4 @@
-"""Notes on users' rules that run as plain Python, which simulations then take their time from."""
+"""Notes on plug-in rules that run as plain Python, which slows simulations."""
 
 from __future__ import annotations
 

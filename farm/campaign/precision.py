@@ -23,10 +23,10 @@ Level = Annotated[
 
 @dataclass(frozen=True)
 class Precision:
-    """Ask for a short interval of the ratio of a metric under two policies.
+    """Request a short interval of the ratio of a metric under two policies.
 
-    Every trace at every load has one. relative: half of its length, as a share of the ratio.
-    over: the policy in the denominator, by default the campaign's first.
+    The request applies to every trace at every load. relative: half of the interval, as a share of
+    the ratio. over: the policy in the denominator, by default the campaign's first.
     """
 
     metric: Text

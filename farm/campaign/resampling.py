@@ -127,7 +127,7 @@ def find_method(text: str) -> ResamplingMethod:
     row = METHODS[name]
     values = dict(_option(row, text, each) for each in given)
     if len(values) < len(given):
-        raise InputError(f"draw {text!r} gives an option twice; once is enough")
+        raise InputError(f"draw {text!r} gives an option twice; give it once")
     others = {key: value for key, value in values.items() if value != row.fixed[key]}
     canonical = ",".join([name, *(f"{key}={value}" for key, value in sorted(others.items()))])
     return replace(row, name=canonical, fixed={**row.fixed, **others})

@@ -36,8 +36,8 @@ class Samples:
         drawn = self.log is not None and resample and self.method.users
         if self.scaling.by_users and load != ORIGINAL and not drawn:
             raise InputError(
-                f"trace {self.trace.name!r}: users can bring only a resample of users to load "
-                f'{load}, with draw = "users"'
+                f"trace {self.trace.name!r}: drawing users can scale only a resample of users to "
+                f'load {load}; set draw = "users"'
             )
         scaled = self.scaling.scale(self.drawn(resample, self.users_at(load)), load)
         # After the load has been reached, so that each size of the machine has the same jobs.
@@ -46,7 +46,7 @@ class Samples:
     def drawn(self, resample: int, users: float = 1.0) -> Workload:
         """Return the jobs of one resample at their own load; 0 is the log itself.
 
-        users: number of users for each one of the log, if the method draws whole users.
+        users: number of users to draw per user of the log, if the method draws whole users.
         """
         if self._last is None or self._last[0] != (resample, users):
             self._last = (resample, users), self._draw(resample, users)
@@ -77,7 +77,7 @@ class Samples:
         return self.method.sample(log, users, seed=self.seed, index=resample, weeks=trace.weeks)
 
     def users_at(self, load: str) -> float:
-        """Return the number of users to draw at a load for each one of the log."""
+        """Return the number of users to draw at a load, per user of the log."""
         if self.log is None or load == ORIGINAL or not self.scaling.by_users:
             return 1.0
         return users_for_load(self.log, float(load))

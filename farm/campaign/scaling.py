@@ -34,7 +34,7 @@ in the campaign, or --overload
             # From 10 on it is a load in per cent; one below that would be nearly idle.
             guess = f"did you mean {float(load) / 100:g}? if not, " if float(load) >= 10 else ""
             raise InputError(
-                f"load {load} is above {HIGHEST:g}: {guess}say overload = true in the campaign, "
+                f"load {load} is above {HIGHEST:g}: {guess}set overload = true in the campaign, "
                 "or --overload"
             )
 

@@ -171,7 +171,7 @@ class Template:
         if trace.processors is not None:
             yield _line("processors", trace.processors, "size of the machine")
         weeks = span_weeks(log)
-        yield _commented(f"# weeks = {weeks}", "of each sample; by default as many as the log has")
+        yield _commented(f"# weeks = {weeks}", "of each sample; by default those of the log")
 
     def _clean(self, trace: Trace, log: Workload) -> Iterator[str]:
         asked, said = dict(trace.clean), warnings_of(Case(log))
@@ -180,7 +180,7 @@ class Template:
             return
         yield from ("", "[traces.clean]" + " " * (COMMENT - 14) + "# how rows become jobs")
         for key, value in asked.items():
-            yield _line(key, value, "as asked for")
+            yield _line(key, value, "as requested")
         for key, (line, meaning) in met.items():
             yield from _comment(said[key])
             yield _commented(line, meaning)
@@ -210,7 +210,7 @@ class Template:
         if True not in known:
             raise InputError(
                 f"logs on {' and '.join(sorted(machines))} have no usual policies in common; "
-                "name some with --policy, or draft a campaign for each machine"
+                "give some with --policy, or write a campaign for each machine"
             )
         return some[known.index(True)]
 

@@ -94,7 +94,7 @@ class Trace:
         `core.workload.on_network.join_logs`. Names are kept in their full form. One of `file`,
         `log`, `model` and `join` is needed.
     processors : int, optional
-        Size of the machine; by default what the registry or the log's header says. A model
+        Size of the machine; by default as in the registry or the log's header. A model
         needs it.
     platform : mapping, optional
         The machine as a table of `name` and `configuration`; that of a pool is kept in its short
@@ -112,9 +112,9 @@ class Trace:
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
-        The first jobs that survive the filters; for a model, how many to draw.
+        The first jobs that pass the filters; for a model, the number to draw.
     weeks : int, optional
-        Weeks of each sample; by default as many as the log has.
+        Weeks of each sample; by default those of the log.
     select : mapping, optional
         Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
@@ -131,12 +131,12 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Size of the pool that the jobs run on, if it is another than the one that their samples
-        and loads are made for; not below the widest job.
+        Size of the pool on which the jobs run, if it differs from the size for which samples and
+        loads are made; at least the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
     base, at : optional
-        Of a trace that an axis of a campaign has made: the trace as written, and its value on each
+        For a trace that an axis of a campaign has made: the trace as written, and its value on each
         axis; not keys of a campaign.
 
     Raises
@@ -288,13 +288,13 @@ class Trace:
         field_map(self.map, "map")
 
     def _clusters(self) -> Grid:
-        """Return the clusters of the log that is named."""
+        """Return the clusters of the named log."""
         entry = registry.find(self.log) if self.log else None
         if entry is None or entry.grid is None:
             known = ", ".join(one.short for one in registry.entries() if one.grid)
             raise InputError(
                 f"platform 'grid' without a configuration stands for the clusters of a named log; "
-                f"they are known of log = {known!r}; give the configuration, with clusters"
+                f"they are known for log = {known!r}; give the configuration, with clusters"
             )
         return entry.grid
 
@@ -415,7 +415,7 @@ class Trace:
         Raises
         ------
         InputError
-            If the log is not known, is not what it should be, or cannot be fetched.
+            If the log is unknown, has unexpected content, or cannot be fetched.
         """
         if self.join is not None and not self.found:
             files = (part.located(folder).file or "" for part in self._parts)
@@ -522,7 +522,7 @@ class Trace:
         Raises
         ------
         InputError
-            If they are on nodes or a network already, or as `put_on_network` and `put_on_nodes`.
+            If they are on nodes or a network already, or as for `put_on_network`, `put_on_nodes`.
         """
         with self._named():
             if self.resources is not None:
@@ -570,8 +570,8 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
     """
     if text.startswith(("http://", "https://")):
         raise InputError(
-            f"{text} is an address; 'farm traces fetch {text}' brings the log here and prints its "
-            "file, which is to be named"
+            f"{text} is an address; 'farm traces fetch {text}' fetches the log and prints its "
+            "file; give that file"
         )
     is_path = os.path.exists(text) or os.path.basename(text) != text or text.endswith(registry.ENDS)
     if is_path and (os.path.exists(text) or not registry.find(text)):
@@ -601,8 +601,8 @@ def _of_a_century(log: Workload) -> Workload:
     years = int(log.submit[after + 1] - log.submit[after]) / (WEEK * MOST_WEEKS / 100)
     raise InputError(
         f"log {log.name!r}: job {log.job[after + 1]} is submitted at {log.submit[after + 1]} s, "
-        f"{years:,.0f} years after the one before, and a log lasts at most a century; leave out "
-        "what is wrong, or check the units of its times"
+        f"{years:,.0f} years after its predecessor, and a log lasts at most a century; leave out "
+        "wrong rows, or check the units of its times"
     )
 
 

@@ -34,7 +34,7 @@ SHORT = 3 * WEEK
 """Least duration of submissions from which weeks can be drawn, s."""
 
 FEW_JOBS = 20
-"""Number of jobs below which a log is an example, whose load has no meaning."""
+"""Number of jobs below which a log is an example without a meaningful load."""
 
 TOO_WIDE = ("too wide", "not admitted")
 """Reasons for dropping jobs that do not fit the machine."""
@@ -175,7 +175,7 @@ WARNINGS = (
         "no_estimate",
         _no_estimate,
         "{part} of {whole} jobs ({percent:.0f} %) request no time, so that their estimate "
-        "follows from their run time and whatever goes by estimates knows it beforehand; clean "
+        "follows from their run time, which policies by estimates then know in advance; clean "
         'with no_estimate = "f-model", "tsafrir" or seconds for another',
     ),
     TraceWarning(
@@ -194,13 +194,13 @@ WARNINGS = (
         "short",
         _short,
         "submissions last {days:.1f} days, under three weeks, too few to draw weeks from: all "
-        "resamples are alike; take a longer log",
+        "resamples are alike; use a longer log",
     ),
     TraceWarning(
         "overload",
         _overload,
         "offered load {loads}: from 1 on queues, and so all means, grow with the length of the "
-        "trace; compare samples of one length alone, or take loads below 1",
+        "trace; compare only samples of one length, or use loads below 1",
     ),
     TraceWarning(
         "too_wide",
@@ -213,7 +213,7 @@ WARNINGS = (
         "too_small",
         _too_small,
         "the log has up to {most} processors in use at once and {processors} were given, so that "
-        "jobs wait longer here than they did; give at least {most}",
+        "jobs wait longer here than in the log; give at least {most}",
     ),
     TraceWarning(
         "ignored",

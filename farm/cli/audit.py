@@ -102,5 +102,5 @@ def _as_text(facts: dict[str, Any]) -> str:
         lines.append(f"refuted: {facts['rule']} is broken first by job {facts['job']}")
         lines.append(f"  {facts['why']}")
     if facts["keeps"]:
-        lines.append(f"it keeps {facts['keeps']}: {facts['keeps_clock']}")
+        lines.append(f"it conforms to {facts['keeps']}: {facts['keeps_clock']}")
     return "\n".join(lines)

@@ -58,8 +58,8 @@ def _refuse_unknown(store: Place, job: Job) -> None:
     from schedfarm.core.errors import InputError
 
     raise InputError(
-        f"store {store}: {job.queue.ask[0]} cannot be asked about job {job.id} from this machine; "
-        "run this where jobs are submitted"
+        f"store {store}: {job.queue.ask[0]} cannot be queried about job {job.id} from this "
+        "machine; run this where jobs are submitted"
     )
 
 

@@ -15,7 +15,7 @@ LINE_SECONDS = 5.0
 
 @contextmanager
 def counting(unit: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that shows, on standard error, how many of how many are done."""
+    """Yield a function that shows the number done and the total on standard error."""
     if quiet:
         yield lambda done, total: None
     elif sys.stderr.isatty():

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 OF_STORES = ("trace", "load", "sample")
 OF_LOGS = ("processors", "rows", "jobs", "clean", "recorded", "folder")
-"""Options that mean nothing for the other kind of source."""
+"""Options that do not apply to the other kind of source."""
 
 OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
-"""Parameters that mean nothing for groups."""
+"""Parameters that do not apply to groups."""
 
 
 @command()
@@ -69,7 +69,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 )
 @click.option(
     "--by",
-    help="Instead of a job, groups of jobs that let each other wait: user, group (account), queue, "
+    help="Instead of a job, groups of jobs that delay each other: user, group (account), queue, "
     "partition, or width (processors).",
 )
 @click.option(
@@ -127,7 +127,7 @@ def explain(
 
 
 def _refuse_of_jobs() -> None:
-    """Refuse what is about one job, for a matrix of groups."""
+    """Refuse options on a single job for a matrix of groups."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
@@ -152,7 +152,7 @@ def _delays(
 
 
 def _target(plot: str | None, *, as_json: bool) -> Output | None:
-    """Return the file of the chart, with a name that says its kind."""
+    """Return the file of the chart, whose suffix gives its kind."""
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.farm.output import STANDARD, output
 

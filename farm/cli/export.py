@@ -1,4 +1,4 @@
-"""`farm export`: values of a store as Parquet, netCDF, CSV, SWF, or the CSV of evalys."""
+"""`farm export`: values of a store as Parquet, netCDF, CSV, SWF, or files of Batsim and evalys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedfarm.farm.output import Output
 
 BAR_SECONDS = 3.0
-"""Exports that take less show no progress."""
+"""Time below which an export shows no progress, s."""
 
 
 def _restriction(axis: str, name: str) -> Callable[..., Any]:
@@ -38,14 +38,14 @@ def _restriction(axis: str, name: str) -> Callable[..., Any]:
     "--format",
     "name",
     shell_complete=words.listed(lambda: _formats()),
-    help="Format: parquet, netcdf, swf, evalys or csv; by default by the suffix of "
-    "--out: .parquet, .nc, .swf, .evalys.csv or .csv, the last three also with .gz.",
+    help="Format: parquet, netcdf, swf, batsim, evalys or csv; by default given by suffix: "
+    "--out: .parquet, .nc, .swf, .json, .evalys.csv or .csv, the last four also with .gz.",
 )
 @click.option(
     "--what",
     shell_complete=words.listed(lambda: _tables()),
     help="Table: summary (a row per cell), jobs, weeks, users, widths or origins; by default "
-    "summary, and jobs for swf and evalys.",
+    "summary, and jobs for swf, batsim and evalys.",
 )
 @_restriction("trace", "traces")
 @_restriction("load", "loads")
@@ -76,7 +76,8 @@ def export(
     All cells by default; options restrict them. Parquet and CSV have a row per cell and job (or
     week, user, width), with the labels of the cell in the first columns; Parquet has the units and
     meanings of columns as metadata. netCDF has the arrays as they are in the store, a group per
-    trace. SWF and evalys have the jobs of one cell. Values are checked against the store's records.
+    trace. SWF, batsim (without starts) and evalys have the jobs of one cell. Values are checked
+    against the store's records.
     """
     from schedfarm import analysis
     from schedfarm.core.numerals import counted

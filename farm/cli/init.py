@@ -62,7 +62,7 @@ def init(
     read_files = [trace.file or "" for trace, _ in sources]
     target = output("--out", path if out is None else out, read_files)
     if path.exists() and not target.standard:
-        raise InputError(f"{path} is there already; give another file with --out, or remove it")
+        raise InputError(f"{path} exists already; give another file with --out, or remove it")
     text = Template(sources, Path() if target.standard else path.parent, policies).text()
     target.write(text.encode())
     if not target.standard:

@@ -85,7 +85,7 @@ def _texts_of(site: Path) -> dict[str, str]:
 def _whose(group: str, name: str) -> str:
     from schedfarm.core import own
 
-    return f"{own.entry_point(group, name)}, of a package that is installed here"
+    return f"{own.entry_point(group, name)}, of an installed package"
 
 
 @command()

@@ -123,7 +123,7 @@ def offline(
 
     _refuse_both(file)
     if as_json and out == "-":
-        raise click.UsageError("--json and --out - both want standard output: give one")
+        raise click.UsageError("--json and --out - both write to standard output: give one")
     rows = [find_algorithm(name) for name in dict.fromkeys(names)] or list(ALGORITHMS.values())
     target = None if out is None else output("--out", out, [] if file is None else [file])
     found, plans = [], StringIO()
@@ -147,7 +147,7 @@ def offline(
 
 
 def _refuse_both(file: str | None) -> None:
-    """Refuse what is to be drawn where all is read."""
+    """Refuse options of drawn instances if a file is read."""
     ctx = click.get_current_context()
     shown = {param.name: param.opts[0] for param in ctx.command.params}
     for name in () if file is None else DRAWN:
@@ -167,7 +167,7 @@ def _instance(file: str | None, seed: int, index: int, drawn: Mapping[str, Any])
 
 
 def _shown(count: int, *, quiet: bool) -> Iterator[int]:
-    """Yield the numbers from 0 on, and show meanwhile how many were yielded."""
+    """Yield the numbers from 0 on, and show the progress."""
     with counting("instances", quiet=quiet or count == 1) as show:
         for index in range(count):
             show(index, count)
@@ -175,7 +175,7 @@ def _shown(count: int, *, quiet: bool) -> Iterator[int]:
 
 
 def _lines(index: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the file of schedules that are of one instance."""
+    """Yield the rows of one instance for the file of schedules."""
     for one in outcomes:
         jobs = one.plan.instance
         columns = (jobs.weights, one.plan.procs, one.plan.start, one.plan.end)
@@ -249,5 +249,5 @@ def _text(title: str, found: Sequence[Mapping[str, Any]]) -> str:
         "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
         for line in lines
     ]
-    note = "bounds are what no schedule is below; spread is the standard deviation over instances"
+    note = "no schedule is below a bound; spread is the standard deviation over instances"
     return "\n".join([title, *text, note])

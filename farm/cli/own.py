@@ -36,7 +36,7 @@ def brought_policy(
         where = _place(error.__cause__, text, known)
         if where is None:
             raise
-        raise InputError(f"policy {text!r}: {where} {error.said}; mend it there") from error
+        raise InputError(f"policy {text!r}: {where} {error.said}; correct it there") from error
     except InputError:
         raise
     except Exception as error:
@@ -45,7 +45,7 @@ def brought_policy(
         if where is None:
             raise
         raised = RaisedError.of("", error).said
-        raise InputError(f"policy {text!r}: {where} {raised}; mend it there") from error
+        raise InputError(f"policy {text!r}: {where} {raised}; correct it there") from error
 
 
 def own_files(text: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Checks of the report of a paper that a campaign asks for, before the run."""
+"""Checks of a campaign's paper report before the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_report(campaign: Campaign) -> None:
-    """Refuse a paper's report that is unknown or needs what the campaign lacks."""
+    """Refuse a paper's report that is unknown or whose requirements the campaign does not meet."""
     if not campaign.report:
         return
     from schedfarm.analysis.papers import needs_of
@@ -24,4 +24,6 @@ def check_report(campaign: Campaign) -> None:
         keep=campaign.keep,
     )
     if why:
-        raise InputError(f"report {campaign.report!r} needs what the campaign lacks: {why}")
+        raise InputError(
+            f"the campaign does not meet the requirements of report {campaign.report!r}: {why}"
+        )

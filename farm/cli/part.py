@@ -76,7 +76,7 @@ def _warn(begun: PreparedPart) -> None:
     if not begun.blocks:
         click.echo(
             f"note: part {begun.part} is empty, since the campaign has {len(store.blocks())} "
-            "blocks; fewer parts, or a smaller block_seconds in a new store, leave none empty",
+            "blocks; use fewer parts, or a smaller block_seconds in a new store",
             err=True,
         )
 
@@ -89,8 +89,8 @@ def _as_text(outcome: Outcome, part: Part, store: Place) -> str:
     rest = (
         "no block is missing, and the summary is complete"
         if outcome.complete
-        else "other blocks are missing or at work; the last part completes the summary, or else "
-        "farm run without --part"
+        else "other blocks are missing or in progress; the last part completes the summary, or "
+        "else farm run without --part"
     )
     return f"part {part}: {counted(outcome.cells, 'cell')}: {counts}; store {store}\n{rest}"
 

@@ -39,7 +39,7 @@ MOST_SLOWNESS = 10.0
 
 MODELLED = "CPU time by the planner's rates, on one slow core; not measured"
 
-COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe does without"
+COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe avoids this"
 
 
 @command()

@@ -185,7 +185,7 @@ def _schedules(jobs: Workload, policies: tuple[str, ...], *, quiet: bool) -> dic
         schedule = as_logged(jobs)
         if schedule is None:
             raise InputError(
-                f"log {jobs.name} has no wait of many of its jobs, so that their starts are not "
+                f"log {jobs.name} lacks the waits of many jobs, so that their starts are not "
                 "known; give --policy, such as fcfs+easy"
             )
         if missing := len(jobs) - len(schedule.workload):

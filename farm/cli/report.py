@@ -109,7 +109,7 @@ def question(
 
 
 def write_page(store: str, page: Output, asked: Asked, *, refresh: float | None = None) -> None:
-    """Write the page of a store with what `farm status` knows; the file appears whole."""
+    """Write the page of a store with its status; the file appears whole or not at all."""
     from schedfarm.analysis.report import write
     from schedfarm.farm.watching.status import status
 

@@ -74,7 +74,7 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
 
 
 def _precision(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line on the finished rounds of a campaign that asks for precision."""
+    """Yield a line on the finished rounds of a campaign that requests precision."""
     if not found:
         return
     short = sum(one["short"] for one in found["intervals"])
@@ -169,7 +169,7 @@ def at_values(
         if not (axis and equals and value):
             raise click.BadParameter(f"{text!r} is not AXIS=VALUE, such as processors=120")
         if axis in found:
-            raise click.BadParameter(f"axis {axis!r} is given twice; once is enough")
+            raise click.BadParameter(f"axis {axis!r} is given twice; give it once")
         found[axis] = value
     return found
 
@@ -185,7 +185,7 @@ AT = click.option(
 
 
 def where_of(store: str, at: Mapping[str, str], where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels to restrict a query to, from those given and values of axes."""
+    """Return the labels of a query from given labels and values of axes."""
     from schedfarm.analysis.axes import narrowed
 
     return {**where, **narrowed(store, at, where.get("trace"), where.get("policy"))}
@@ -250,7 +250,7 @@ def _size(
         width = height = 0.0
     if not (0 < width <= LARGEST and 0 < height <= LARGEST):
         raise click.BadParameter(
-            f"{text!r} is no size; give width and height in inches, such as 7x3.5"
+            f"{text!r} is not a size; give width and height in inches, such as 7x3.5"
         )
     return width, height
 
@@ -370,7 +370,7 @@ def _check_json(as_json: bool, *targets: str | None) -> None:
 
     if as_json and STANDARD in targets:
         option = "--csv" if targets[0] == STANDARD else "--plot"
-        raise click.UsageError(f"--json and {option} - both want standard output: give one")
+        raise click.UsageError(f"--json and {option} - both write to standard output: give one")
 
 
 def _tell(

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 @click.option(
     "--part",
     metavar="K/N",
-    help="Simulate only part K of N in this process, without a cluster and next to other parts: "
-    "for job arrays.",
+    help="Simulate only part K of N in this process, without a cluster, at the same time as "
+    "other parts: for job arrays.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option(
@@ -146,7 +146,7 @@ def run(
 
 @contextmanager
 def _shown(client: Client, page: Output | None, *, dashboard: bool) -> Iterator[None]:
-    """Print how a cluster can be reached, and make its performance report meanwhile."""
+    """Print the address of a cluster's dashboard, and record its performance report."""
     from schedfarm.cluster import exposure
     from schedfarm.cluster.watching import reported, seen_at
 
@@ -193,7 +193,7 @@ def _as_json(outcome: Outcome, store: Place) -> str:
 def opening_of(
     spec: ClusterSpec, store: Place, campaign: Campaign, watched: bool
 ) -> Iterator[Opening]:
-    """Yield the cluster's settings; record the workers' jobs in the store meanwhile."""
+    """Yield the cluster's settings, and record the workers' jobs in the store."""
     from schedfarm.cluster import Opening
     from schedfarm.farm.cli.jobs import Noted, end_leftovers, folder_beside
 
@@ -229,6 +229,6 @@ def _show(campaign: Campaign, store: Place) -> None:
     except BrokenPipeError:
         raise
     except (InputError, OSError) as error:
-        # The cells are done all the same: too few samples for a band, or no room
-        # for the figure, are no fault of the run.
+        # The cells are done: too few samples for a band, or a figure that does not fit, are not
+        # faults of the run.
         click.echo(f"no {'report' if campaign.report else 'bands'}: {error}", err=True)

@@ -54,12 +54,12 @@ def search(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Search the order that SPEC (a TOML file, or carastan-2017) asks for, and judge it.
+    """Search the order that SPEC (a TOML file, or carastan-2017) specifies, and judge it.
 
     Candidates are simulated on samples of the first weeks of each log. The best one is compared
-    with the baseline on samples of the weeks that the search has not seen, and of held-out logs.
+    with the baseline on samples of the weeks that the search did not use, and of held-out logs.
     With --workers 1 everything runs in this process. The same command resumes a search that was
-    stopped or killed, and comes to the same answer.
+    stopped or killed, and gives the same answer.
     """
     import json
 

@@ -230,14 +230,14 @@ def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output,
 def _write(
     target: Output | tuple[Output, Output], schedule: Schedule, notes: Mapping[str, str]
 ) -> None:
+    from schedfarm.core.logs.packed import packed_for
     from schedfarm.core.logs.swf import swf_bytes
     from schedfarm.farm.cli.table_files import write_table
 
     if isinstance(target, tuple):
         write_table(target, schedule.workload, schedule, notes)
         return
-    packed = target.name.lower().endswith(".gz")
-    target.write(swf_bytes(schedule.workload, schedule, notes, packed=packed))
+    target.write(packed_for(target.name, swf_bytes(schedule.workload, schedule, notes)))
 
 
 def _as_json(

@@ -24,10 +24,10 @@ The first has names of users.
 
 OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
            "replace")  # fmt: skip
-"""What applies to a dump that is read."""
+"""Options that apply to a dump."""
 
 STARTS_OVER = "no file was written; the same command starts over"
-"""What follows an interrupted fit."""
+"""Message after an interrupted fit."""
 
 OUTAGES = 0.04
 """Part of the processors of the generated site that is lost to outages."""
@@ -98,9 +98,9 @@ def site(
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
     DUMPDIR has the files that the script of --script writes. Parameters that no file contains are
-    fitted to the real starts in the first half of the period; the second half tells how far the
-    simulated mean waits are from the real ones. site.toml has the site's priority, for farm
-    policies --site; campaign.toml runs with farm run.
+    fitted to the real starts in the first half of the period; the second half shows the error
+    of the simulated mean waits. site.toml has the site's priority, for farm policies --site;
+    campaign.toml runs with farm run.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)
@@ -169,7 +169,7 @@ def _fit(
 
 
 def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
-    """Refuse links, which may lead out of the folder, and, without --replace, edited files."""
+    """Refuse links, which may lead out of the folder, and edited files without --replace."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
     from schedfarm.farm.site.writing import is_unedited
@@ -182,13 +182,13 @@ def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
             raise InputError(f"{path} is not a file; give another folder with --out")
         if path.is_file() and not replace and not is_unedited(path.read_bytes()):
             raise InputError(
-                f"{path} was edited, or is not of farm site; give another folder with --out, or "
-                "--replace"
+                f"{path} was edited, or was not written by farm site; give another folder "
+                "with --out, or --replace"
             )
 
 
 def _write(folder: Path, texts: tuple[str, ...]) -> None:
-    """Write the files, after each was parsed as its readers do."""
+    """Write the files, after parsing each of them as its readers do."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.files import write_whole
     from schedfarm.farm.campaign.campaign import Campaign
@@ -209,7 +209,7 @@ def _write(folder: Path, texts: tuple[str, ...]) -> None:
 
 
 def _write_example(folder: Path, jobs: int, seed: int, *, as_json: bool, quiet: bool) -> None:
-    """Write the dump of a generated site, as many weeks as 1000 jobs of it take."""
+    """Write the dump of a generated site, with the number of weeks that 1000 jobs take."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted
     from schedfarm.farm.site.example import Truth, check_new, write_dump
@@ -226,4 +226,4 @@ def _write_example(folder: Path, jobs: int, seed: int, *, as_json: bool, quiet: 
     if as_json:
         click.echo(json.dumps({"dump": str(folder), "jobs": count, "seed": seed}))
         return
-    click.echo(f"dump: {folder}, of {counted(count, 'job')}")
+    click.echo(f"dump: {folder}, with {counted(count, 'job')}")

@@ -1,4 +1,4 @@
-"""Ends of a run that a user or a batch system asks for."""
+"""Ends of a run requested by a user or a batch system."""
 
 from __future__ import annotations
 

@@ -46,8 +46,7 @@ def table_files(
             _form(platform).read(beside)
         except InputError:
             raise InputError(
-                f"--out {out}: the machine would replace {beside}, which is something else; give "
-                "another name"
+                f"--out {out}: the machine would replace {beside}, another file; give another name"
             ) from None
     return table, machine
 
@@ -71,5 +70,5 @@ def _form(platform: Platform) -> Sidecar:
     from schedfarm.core.logs.formats import sidecar_of
 
     form = sidecar_of(platform.name)
-    assert form is not None, f"jobs on {platform.part}s have a form of their own"
+    assert form is not None, f"jobs on {platform.part}s have their own form"
     return form

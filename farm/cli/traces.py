@@ -213,7 +213,7 @@ def _figure_files(
     from schedfarm.farm.output import output
 
     if len(set(names)) < len(names):
-        raise InputError(f"logs {', '.join(names)}: two have one name; rename one")
+        raise InputError(f"logs {', '.join(names)}: two have the same name; rename one")
     if folder is None:
         return [{} for _ in names]
     from schedfarm.analysis.plots.kinds import KINDS, STORE
@@ -245,7 +245,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
     for kind, target in files.items():
         of_schedule = KINDS[kind].needs == SCHEDULE
         if of_schedule and schedule is None:
-            click.echo(f"note: no {kind} of {jobs.name}, whose waits are not known", err=True)
+            click.echo(f"note: no {kind} of {jobs.name}, whose waits are unknown", err=True)
             continue
         of = {LOGGED: schedule} if of_schedule and schedule is not None else jobs
         try:
@@ -318,17 +318,23 @@ def busiest(
 @click.argument("trace")
 @TRACES
 @click.option(
-    "--out", required=True, help="File NAME.csv for the jobs; the machine is written to NAME.toml."
+    "--out",
+    required=True,
+    help="File for the jobs: NAME.csv on nodes and networks, with the machine in NAME.toml; else "
+    "SWF (.swf) or Batsim's workload (.json).",
 )
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
-    """Write the jobs of a campaign's TRACE on nodes or a network as an editable table.
+    """Write the jobs of a campaign's TRACE as a log; on nodes or a network as an editable table.
 
-    The files are a log: use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
+    Use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
     """
     from schedfarm.core.errors import InputError
+    from schedfarm.core.logs.formats import writer_of
+    from schedfarm.core.logs.packed import packed_for
     from schedfarm.core.names import choices
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.table_files import table_files, write_table
+    from schedfarm.farm.output import output
 
     known = {one.name: one for one in find(campaign).traces}
     if trace not in known:
@@ -338,10 +344,9 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     if jobs is None:
         raise InputError(f"trace {trace!r} is a model, which has other jobs in each sample")
     if not jobs.platform.asks:
-        raise InputError(
-            f"trace {trace!r} is on a {jobs.platform.name}, whose jobs ask for processors alone; "
-            "farm simulate --out writes a log of them"
-        )
+        content = writer_of(out)(jobs)
+        output("--out", out, [campaign, *source.files]).write(packed_for(out, content))
+        return
     files = table_files(out, [campaign, *source.files], jobs.platform)
     write_table(files, jobs)
 
@@ -356,7 +361,7 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     type=int,
     default=0,
     show_default=True,
-    help="Whole weeks that all times are moved by, below 0 for earlier.",
+    help="Whole weeks by which all times are shifted, negative for earlier.",
 )
 def anonymise(log: Path, out: str, weeks: int) -> None:
     """Copy a LOG of sacct or SWF without names of users, groups, accounts, jobs.
@@ -403,7 +408,7 @@ traces.add_section(
         fetch: "Download logs by name or by URL.",
         info: "Describe logs, as text, LaTeX and figures.",
         busiest: "Find the windows with the highest load.",
-        write: "Write the jobs of a trace as a table.",
+        write: "Write the jobs of a trace as a log.",
         anonymise: "Copy a log without names.",
         maps: "List the ready maps of columns.",
     },

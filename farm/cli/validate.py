@@ -31,7 +31,7 @@ def validate(
 ) -> None:
     """Compare simulated waits with those of the log, by week, queue and width.
 
-    The waits in a log are due to its site's own scheduler. The distance is the mean over the jobs
+    The waits in a log come from its site's own scheduler. The distance is the mean over the jobs
     of the absolute difference between the simulated and the logged mean wait of their group, as a
     share of the mean logged wait: 0 % is the log itself, 100 % an error as large as the waits.
     """
@@ -41,7 +41,7 @@ def validate(
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
-        raise click.UsageError("--json and --csv - both want standard output: give one")
+        raise click.UsageError("--json and --csv - both write to standard output: give one")
     target = None if csv is None else output("--csv", csv)
     traces = [str(name) for name in analysis.open_summary(store)["trace"].values]
     names = {name: group_names(store, name, "queue") for name in traces}

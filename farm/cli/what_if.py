@@ -37,10 +37,10 @@ INTERRUPTED = 130
 RESUMES = "the same command resumes"
 
 MINUTES = 5.0
-"""Wall time that the samples are chosen for, min."""
+"""Default wall time for which the number of samples is chosen, min."""
 
 PAGE_SECONDS = 15.0
-"""Wall time that is left for the answer, s: growth of the store between rounds, and the page."""
+"""Wall time reserved for the answer, s: growth of the store between rounds, and the page."""
 
 ALONE_SECONDS = 10.0
 """CPU time up to which no worker processes are started: starting two takes 5 s of CPU."""
@@ -120,7 +120,7 @@ def what_if(
 
     The command writes a campaign file, simulates samples of the log under all policies in rounds,
     and prints a preliminary verdict after each round. Samples are added until the intervals are
-    short enough (--precision) or the time is over, at most 1,000. At the end the command prints the
+    short enough (--precision) or the time is over, up to 1,000. At the end the command prints the
     tables of farm compare and writes the page of farm report.
 
     The same command resumes after an interruption. With more --samples, --minutes, --precision,
@@ -215,7 +215,7 @@ def _asked(
     from schedfarm.farm.store.place import place_of
 
     if store and not Path(store.rstrip("/").rpartition("/")[2]).name.strip("."):
-        raise InputError(f"--store {store} has no name of its own; give one such as what-if.farm")
+        raise InputError(f"--store {store} has no name; give one such as what-if.farm")
     policies = [Policy.parse(whole_name(name)).name for name in (baseline, *uses)]
     for name in policies[1:]:
         if name == policies[0]:
@@ -240,7 +240,7 @@ def _asked(
         campaign = grown(had, policies, labels if loads else (), 0)
     elif place.has(MANIFEST):
         raise InputError(
-            f"store {place} is there without {file}, the campaign file that says what it holds; "
+            f"store {place} exists without {file}, the campaign file that describes it; "
             "give another --store"
         )
     names = tuple(dict.fromkeys(policies))
@@ -340,7 +340,7 @@ def _planned(
     size = size_of(surveyed, place, left, hands, samples)
     rounds = rounds_of(surveyed, place, size.resamples)
     had = samples_of(surveyed, place)
-    # Precision takes two rounds at least, mostly, and rarely all samples.
+    # Precision usually takes at least two rounds, and rarely all samples.
     share = min(1.0, 2 * FIRST / rounds[-1]) if campaign.precision else 1.0
     return Plan(replace(campaign, resamples=rounds[-1]), rounds, share * size.seconds, had)
 
@@ -392,7 +392,7 @@ def _counted(campaign: Campaign) -> str:
 class _Pace:
     """Print a verdict after each round but the last, and end sampling when the time is over.
 
-    short: why fewer samples than planned were simulated; "" for all.
+    short: reason why fewer samples than planned were simulated; "" if none is missing.
     """
 
     def __init__(
@@ -405,13 +405,13 @@ class _Pace:
         self._samples, self._start = plan.had, time.monotonic()
 
     def goes_on(self, samples: int, following: int) -> bool:
-        """Tell whether a round of `following` samples in all would end in time."""
+        """Return whether a round of `following` samples in all would end in time."""
         now = time.monotonic()
         took = (now - self._start) / max(1, samples - self._samples)
         self._samples, self._start = samples, now
         if not self._quiet:
             _preliminary(self._question, f"{samples}{self._of} samples")
-        # The time of a round follows from that of the last one.
+        # The time of a round is extrapolated from that of the last one.
         if now + took * (following - samples) > self._end:
             self.short = (
                 f"the time is over after {samples}{self._of} samples; the same command continues"
@@ -421,7 +421,7 @@ class _Pace:
 
 
 def _run(plan: Plan, question: Question, spec: ClusterSpec, pace: _Pace, quiet: bool) -> str:
-    """Simulate round by round; return why fewer samples than planned were simulated, "" for all.
+    """Simulate round by round; return the reason for fewer samples than planned, "" if none.
 
     Exits if it is interrupted.
     """
@@ -455,7 +455,7 @@ def _run(plan: Plan, question: Question, spec: ClusterSpec, pace: _Pace, quiet: 
 
 
 def _round(prepared: Prepared, client: Client | None, watch: Watcher, pace: _Pace) -> Outcome:
-    """Simulate what the store lacks of a campaign."""
+    """Simulate the missing cells of a campaign."""
     from schedfarm.farm.execution.run import execute
 
     return execute(
@@ -494,7 +494,7 @@ def _answer(question: Question, short: str) -> None:
 
 
 def _page(question: Question) -> None:
-    """Write the page, or print why there is none."""
+    """Write the page, or print the reason for its absence."""
     from schedfarm.analysis.report.markup import check_bundle
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.report import question as asked, write_page

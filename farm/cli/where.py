@@ -97,7 +97,7 @@ class ClusterOptions:
 
         if on is not None and scheduler_file is not None:
             raise ClusterError(
-                f"--on {on} and --scheduler-file {scheduler_file} both say where to run; give one"
+                f"--on {on} and --scheduler-file {scheduler_file} both name the cluster; give one"
             )
         self._on = on if scheduler_file is None else f"scheduler-file:{scheduler_file}"
         self._workers, self._given = workers, options

@@ -58,7 +58,7 @@ def who(
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
-        raise click.UsageError("--json and --csv - both want standard output: give one")
+        raise click.UsageError("--json and --csv - both write to standard output: give one")
     target = None if csv is None else output("--csv", csv)
     axes = analysis.open_summary(store)
     policies = axes["policy"].values.tolist()

@@ -14,7 +14,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.metrics.counted import Counted
 from schedfarm.core.metrics.declared import find_metric
-from schedfarm.core.metrics.users import UserIndex, index_users
+from schedfarm.core.metrics.users import UserIndex, index_users, with_work
 from schedfarm.core.metrics.window import NO_WARMUP
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.columns import COLUMNS, NOT_STORED, STORED, is_filled
@@ -27,7 +27,6 @@ from schedfarm.farm.store.block import Rows
 from schedfarm.farm.store.codec import decode_schedule, encode_schedule, has_schedule
 from schedfarm.farm.store.logs import stored_log
 from schedfarm.farm.store.place import Place
-from schedfarm.farm.store.product import is_had
 from schedfarm.farm.store.reading import stored_jobs
 from schedfarm.farm.store.store import Store
 
@@ -58,11 +57,15 @@ class Simulations:
 
     def users(self, jobs: Workload) -> UserIndex:
         """Return the users of the jobs in the trace; a resample may have copies of them."""
-        if self._users is None or self._users[0] is not jobs:
+        known = self._users
+        if known is None or known[0].user is not jobs.user:
             drawn = self._samples.method.users
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
-            self._users = jobs, index_users(jobs, self._labels, user)
-        return self._users[1]
+            known = self._users = jobs, index_users(jobs, self._labels, user)
+        elif known[0] is not jobs:
+            # Another load: the users and the processors stay.
+            known = self._users = jobs, with_work(known[1], jobs)
+        return known[1]
 
     def schedule(self, cell: Cell) -> Schedule:
         """Simulate a cell; raises `MissingRequirement` if the kernels' files cannot be read."""
@@ -117,7 +120,7 @@ class Simulations:
         return slice(min(places.start, jobs), min(places.stop, jobs))
 
     def measured(self, block: Block, cell: Cell, of: Any, jobs: int) -> tuple[Rows, Figures]:
-        """Return the metrics that the store holds of a cell, from its jobs or a metric input.
+        """Return the stored metrics of a cell, from its jobs or a metric input.
 
         Raises `InputError` if a metric returns a wrong number of values.
         """
@@ -131,8 +134,7 @@ class Simulations:
                         f"{lengths[variable.name]} entries along {variable.inner[0]!r}"
                     )
                 rows[variable.name] = values
-        platform = self.store.platform(self.trace.name)
-        figures = [v for v in self.store.holds[block.kind].figures if v.of and is_had(v, platform)]
+        figures = self.store.figures_of(self.trace.name, block.kind)
         return rows, {v.name: _value(v.of, of, float) for v in figures}
 
 
@@ -164,13 +166,15 @@ def schedule_values(
         users=made.users(jobs),
     )
     rows, figures = made.measured(block, cell, counted, len(jobs))
-    held = {v.name for v in made.store.holds[block.kind].figures}
-    counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
+    counts: Figures = {}
+    if schedule.counts:
+        held = {v.name for v in made.store.holds[block.kind].figures}
+        counts = {name: float(n) for name, n in schedule.counts.items() if name in held}
     return len(jobs), {**encode_schedule(schedule), **rows}, {**figures, **counts}
 
 
 Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]
-"""Computes a cell of a block: its jobs in the block, rows and figures; given what is stored."""
+"""Computes a cell of a block, given its stored rows: its jobs in the block, rows and figures."""
 
 
 @cache

@@ -66,14 +66,14 @@ class Coordinator:
 
     @property
     def compared(self) -> int:
-        """Cells of which the results of two workers were compared."""
+        """Cells whose results were compared between two workers."""
         return self._checks.compared
 
     def run(self) -> None:
-        """Execute all tasks, those whose workers died once more in isolation."""
+        """Execute all tasks; repeat those whose workers died, in isolation."""
         lost = self._execute(self._prepared.tasks)
-        # A task is lost when its worker died too often: its blocks run again one by one, their
-        # cells in processes of their own, so that the one which kills its process fails alone.
+        # A task is lost when its worker died too often. Its blocks run again one by one, with
+        # cells in processes of their own, so that only a cell that kills its process fails.
         alone = [
             replace(task, batches=((block,),), isolate=True)
             for task, _ in lost
@@ -91,7 +91,7 @@ class Coordinator:
             self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
 
     def _execute(self, tasks: list[Task]) -> list[Loss]:
-        """Execute tasks, and again those blocks that a worker in quarantine has done."""
+        """Execute tasks, and repeat blocks of workers in quarantine."""
         lost: list[Loss] = []
         while tasks:
             lost += self._execute_once(tasks)
@@ -146,13 +146,13 @@ class Coordinator:
         # By this machine's clock, and by the measured times of all these blocks.
         time, left, events = now(), monitor.left(), list[Event]()
         for done in blocks:
-            # Not the cells of this attempt: an earlier one may have finished blocks before it died.
+            # Counted from the store: an earlier attempt may have finished blocks before it died.
             cells = 0 if done.why else self._prepared.missing[done.block]
             self.done += cells
             events.append(structs.replace(done, cells=cells, time=time, left=left))
         self._watch.see_all(events)
         if not self._token.requested:
-            # A worker that drains has left some.
+            # A worker that drains leaves some blocks.
             backlog.give_back_rest(task, {done.block for done in blocks})
         self._checks.draw(task, blocks)
         for worker in {done.worker for done in blocks}:
@@ -194,7 +194,7 @@ class Coordinator:
             with writing(self._prepared.store.place):
                 summary.look()
         except Unfolded as error:
-            # A folder that is full now may have room at the end.
+            # A folder that is full now may have space at the end.
             self._say_once(str(error), str(error))
 
     def _note_unlearnt(self, done: BlockDone) -> None:

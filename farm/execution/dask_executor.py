@@ -37,7 +37,7 @@ REPORT_SHARE = 0.01
 """Share of the time that requests for progress may take: two workers answer in 5 ms."""
 
 ABANDON_SECONDS = 2.0
-"""Longest wait for the workers to confirm that they abandon a run; one that hangs never does."""
+"""Longest wait for the workers to confirm that they abandon a run; a hung worker never does."""
 
 TASKS_AHEAD = 2
 """Tasks submitted for each worker thread: one runs, one waits, so that none idles while the
@@ -58,10 +58,10 @@ STRAGGLER_MULTIPLE = 10.0
 worker thread has one task at hand and another one queued."""
 
 STRAGGLER_SECONDS = 120.0
-"""No task is late before: kernels may have to be compiled, and other users' jobs slow machines."""
+"""Least time after which a task is late: kernels may be compiled, and machines may be shared."""
 
 HOLDERS_SECONDS = 10.0
-"""Interval at which the scheduler is asked which worker holds each task."""
+"""Interval at which the scheduler is queried for the worker of each task."""
 
 FINISHED = "finished"
 """State of a future whose task has returned."""
@@ -70,7 +70,7 @@ CANCELLED = "cancelled"
 """State of a future whose scheduler is gone."""
 
 LOST = "lost"
-"""State of a future whose worker left the cluster before it handed over the result."""
+"""State of a future whose worker left the cluster before it transferred the result."""
 
 
 def on_dask(
@@ -194,7 +194,7 @@ class Window:
         self._workers = workers
         self._tried = defaultdict[tuple[object, ...], set[str]](set)
         self._number, self._encoder = count(), TaskEncoder()
-        # Keys are new for each run: a scheduler that outlives one must not answer from memory.
+        # Keys are new for each run: a scheduler that outlives a run must not return old results.
         self._prefix = f"cells-{uuid.uuid4().hex[:12]}"
         self._events = ResultEvents(client, lambda key: key.startswith(self._prefix))
         self._completed: Any = as_completed(loop=client.loop)
@@ -259,8 +259,8 @@ class Window:
             more = f" and {len(task.blocks) - 1} more" * (len(task.blocks) > 1)
             self._workers.say(
                 f"worker {self._workers.name(attempt.holder)} has had {task.blocks[0]}{more} for "
-                f"{lasting(attempt.seconds)}, expected were {lasting(max(1.0, expected))}; "
-                + ("a second worker gets the task, too" if others else "there is no other worker")
+                f"{lasting(attempt.seconds)} instead of {lasting(max(1.0, expected))}; "
+                + ("a second worker gets a copy of it" if others else "there is no other worker")
             )
         if others:
             self._send([task], others)
@@ -397,7 +397,7 @@ class Stragglers:
         try:
             held = self._client.processing()
         except (OSError, RuntimeError):
-            # A lost scheduler is reported where its workers are counted.
+            # A lost scheduler is reported when its workers are counted.
             return {}
         holders = {key: address for address, keys in held.items() for key in keys}
         for key, attempt in running.items():
@@ -414,7 +414,7 @@ class Stragglers:
 
 
 def is_late(seconds: float, expected: float) -> bool:
-    """Tell whether a task that has taken some time, s, is late by its expected time, s.
+    """Return whether a task that has taken some time, s, is late by its expected time, s.
 
     Examples
     --------

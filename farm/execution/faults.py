@@ -13,7 +13,7 @@ from schedfarm.core.own import NotLoaded
 from schedfarm.farm.store.provenance import Foreign
 
 COMMON_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
-"""Errors that every worker would have: the disk is full, or the run has lost its store's lock."""
+"""Errors common to all workers: the disk is full, or the run has lost its store's lock."""
 
 
 class MissingRequirement(RuntimeError):
@@ -61,8 +61,8 @@ class WorkerFault:
 def fault_behind(error: InputError) -> MissingRequirement | None:
     """Return the worker's fault that caused an error of a plug-in or of a kernel, None if none.
 
-    A lack of memory or of a package is the worker's fault at any time; another refusal of the
-    operating system only while a module loads. Other errors of a user's function are the cell's.
+    A lack of memory or of a package is always the worker's fault; another error of the operating
+    system only while a module loads. Other errors of a user's function belong to the cell.
     """
     loading = False
     cause: BaseException | None = error

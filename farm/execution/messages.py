@@ -27,7 +27,7 @@ SHARED = ("store", "trace", "run", "program")
 """Attributes that all tasks of a run and a trace have in common."""
 
 TOPIC = "schedfarm"
-"""The topic of all runs: a scheduler keeps a thousand messages of each topic for good."""
+"""The topic of all runs: a scheduler keeps the last thousand messages of each topic."""
 
 
 class TaskMessage(NamedTuple):
@@ -74,7 +74,7 @@ def _shared(data: bytes) -> dict[str, Any]:
 
 
 def worker_name() -> str:
-    """Return the host and the number of this process, by which messages name a worker."""
+    """Return the host and process id of this process, which identify a worker in messages."""
     return f"{platform.node()}:{os.getpid()}"
 
 

@@ -28,7 +28,7 @@ ESTIMATE_SECONDS = 0.5
 """Least interval between two estimates of the time left."""
 
 ESTIMATE_SHARE = 0.01
-"""Share of the time that estimates may take: each visits every block of every running task."""
+"""Share of the time that estimates may take: each iterates over all blocks of running tasks."""
 
 PRIOR_SECONDS = 10.0
 """Time before the run during which workers count as having simulated all the time. At first they

@@ -122,7 +122,7 @@ def begin_part(
 
 
 def _built_for_parts(designed: Design) -> Design:
-    """Return the design of a store that stands; build it if no other process has."""
+    """Return the design of an existing store; build it if no other process has."""
     while not designed.standing:
         place = designed.store.place
         try:
@@ -133,7 +133,7 @@ def _built_for_parts(designed: Design) -> Design:
                         build(designed)
                         place.tidy()
         except InUse:
-            # Another part has built it and gone on, or holds it as another campaign left it.
+            # Another part has built it since, or is building it.
             designed = designed.confirmed()
             if not designed.standing:
                 raise

@@ -102,7 +102,7 @@ def run(
         of each worker unless it is 0. A worker whose results are wrong is put in quarantine, and
         its cells of this run are simulated again.
     part : str, optional
-        Share of the blocks to simulate in this process, such as ``"7/200"``; other processes may
+        Part of the blocks to simulate in this process, such as ``"7/200"``; other processes may
         simulate other parts at the same time. The part that ends last completes the summary, or
         else the next run without part.
 
@@ -172,9 +172,9 @@ def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
 
 
 def _complete(store: Store) -> bool:
-    """Fold the summary if no block is missing and no part is at work; tell whether it was folded.
+    """Fold the summary if no block is missing and no part is active; return whether it was folded.
 
-    Of parts that end at the same time, the last one to release its lock finds all records.
+    If parts end at the same time, the last one to release its lock finds all records.
     """
     place = store.place
     if len(record_names(place)) < len(store.blocks()):
@@ -200,8 +200,8 @@ def execute(
 ) -> Outcome:
     """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`.
 
-    A campaign that asks for precision goes on with the next round until its intervals are short, or
-    `goes_on` rejects that round.
+    A campaign with requested precision continues with the next round until its intervals are short
+    enough, or `goes_on` rejects that round.
     """
     watchers = All(watch, EventLog(prepared.store.place))
     share, before = spot_checks if client else 0.0, prepared.before
@@ -261,13 +261,13 @@ def _execute_round(
 
 
 def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepared | None:
-    """Judge a finished round; return the next one, without tasks if sampling ends; None if neither.
+    """Judge a finished round; return the next one, without tasks if sampling ends, or None.
 
     A round is not finished while tasks of it are lost.
     """
     if not prepared.survey.campaign.precision:
         return None
-    # Under a new name: a worker that slept in a block of the last round may wake in this one.
+    # Under a new name: a worker suspended in a block of the last round may resume in this one.
     prepared.lock.close()
     run = prepared.lock.enter_context(prepared.store.place.locked())
     designed = design(prepared.store.place, prepared.survey)

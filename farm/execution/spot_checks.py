@@ -1,4 +1,4 @@
-"""Spot checks: a second worker simulates a sample of cells; a worker whose results differ is found.
+"""Spot checks: a second worker simulates a sample of cells, which exposes faulty workers.
 
 Volunteer computing uses spot checks with quarantine and withdrawal against faulty hosts:
 L. Sarmenta, Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
@@ -74,12 +74,12 @@ class _Bundle:
 
 
 class SpotChecks:
-    """Draw cells for a second worker, and find the worker that was wrong.
+    """Draw cells for a second worker, and identify faulty workers.
 
     share: share of the cells, 0 to 1; above 0 at least one of each worker is drawn. kept: cells of
     earlier runs, which are not drawn. arbiter: simulates a cell a third time if two workers differ.
-    say: reports differences that lead to no quarantine. The attribute
-    `quarantined` holds workers that were wrong (host and process); `compared` counts cells.
+    say: reports differences without quarantine. The attribute `quarantined` holds faulty workers
+    (host and process); `compared` counts cells.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class SpotChecks:
     def compare(self, check: Task, result: object) -> Iterator[Withdrawn]:
         """Compare the two results of each cell; yield the withdrawn blocks of wrong workers.
 
-        Checks that the second worker could not do are dropped.
+        Checks that the second worker could not perform are dropped.
         """
         found = {one.spot: one for one in result} if _is_checked(result) else {}
         for spot in check.spots:
@@ -174,7 +174,7 @@ class SpotChecks:
         return None
 
     def late(self, worker: str) -> Withdrawn | None:
-        """Return the blocks that a worker in quarantine has done since; None for any other."""
+        """Return the blocks that a worker in quarantine has done since; None for other workers."""
         if worker not in self.quarantined or not self._made[worker]:
             return None
         return Withdrawn(worker, self._withdraw(worker), "")
@@ -187,7 +187,7 @@ class SpotChecks:
             worker,
             tasks,
             f"worker {worker} is in quarantine: its {what} differ from those of worker {other} and "
-            f"of the coordinator; the {blocks} blocks of this run that it has done are simulated "
+            f"of the coordinator; its {blocks} blocks of this run are simulated "
             "again",
         )
 

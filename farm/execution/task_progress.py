@@ -104,9 +104,9 @@ class TaskProgress:
         self.at += 1
 
     def ends_within(self, batch: Batch, seconds: float) -> bool:
-        """Tell whether the next batch would end in time, judged by the batches before it.
+        """Return whether the next batch would end in time, judged by the batches before it.
 
-        Before those say anything the planned time counts.
+        Without finished batches, the planned time counts.
         """
         if seconds == math.inf:
             return True
@@ -196,7 +196,7 @@ def tracked(task: Task) -> Iterator[TaskProgress]:
 
 
 def is_stopping(run: str) -> bool:
-    """Tell whether a run has asked this process to begin nothing more."""
+    """Return whether a run has stopped further batches in this process."""
     return run in _stopping
 
 
@@ -211,9 +211,9 @@ def reports(run: str) -> list[TaskReport]:
 
 
 def stop(run: str, seconds: float) -> list[TaskReport]:
-    """Begin no more batches of a run, and cancel those that would not end within some seconds.
+    """Begin no further batches of a run, and cancel those that would not end within some seconds.
 
-    Returns the progress of all its running tasks at once; a thread sees to the rest. Only the first
+    Returns the progress of all its running tasks at once; a thread does the rest. Only the first
     call counts.
     """
     if run not in _stopping:

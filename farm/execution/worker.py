@@ -77,7 +77,7 @@ def run_message(message: TaskMessage) -> Done | WorkerFault:
 
 
 def attempt(task: Task) -> Done | WorkerFault:
-    """Run a task; a fault of this worker is returned as data, so that another one can be asked."""
+    """Run a task; a fault of this worker is returned as data, so that another one can take over."""
     try:
         return run_task(task)
     except FAULTS as error:
@@ -117,7 +117,7 @@ def run_task(task: Task) -> Done:
 
 
 def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
-    """Tell whether to begin a batch: not if the run stops or the batch would outlive this worker.
+    """Return whether to begin a batch: not if the run stops or the batch would outlive the worker.
 
     In the latter case the worker drains: otherwise it would get and return one task after another.
     """
@@ -198,7 +198,7 @@ def _block_done(block: OpenBlock) -> BlockDone:
 
 
 def _check(task: Task) -> list[Checked]:
-    """Simulate the cells of spot checks; a run that stops leaves those that take too long."""
+    """Simulate the cells of spot checks; a stopping run skips those that take too long."""
     simulations = Simulations(task.store, task.trace)
     requests: list[Request] = [(block, cell, None) for block, cell in task.spots]
     checked: list[Checked] = []
@@ -264,7 +264,7 @@ def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[A
 def _isolated_answers(
     simulations: Simulations, requests: list[Request], *, last: bool
 ) -> Iterator[Answer]:
-    """Yield the answers from processes of their own, halving the cells whose process is killed."""
+    """Yield the answers from separate processes, bisecting the cells of a killed process."""
     if not requests:
         return
     try:
@@ -314,7 +314,7 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes) -> bytes:
         try:
             return process.communicate(unsent, timeout=WORKER_POLL_SECONDS)[0]
         except subprocess.TimeoutExpired:
-            # The next call continues with the unsent bytes and refuses to be given them again.
+            # The next call continues with the unsent bytes, and does not accept them again.
             unsent = None
             token.check()
 

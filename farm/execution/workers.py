@@ -31,15 +31,15 @@ TRIES = 2
 """Number of workers that try a task for which one lacks memory or a package."""
 
 MOST_SHOWN = 3
-"""Number of workers whose reason is shown where none can do anything."""
+"""Number of workers whose reason is shown if no worker is usable."""
 
 PREFLIGHT_SECONDS = 30.0
 """Longest wait for the answers to a preflight check; the first task of a slower worker shows what
 it lacks."""
 
 PROOFS = (ModuleNotFoundError, AttributeError)
-"""Errors that prove that a worker has no schedfarm, or one without this check. A lost connection or
-a lack of memory proves nothing: the run continues without the worker, or its first task fails."""
+"""Errors which prove that schedfarm, or this check, is missing on a worker. A lost connection or a
+lack of memory proves nothing: the run continues without the worker, or its first task fails."""
 
 
 class SchedulerLost(InputError):
@@ -48,7 +48,7 @@ class SchedulerLost(InputError):
 
 @dataclass(frozen=True)
 class RunContext:
-    """Hold the store, the name and the program of a run, which all its workers share."""
+    """Hold the store, the name and the program of a run, common to all its workers."""
 
     store: Place
     run: str
@@ -56,7 +56,7 @@ class RunContext:
 
 
 class Preflight(NamedTuple):
-    """Hold a worker's host and process, and a sentence on what it lacks, empty if nothing."""
+    """Hold a worker's host and process, and a sentence on its deficiency, empty if none."""
 
     worker: str
     lacks: str
@@ -65,11 +65,11 @@ class Preflight(NamedTuple):
 def preflight(
     client: Client, addresses: Iterable[str], context: RunContext
 ) -> dict[str, Preflight]:
-    """Return the results of the preflight check by address, without workers that gave no proof."""
+    """Return the conclusive results of the preflight check by address."""
     answers: dict[str, Any] = {}
 
     def ask() -> None:
-        # The death of a worker that is being asked is handled by the run.
+        # The death of a worker during the check is handled by the run.
         with suppress(Exception):
             found = client.run(check_worker, context, workers=list(addresses), on_error="return")
             answers.update(found)
@@ -107,7 +107,7 @@ def _lack(context: RunContext, worker: str) -> str:
 
 
 def _is_proof(answer: object) -> bool:
-    """Tell whether an answer proves that schedfarm is missing, or is an older one."""
+    """Return whether an answer proves that schedfarm is missing, or is an older one."""
     # An error that Dask cannot send as it is arrives as an Exception of its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
@@ -153,20 +153,20 @@ class Workers:
 
         Connections and workers that the cluster gave up meanwhile are lost only after it.
         """
-        self._suspended = f"this machine stood still for {lasting(seconds)}"
+        self._suspended = f"this machine was suspended for {lasting(seconds)}"
         self._asked = -math.inf
-        self.say(f"{self._suspended}; the run goes on if the cluster does")
+        self.say(f"{self._suspended}; the run continues if the cluster does")
 
     def lost(self) -> SchedulerLost:
         """Return the error for a lost scheduler."""
         why = f" after {self._suspended}" * bool(self._suspended)
         return SchedulerLost(
-            f"the scheduler at {self.address} was lost{why}; the same command goes on from here, "
-            "once one runs"
+            f"the scheduler at {self.address} was lost{why}; the same command continues from here, "
+            "once a scheduler is running"
         )
 
     def allowed(self, tried: set[str]) -> list[str] | None:
-        """Return the workers that may get a task which some have tried; None for all."""
+        """Return the workers that may get a task which others have tried; None for all."""
         barred = (self._excluded | tried) & self._threads.keys()
         # If all remaining workers are late, all of them may get it.
         late = self._late.keys() & self._threads.keys() - barred
@@ -200,17 +200,17 @@ class Workers:
         self._late[address] += 1
 
     def note_back(self, address: str) -> None:
-        """Let a worker that has ended a late task have others again."""
+        """Make a worker that has ended a late task eligible for others."""
         self._late[address] -= 1
         if not self._late[address]:
             del self._late[address]
 
     def are_prompt(self, where: list[str] | None) -> bool:
-        """Tell whether one of some workers, None for all, is not late with a task."""
+        """Return whether one of some workers, None for all, is not late with a task."""
         return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
 
     def are_gone(self, where: list[str]) -> bool:
-        """Tell whether none of some workers is there any more."""
+        """Return whether none of some workers is there any more."""
         return not self._threads.keys() & set(where)
 
     def others_may_try(self, fault: WorkerFault, tried: set[str]) -> bool:
@@ -223,7 +223,7 @@ class Workers:
             self._asked = -math.inf
             left = [one for one in self._threads if one not in self._excluded]
             if left:
-                self.say(f"{fault}; it is set aside, the others go on")
+                self.say(f"{fault}; it is quarantined, the others continue")
         for_all = isinstance(fault.error, OSError) and not fault.is_lasting
         again = fault.is_lasting or (not for_all and len(tried) < TRIES)
         return again and self.allowed(tried) != []
@@ -237,7 +237,7 @@ class Workers:
         return sum(n for one, n in self._threads.items() if one not in self._excluded)
 
     def _check(self, joined: set[str]) -> None:
-        """Exclude workers that could do nothing before they are given a task."""
+        """Exclude unusable workers before they are given a task."""
         self._checked |= joined
         if not joined:
             return
@@ -248,13 +248,13 @@ class Workers:
         if reasons and not self._threads.keys() - self._excluded:
             raise InputError(_together(reasons.values()))
         for reason in reasons.values():
-            self.say(f"{reason}; it is set aside, the others go on")
+            self.say(f"{reason}; it is quarantined, the others continue")
 
     def _report_change(self, before: int | None, now: int) -> None:
         if self._token.requested:
             return
         if before == 0 and now:
-            self.say(f"a worker of {self.address} is there; the run goes on")
+            self.say(f"a worker of {self.address} has joined; the run continues")
         elif before != 0 and not now:
             lack = "all workers of {} are gone" if before else "{} has no worker"
             self.say(f"{lack.format(self.address)}; waiting for one (Ctrl-C stops)")
@@ -264,4 +264,4 @@ def _together(reasons: Collection[str]) -> str:
     """Return one sentence for the reasons of all workers."""
     each = list(dict.fromkeys(reasons))
     more = f"; so do {len(reasons) - MOST_SHOWN} more" * (len(each) > MOST_SHOWN)
-    return "no worker can do anything: " + "; ".join(each[:MOST_SHOWN]) + more
+    return "no worker is usable: " + "; ".join(each[:MOST_SHOWN]) + more

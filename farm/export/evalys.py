@@ -1,4 +1,4 @@
-"""The jobs CSV of Batsim, which evalys reads."""
+"""The jobs CSV of Batsim, as read by evalys."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _netcdf(selection: Selection, path: Path, progress: Progress) -> None:
         group = selected(selection, selection.trace(trace))
         if along in group.dims:
             names = [name for name, one in group.items() if along in one.dims]
-            # Chunks are written one after the other: a trace may not fit the memory.
+            # Chunks are written one after the other, since a trace may not fit into memory.
             lengths = steps([group.sizes[axis] for axis in CELL], group.sizes[along])
             chunks = dict(zip(CELL, lengths, strict=True))
             data = group[[*names, "jobs"]].drop_encoding().chunk(chunks)
@@ -199,6 +199,15 @@ def _swf(selection: Selection, path: Path, progress: Progress) -> None:
     progress(1)
 
 
+def _batsim(selection: Selection, path: Path, progress: Progress) -> None:
+    from schedfarm.core.logs.batsim import write_batsim
+
+    trace, (resample, load, policy) = selection.only("batsim")
+    schedule = selection.schedule(trace=trace, policy=policy, resample=resample, load=load)
+    write_batsim(schedule.workload, path)
+    progress(1)
+
+
 def _evalys(selection: Selection, path: Path, progress: Progress) -> None:
     from schedfarm.farm.export.evalys import evalys_frame
 
@@ -215,6 +224,7 @@ _ROWS = (
     Format("parquet", "Apache Parquet", (".parquet", ".pq"), TABLES, _parquet, needs="pyarrow"),
     Format("netcdf", "netCDF 4", (".nc", ".nc4"), TABLES, _netcdf, needs="netCDF4"),
     Format("swf", "Standard Workload Format", (".swf",), ("jobs",), _swf, packed=True),
+    Format("batsim", "workload of Batsim", (".json",), ("jobs",), _batsim, packed=True),
     Format(
         "evalys", "jobs CSV of Batsim and evalys", (".evalys.csv",), ("jobs",), _evalys, packed=True
     ),
@@ -222,7 +232,7 @@ _ROWS = (
 )
 
 FORMATS = {row.name: row for row in _ROWS}
-"""All formats by name; the first whose end fits a file's name is used."""
+"""All formats by name; the first one with a matching suffix is used."""
 
 
 def format_of(name: str | None, out: str) -> Format:

@@ -96,7 +96,7 @@ class _Axis(NamedTuple):
 
 
 def _axes(selection: Selection) -> list[_Axis]:
-    """Return the axes of the campaign; of whole numbers as such, if no label lacks one."""
+    """Return the axes of the campaign; whole numbers stay integers if no label lacks one."""
     store, found = selection.store, []
     for of, origins in store.labels.items():
         for name in dict.fromkeys(axis for one in origins.values() for axis in one["at"]):
@@ -159,7 +159,7 @@ def _absence(selection: Selection, along: str) -> str:
     if along == "job":
         return (
             f"store {store.place} was made with keep = {store.keep!r} and has no jobs of its "
-            "cells; run those that you want with keep = 'jobs' into another store"
+            "cells; run the required ones with keep = 'jobs' into another store"
         )
     known = ", ".join(what for what in WHAT if what != selection.what)
     return f"store {store.place} has no {selection.what} of the selected cells; known: {known}"
@@ -229,7 +229,7 @@ def _rows(
 
 
 def _repeated(known: Sequence[Any], labels: Sequence[Any], counts: Sequence[int]) -> Any:
-    """Return each label as often as counted; text as categories, which take a byte per row."""
+    """Return each label repeated by its count; text as categories, which take a byte per row."""
     if not isinstance(known[0], str):
         return np.repeat(np.array(labels), counts)
     import pandas as pd

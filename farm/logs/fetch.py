@@ -41,11 +41,11 @@ LARGEST = 2**32
 """Bytes after which a download is abandoned: the archive's largest log has 2^27."""
 
 WIDEST = 2**31
-"""Processors of a machine that every job of a log fits, for a trial reading."""
+"""Processors of a machine large enough for any job of a log, for a trial reading."""
 
 
 def locate(name: str, given: Path | None = None) -> Path:
-    """Return the checked file of a named log, fetched where no folder has it."""
+    """Return the checked file of a named log, fetched if no folder has it."""
     path = here(name, given)
     if path is not None:
         return checked(path, name)
@@ -53,8 +53,8 @@ def locate(name: str, given: Path | None = None) -> Path:
     if entry is None:
         known = choices(name, [e.short for e in entries()], aliases=[e.name for e in entries()])
         raise InputError(
-            f"log {name!r} is not known; {known}, and what 'farm traces fetch URL' has "
-            "brought; or name a file"
+            f"log {name!r} is not known; {known}, and logs fetched with 'farm traces fetch "
+            "URL'; or give a file"
         )
     return download(entry.url, entry.file)
 
@@ -74,7 +74,7 @@ def fetch(what: str, given: Path | None = None) -> Path:
     noted = note_of(path).get("url")
     if find(file) is None and noted != what:
         whence = noted or "elsewhere"
-        raise InputError(f"{path} is there already, from {whence}; move it away to fetch {what}")
+        raise InputError(f"{path} exists already, from {whence}; move it away to fetch {what}")
     return checked(path, file)
 
 
@@ -83,7 +83,7 @@ def download(url: str, file: str) -> Path:
     import pooch
 
     folder = cache_folder()
-    # Pooch tells every step on standard error; what matters is in the errors below.
+    # Pooch logs every step on standard error; the errors below contain the relevant part.
     pooch.get_logger().setLevel("ERROR")
 
     def receive(source: str, temporary: str, _: Any) -> None:
@@ -110,7 +110,7 @@ def download(url: str, file: str) -> Path:
         ) from None
     finally:
         with suppress(OSError):
-            # As far as they are empty.
+            # Only empty folders are removed.
             for one in made:
                 one.rmdir()
     return folder / file
@@ -136,7 +136,7 @@ def _check(temporary: Path, url: str, target: Path) -> None:
     elif found != known:
         whence = "in the registry" if entry else f"when it was first fetched ({target.name}{NOTE})"
         raise InputError(
-            f"{url} gives another content than expected and was not kept: its SHA-256 is "
+            f"{url} has other content than expected, and was not kept: its SHA-256 is "
             f"{found[:12]}..., and {known[:12]}... {whence}"
         )
 
@@ -168,9 +168,9 @@ def _progress(file: str, growing: Path) -> Any:
             return True
 
         def update(self, n: float | None = 1) -> bool | None:
-            # What a server says of the length need not be so, or it says nothing.
+            # The length reported by a server may be wrong or missing.
             if growing.stat().st_size > LARGEST:
-                raise OSError(errno.EFBIG, f"it does not end after {LARGEST:,} bytes")
+                raise OSError(errno.EFBIG, f"it has more than {LARGEST:,} bytes")
             return super().update(n)
 
     return Bounded(
@@ -191,7 +191,7 @@ def _reason(error: OSError) -> str:
     if response is not None:
         # Pooch leaves the connection of a refused request open.
         response.close()
-        return f"the server says {response.status_code} {response.reason}"
+        return f"the server answers {response.status_code} {response.reason}"
     if error.strerror:
         return error.strerror
     inner: Any = error

@@ -82,7 +82,7 @@ class Entry:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Return every log that the registry knows.
+    """Return all logs of the registry.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _entry(archive: str, log: dict[str, Any]) -> Entry:
 
 
 def find(name: str) -> Entry | None:
-    """Return the log that has this name, short name or file name; None if none has.
+    """Return the log with this name, short name or file name; None if there is none.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def folders(given: Path | None = None) -> tuple[Path, ...]:
 
 
 def here(name: str, given: Path | None = None) -> Path | None:
-    """Return the file of a named log, unchecked; None where no folder has it."""
+    """Return the file of a named log, unchecked; None if no folder has it."""
     entry = find(name)
     files = [entry.file, entry.file.removesuffix(".gz")] if entry else _files(name)
     return next((f / file for f in folders(given) for file in files if (f / file).is_file()), None)
@@ -208,7 +208,7 @@ def kept(folder: Path) -> list[Path]:
 
 
 def note_of(path: Path) -> dict[str, str]:
-    """Return whence a fetched log came and what it held, empty where nothing was noted."""
+    """Return the recorded URL and digest of a fetched log; empty without a record."""
     note = path.with_name(path.name + NOTE)
     try:
         plain = json.loads(note.read_bytes())
@@ -225,7 +225,7 @@ def content_hash(path: Path) -> str:
 
 
 def checked(path: Path, name: str) -> Path:
-    """Return the file of a named log if its content is what is known of it."""
+    """Return the file of a named log if its content has the known digest."""
     entry = find(name)
     right = entry.sha256 if entry else note_of(path).get("sha256")
     found = content_hash(path) if right else None

@@ -43,7 +43,7 @@ seconds in which kernels are loaded would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
-    """Tell whether the progress of a running task can be extrapolated.
+    """Return whether the progress of a running task can be extrapolated.
 
     Examples
     --------
@@ -58,12 +58,12 @@ def _like(block: Block) -> Like:
 
 
 class Backlog:
-    """Hand out a run's tasks in order, joined or cut to a suitable length.
+    """Dispatch a run's tasks in order, joined or cut to a suitable length.
 
-    The length follows from measured block times, since a plan depends on the campaign alone and may
-    be off by some factor. Tasks are as long as the coordinator needs them to be, and shorter at the
-    end, where workers would wait for the last one. tasks: longest first. costs: planned CPU time
-    of each block, s. The attribute `took` is the CPU time of all blocks done, s.
+    The length follows from measured block times, since a plan depends on the campaign only and may
+    be off by some factor. Tasks are as long as the coordinator needs, and shorter at the end, where
+    workers would wait for the last one. tasks: longest first. costs: planned CPU time of each
+    block, s. The attribute `took` is the CPU time of all blocks done, s.
 
     Examples
     --------
@@ -112,11 +112,11 @@ class Backlog:
         return self._of(first, tuple(batches))
 
     def give_back(self, task: Task) -> None:
-        """Take back a task that a worker could not do: it comes next, unchanged."""
+        """Return a task that a worker could not do to the front of the queue, unchanged."""
         self._whole.appendleft(task)
 
     def give_back_rest(self, task: Task, done: set[Block]) -> None:
-        """Take back the blocks that a worker left undone: the next task begins with them."""
+        """Return blocks that a worker left undone to the queue: the next task begins with them."""
         left = (tuple(b for b in batch if b not in done) for batch in task.batches)
         if rest := tuple(batch for batch in left if batch):
             self._count(rest, 1)
@@ -137,7 +137,7 @@ class Backlog:
         return len(self._done) < self._all
 
     def is_done(self, blocks: Iterable[Block]) -> bool:
-        """Tell whether these blocks are done."""
+        """Return whether these blocks are done."""
         return self._done.issuperset(blocks)
 
     def expected(self, blocks: Iterable[Block]) -> float:
@@ -184,7 +184,7 @@ class Backlog:
         return len(batch) * WRITE_SECONDS + self.expected(batch)
 
     def _may_join(self, first: Task, batches: list[Batch]) -> bool:
-        """Tell whether the next task may be joined to the batches gathered of a first one."""
+        """Return whether the next task may be joined to the batches gathered so far."""
         if not batches:
             return True
         if not self._tasks or first.isolate:
@@ -237,7 +237,7 @@ class Measured:
             self._took[key] += took
 
     def knows(self, like: Like) -> bool:
-        """Tell whether anything was measured of a trace and kind."""
+        """Return whether a trace and kind has measurements."""
         return self._took[like[:2]] > 0
 
     def of_kind(self, like: Like, doubt: float) -> float:

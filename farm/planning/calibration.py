@@ -46,10 +46,10 @@ simulations of 0.3 to 15 s (six logs, loads 0.7, 0.95 and 1.1, six policies) wer
 of 2 and 97 % within 3, their ratios 0.30 to 2.9; from 0.1 s 79 % and 92 % of 52, 0.29 to 5.8."""
 
 SHORT_SECONDS = 0.1
-"""Least CPU time for each cell; if there are too many kinds for it, some are skipped."""
+"""Least CPU time for each cell; if there are too many kinds, some are skipped."""
 
 POLL_SECONDS = 0.01
-"""Interval at which a simulation is checked for having taken its moment."""
+"""Interval at which the CPU time of a simulation is checked."""
 
 QUEUE_SECONDS = 1.0
 """EASY backfilling, which determines the queue, is cut off after this time."""
@@ -67,14 +67,14 @@ PER_JOB_SECONDS = 0.12e-6
 0.06 to 0.14 us over four campaigns of 0.8 to 18 million jobs."""
 
 CALLED_JOBS = 1000.0
-"""An arrival that finds q jobs waiting costs an order in Python as 1 + q / CALLED_JOBS: it is the
-call that costs. Of 10, 100, 300, 1,000 and no such term the one whose extrapolations from a
-twelfth of 16 simulations (KTH-SP2, loads 0.7 to 1.0, easy and conservative) were nearest, 0.92 to
-1.11; by `QUEUE_JOBS` 0.51 to 3.35."""
+"""An arrival that finds q jobs waiting costs an order in Python as 1 + q / CALLED_JOBS, since the
+call dominates. Of 10, 100, 300, 1,000 and no such term, this value gave the most accurate
+extrapolations from a twelfth of 16 simulations (KTH-SP2, loads 0.7 to 1.0, easy and conservative),
+0.92 to 1.11; `QUEUE_JOBS` gave 0.51 to 3.35."""
 
 QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
 """An arrival that finds q jobs waiting costs as (1 + q / QUEUE_JOBS) to this power: of 0.5, 1, 1.5
-and 2 the one whose extrapolations are neither high nor low, 1.01 in the geometric middle."""
+and 2, the one with unbiased extrapolations, of geometric mean 1.01."""
 
 Kind = tuple[str, bool, str, Rate]
 """Trace, whether it is the log itself, load, and the rates of policies of equal cost."""
@@ -99,8 +99,8 @@ class Calibration:
     def __str__(self) -> str:
         cut, rest = len(self.factors) - self.whole, self.kinds - len(self.factors)
         parts = [f"{self.whole} to the end"]
-        parts += [f"{cut} in part, the rest of them by their queues"] * bool(cut)
-        parts += [f"{rest} judged by the others"] * bool(rest)
+        parts += [f"{cut} in part and extrapolated by their queues"] * bool(cut)
+        parts += [f"{rest} estimated from the others"] * bool(rest)
         return (
             f"CPU time as measured here in {self.seconds:.0f} s on {self.kinds} kinds of cells "
             f"(trace, load, rule): {', '.join(parts)}"
@@ -171,7 +171,7 @@ class _Budget:
         """CPU time that the calibration may take in all, s."""
         known = sum(self._costs[key] for key in self._factors)
         measured = sum(self._costs[key] * factor for key, factor in self._factors.items())
-        # The rest is expected to cost what the measured kinds do of their plan, but not more.
+        # The rest is expected to have the measured kinds' ratio to the plan, but at most 1.
         usual = min(1.0, measured / known) if known else 1.0
         rest = (sum(self._costs.values()) - known) * usual
         return min(self._most, SHARE * (self._fixed + measured + rest))
@@ -183,7 +183,7 @@ def calibrate(
     seconds: float = BUDGET_SECONDS,
     fixed: float = math.inf,
 ) -> Calibration:
-    """Simulate a cell of each kind of the missing blocks for a moment, the costliest kinds first.
+    """Simulate a cell of each kind of the missing blocks briefly, the costliest kinds first.
 
     seconds: most CPU time, s. fixed: CPU time of the run outside of its cells, s, for the limit
     `SHARE`; without it there is no such limit. The store need not exist.
@@ -213,7 +213,7 @@ def calibrate(
             start = time.process_time()
             queue = _queue(queued)
             for rate, policy in policies.items():
-                # If more than the budget was spent, each kind has a short moment all the same.
+                # Even if more than the budget was spent, each kind is simulated briefly.
                 share = (budget.seconds - spent - drawing) / left
                 moment = min(MOMENT_SECONDS, max(SHORT_SECONDS, share))
                 took, ended = _measured(jobs, policy, queue, moment)
@@ -280,7 +280,7 @@ def _jobs(design: Design, met: Met) -> Workload | None:
 
 
 def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
-    """Compile everything that a cell needs, so that the run on this host need not do it."""
+    """Compile all kernels of a cell, so that the run on this host need not do it."""
     few = jobs.take(slice(FEW))
     for policy in policies:
         summarise(simulate(few, policy))
@@ -292,7 +292,7 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
         begun, over = time.process_time(), threading.Event()
 
         def wait() -> None:
-            # In CPU time, so that a moment measures as much on a busy machine.
+            # In CPU time, so that a measurement is as long on a busy machine.
             while not over.wait(POLL_SECONDS) and time.process_time() - begun < seconds:
                 pass
             under.leave()
@@ -310,7 +310,7 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
 
 
 def _as_queued(jobs: Workload) -> Workload:
-    """Return the jobs on a machine that `QUEUE_POLICY` supports, if need be on one pool."""
+    """Return the jobs on a machine that `QUEUE_POLICY` supports, if necessary on one pool."""
     return jobs.take(slice(None), platform=Pool(jobs.processors)) if jobs.platform.asks else jobs
 
 

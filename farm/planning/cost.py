@@ -57,7 +57,7 @@ REFERENCE_JOBS = 300
 
 
 _parsed = lru_cache(maxsize=4096)(Policy.parse)
-"""Parsing takes two thirds of the time of a cost, and a policy may have 100,000 loads."""
+"""Policies are cached: parsing takes two thirds of the time, for up to 100,000 loads."""
 
 
 def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
@@ -145,7 +145,7 @@ def queue(jobs: int, policy: Policy, load: str) -> float:
 
 
 def load_value(load: str) -> float:
-    """Return the number that stands for a load's label."""
+    """Return the numeric value of a load's label."""
     return ORIGINAL_LOAD if load == ORIGINAL else min(float(load), HIGHEST_LOAD)
 
 

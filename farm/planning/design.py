@@ -37,12 +37,12 @@ from schedfarm.farm.store.summary import fold
 from schedfarm.farm.store.template import check_metadata, install
 
 NOTHING = 0
-"""Value of a setting that is not stored since it leaves nothing out."""
+"""Value of a setting that is not stored, since nothing is left out."""
 
 UNFINISHED = frozenset(
     {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, FENCE, GROWING, *FILES.values()}
 )
-"""Entries of a store before its store.json: a build that was killed is begun again."""
+"""Entries of a store before its store.json: a killed build is begun again."""
 
 OURS = frozenset({LOCK, FENCE, GROWING, *FILES.values()})
 """Files that only a store has: a folder without them holds other data."""
@@ -97,7 +97,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
     samples of each trace then, if the campaign has that many. retry_failed: whether a round with
     failed cells is not finished. Raises `InputError` if something else
     is there, or the store there lacks arrays, was made by another campaign, holds more than this
-    one, or is of a newer version.
+    one, or has a newer version.
     """
     place, campaign = place_of(where), survey.campaign
     old, seen = _existing(place)
@@ -167,7 +167,7 @@ def _verdict(old: Store | None, campaign: Campaign, retry_failed: bool) -> Verdi
 
 
 def _samples(old: Store | None, campaign: Campaign, verdict: Verdict | None, least: int) -> int:
-    """Return the number of samples that a store is to have now; it has none fewer than before."""
+    """Return the intended number of samples of a store, at least its present one."""
     if not campaign.precision:
         return campaign.resamples
     wanted = verdict.samples if verdict else first_samples(campaign)
@@ -189,7 +189,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
     store, place = design.store, design.store.place
     with writing(place):
         if not design.standing:
-            # The next run may not want a growth that was killed: its arrays are then cut back.
+            # The next run may not continue a killed growth: its arrays are then cut back.
             place.write(GROWING, b"")
         for trace, log in design.logs.items():
             name = store.log_name(trace)
@@ -203,7 +203,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
             store.save()
             place.remove(GROWING)
             if place.entries(RECORDS):
-                # A growth has emptied the summary, which would last until the end of the run.
+                # A growth has emptied the summary, which would stay empty until the end of the run.
                 fold(store)
         elif place.read(MANIFEST) != store.to_bytes():
             store.save()
@@ -237,7 +237,7 @@ def _check_read_columns(
     sources: Mapping[str, Mapping[str, Any]],
     logs: Mapping[str, Workload | None],
 ) -> None:
-    """Refuse logs that share a file of the store, but not the columns that policies read.
+    """Refuse logs that share a file of the store, but differ in columns that policies read.
 
     A file is named by the digest of a log, which leaves out `OUTSIDE_DIGESTS`: with other queues
     in the log, cells would be simulated with those of the file.
@@ -254,9 +254,9 @@ def _check_read_columns(
         for column in sorted(read):
             if not np.array_equal(getattr(other, column), getattr(log, column)):
                 raise InputError(
-                    f"trace {trace!r}: its column {column!r}, which a policy reads, is not that of "
-                    f"the log in store {place}, whose other columns are the same; give another "
-                    "--store"
+                    f"trace {trace!r}: its column {column!r}, which a policy reads, differs from "
+                    f"that of the log in store {place}, whose other columns are the same; give "
+                    "another --store"
                 )
 
 
@@ -280,29 +280,29 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
         )
     if old.keep != campaign.keep:
         raise InputError(
-            f"store {old.place} was made with keep = {old.keep!r}, and the campaign says "
-            f"{campaign.keep!r}; say keep = {old.keep!r}, or give another --store"
+            f"store {old.place} was made with keep = {old.keep!r}, but the campaign has "
+            f"{campaign.keep!r}; set keep = {old.keep!r}, or give another --store"
         )
     settings = campaign.settings
     for key in {**old.settings, **settings}:
         was, wanted = (given.get(key, NOTHING) for given in (old.settings, settings))
         if was != wanted:
             raise InputError(
-                f"store {old.place} was made with {key} = {was!r}, and the campaign says "
+                f"store {old.place} was made with {key} = {was!r}, but the campaign has "
                 f"{wanted!r}; give another --store"
             )
     for name, source in old.sources.items():
         if name in sources and sources[name] != source:
             raise InputError(
-                f"store {old.place}: trace {name!r} is not the one that the store was made from "
+                f"store {old.place}: trace {name!r} differs from the one of the store "
                 "(its jobs or its keys have changed); give another --store"
             )
     for module in own.modules_of(old.axes["policy"]):
         text = old.own[module]
         if campaign.sources.get(module, text) != text:
             raise InputError(
-                f"store {old.place}: module {module!r}, which orders or rules of its policies come "
-                "from, has changed since; give another --store"
+                f"store {old.place}: module {module!r} with orders or rules of its policies "
+                "has changed since; give another --store"
             )
 
 
@@ -332,9 +332,9 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
         machine = one["platform"]["name"]
         if machine not in row.platforms:
             raise InputError(
-                f"trace {name!r} is on a platform of kind {machine!r}, and rule {row.name!r} knows "
-                f"{', '.join(row.platforms)}; leave its policies out, or give the trace a campaign "
-                "of its own"
+                f"trace {name!r} is on a platform of kind {machine!r}, and rule {row.name!r} "
+                f"supports {', '.join(row.platforms)}; leave its policies out, or give the trace "
+                "a campaign of its own"
             )
     for (name, one), kind in product(sources.items(), [PRODUCTS[k] for k in campaign.fairness]):
         if kind.among and not platform_from_dict(one["platform"]).participants:
@@ -346,7 +346,7 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
 
 
 def _check_limits(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:
-    """Refuse a policy whose limits go with none of the logs."""
+    """Refuse a policy whose limits are valid for none of the logs."""
     limited = [policy for policy in map(Policy.parse, campaign.policies) if policy.limits]
     if limited:
         from schedfarm.core.engine.limiting import check_limits

@@ -37,7 +37,7 @@ class Part:
 
     @classmethod
     def parse(cls, text: str) -> Part:
-        """Parse K/N; InputError says which numbers are possible."""
+        """Parse K/N; InputError gives the valid numbers."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise InputError(f"--part {text}: give its number and their count, such as 7/200")
@@ -58,10 +58,10 @@ class Part:
 
 
 def check_parts(campaign: Campaign, option: str) -> None:
-    """Refuse parts of a campaign whose rounds one process has to judge."""
+    """Refuse parts of a campaign whose rounds are judged by one process."""
     if campaign.precision:
         raise InputError(
-            f"{option}: campaign {campaign.name!r} asks for precision, whose rounds are judged by "
+            f"{option}: campaign {campaign.name!r} requests precision, whose rounds are judged by "
             "one process; leave the option out, or precision"
         )
 

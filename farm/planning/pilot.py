@@ -1,4 +1,4 @@
-"""Pilot of a campaign that asks for precision: predicts the samples that its intervals will take.
+"""Pilot of a campaign with requested precision: predicts the samples that its intervals need.
 
 The prediction is from the finished samples of a store; without them a few samples are simulated
 here, under the requested policies alone.
@@ -31,7 +31,7 @@ PILOT = 20
 596 samples where 160 were enough, that of 20 predicted 231."""
 
 LEAST = 5
-"""Samples without which there is no prediction."""
+"""Least number of samples for a prediction."""
 
 PILOT_SECONDS = 10.0
 """CPU time after which no further sample is simulated, s."""
@@ -39,10 +39,10 @@ PILOT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """Hold the number of samples that the requested precision is expected to take.
+    """Hold the expected number of samples for the requested precision.
 
-    pilot: number of samples that it is predicted from; 0 if there are too few. needed: by their
-    variance, infinite if that is unknown. most: number of samples of the campaign at most.
+    pilot: number of samples behind the prediction; 0 if there are too few. needed: by their
+    variance, infinite if that is unknown. most: largest number of samples of the campaign.
     """
 
     pilot: int
@@ -88,7 +88,7 @@ def _pilot(design: Design) -> Round | None:
     """Simulate samples until the time is over; None if they are too few."""
     campaign, begun = design.campaign, time.process_time()
     if any(one.metric not in METRICS for one in campaign.precision):
-        # Fairness and metrics of the user's own take a store.
+        # Fairness and plug-in metrics need a store.
         return None
     rows: list[Mapping[tuple[str, str, str, str], float]] = []
     with own.sources(design.store.own):

@@ -1,7 +1,7 @@
-"""Rounds of samples of a campaign that asks for precision, and the rule by which they end.
+"""Rounds of samples of a campaign with requested precision, and their stopping rule.
 
 Each round has a number of samples, numbered from 1. At its end each request is judged at every
-trace and load by the interval of all samples so far, widened as intervals are that decide when
+trace and load by the interval of all samples so far, widened as required for one that decides when
 sampling ends (`core.bootstrap.stopped_widening`). If one is too long, the next round has as many
 samples as the longest needs, within limits. This is a function of the finished cells alone, so that
 every run derives the same rounds from a store, on any cluster and after any interruption.
@@ -41,7 +41,7 @@ Pairs = Callable[[Precision, str, str], Block]
 
 
 class NoIntervalError(InputError):
-    """A request that the finished samples cannot answer, such as a ratio to a mean of 0."""
+    """A request without an interval from the finished samples, such as a ratio to a mean of 0."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Estimate:
     """Hold the interval of one request at one trace and load after a round.
 
     low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio.
-    samples: number that the requested length takes, by the present variance.
+    samples: number needed for the requested length, by the present variance.
     """
 
     request: Precision
@@ -115,7 +115,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Hold the rounds that are finished, and the samples that a campaign wants by them.
+    """Hold the finished rounds, and the number of samples that a campaign needs by them.
 
     stopped: whether sampling ends here: the intervals are short enough, or it has the most samples.
     """
@@ -222,7 +222,7 @@ def paired(base: Float64, other: Float64) -> Block:
 
 
 def can_judge(store: Store, campaign: Campaign) -> bool:
-    """Tell whether a store has the axes and metrics that the requests of a campaign need."""
+    """Return whether a store has the axes and metrics that the requests of a campaign need."""
     needs: Mapping[str, Sequence[str]] = {
         "trace": [t.name for t in campaign.traces],
         "load": campaign.loads,

@@ -25,7 +25,7 @@ LOAD_SECONDS = 0.3
 """CPU time to load the kernels of a worker's first task, s."""
 
 ANSWER_SECONDS = 1.3
-"""CPU time to fold, print and draw the answer, s a trace: 0.7 to 1.9 over four campaigns."""
+"""CPU time to fold, print and draw the answer, s per trace: 0.7 to 1.9 in four campaigns."""
 
 COORDINATOR_BYTES = 300 * 10**6
 """Memory of the coordinator with its scheduler when it draws the answer; 210 MB before."""
@@ -79,8 +79,8 @@ def run_cost(
 ) -> RunCost:
     """Return the cost of a run on a number of worker processes; the store need not exist.
 
-    costs: CPU time of each block of the tasks, s. cores: those of all workers together. slowness:
-    wall time of a process for each second of CPU time that it gets, s.
+    costs: CPU time of each block of the tasks, s. cores: total cores of the workers. slowness: wall
+    time of a process per second of its CPU time, s.
     """
     batches = [batch for task in tasks for batch in task.batches]
     seconds = [math.fsum(costs[block] for block in batch) for batch in batches]

@@ -34,7 +34,7 @@ CALIBRATED_SECONDS = 4.0
 
 @dataclass(frozen=True)
 class Size:
-    """Hold the number of samples to simulate in all, and the CPU time of what is missing, s."""
+    """Hold the total number of samples to simulate, and the CPU time of the missing cells, s."""
 
     resamples: int
     seconds: float
@@ -64,8 +64,8 @@ def rounds_of(survey: Survey, place: Place, resamples: int) -> list[int]:
 
     A campaign that asks for precision makes its rounds itself, so it has the last number alone.
 
-    Other rounds end with whole blocks, since a block that grows is simulated again as a whole. What
-    the store lacks of samples that it has already is part of the first round.
+    Other rounds end with whole blocks, since a block that grows is simulated again as a whole.
+    Missing cells of samples that the store already has belong to the first round.
     """
     had = samples_of(survey, place)
     if resamples <= had:
@@ -101,7 +101,7 @@ def samples_of(survey: Survey, place: Place) -> int:
 
 
 def _design(survey: Survey, place: Place, resamples: int) -> Design:
-    """Design a store of all of these samples, also if precision asks for fewer at first."""
+    """Design a store of all of these samples, even if precision begins with fewer."""
     grown = Survey(replace(survey.campaign, resamples=resamples), survey.traces)
     return design(place, grown, resamples)
 

@@ -28,7 +28,7 @@ DRAWN = 16
 """Number of samples that determine the weeks of all others, where these differ."""
 
 DRAWN_JOBS = 1_000_000
-"""No further sample is drawn for that after this number of jobs: 0.1 to 1 s."""
+"""Number of jobs after which no further sample is drawn for that: 0.1 to 1 s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +134,8 @@ def _most_jobs(samples: Samples, campaign: Campaign) -> int:
         most = max(most, _size(samples, resample, users))
         if most > MOST_JOBS and resample:
             raise InputError(
-                f"trace {trace.name!r}: resample {resample} has {most} jobs, and a cell at most "
-                f"{MOST_JOBS}; give fewer weeks or a lower load"
+                f"trace {trace.name!r}: resample {resample} has {most} jobs, more than the "
+                f"maximum of {MOST_JOBS} for a cell; give fewer weeks or a lower load"
             )
     return most
 
@@ -149,7 +149,7 @@ def _size(samples: Samples, resample: int, users: set[float]) -> int:
 
 def _source(trace: Trace, log: Workload | None) -> dict[str, Any]:
     if log is None:
-        # A model has a machine: no trace of one is made without it.
+        # A trace of a model always has a machine.
         return {**trace.to_dict(), "platform": trace.runs_on and trace.runs_on.to_dict()}
     return {
         "weeks": trace.weeks,
@@ -177,8 +177,8 @@ def _check_warmup(samples: Samples, campaign: Campaign) -> None:
             if begin >= lasts:
                 raise InputError(
                     f"warmup is {campaign.warmup!r}; the submissions of trace "
-                    f"{samples.trace.name!r} at load {load} last {lasts} s, so that it leaves no "
-                    "job: give a shorter one"
+                    f"{samples.trace.name!r} at load {load} last {lasts} s, so that no job "
+                    "remains: give a shorter one"
                 )
 
 

@@ -25,7 +25,7 @@ BATCH_BYTES = 8 * SHARD_BYTES
 """Most memory of the unwritten blocks of one batch."""
 
 Batch = tuple[Block, ...]
-"""Blocks of the same cells, or of jobs that these share: computed and stored together."""
+"""Blocks of the same cells, or of their shared jobs: computed and stored together."""
 
 Spot = tuple[Block, Cell]
 """A cell of a block, to be simulated a second time for comparison."""
@@ -33,13 +33,13 @@ Spot = tuple[Block, Cell]
 
 @dataclass(frozen=True)
 class Task:
-    """Order blocks of one trace, in batches each of which is stored as soon as it is done.
+    """Order blocks of one trace, in batches that are each stored as soon as they are done.
 
     A worker that dies loses the batch at hand. seconds: planned CPU time, s. isolate: whether cells
     run in processes of their own, so that one which kills its process affects no other. last:
     whether such a cell has failed, rather than being given to another worker. run: name of the run,
     without which nothing is written (see `farm.store.place.Place`); empty if the store has no other
-    user. program: that of the run, which workers must have too. spots: cells of the task's blocks
+    user. program: the run's, which workers must have, too. spots: cells of the task's blocks
     to simulate again without writing anything. maker: host and process that simulated them first,
     which does not get the task.
     """
@@ -152,7 +152,7 @@ def _batches(
         total, held = 0.0, 0
         for block in group:
             size = store.block_bytes(block)
-            # A workload costs nothing: it stays with the first cells that meet it.
+            # A workload costs nothing: it stays with the first cells that use it.
             if total and (total + costs[block] > most or held + size > BATCH_BYTES):
                 yield batch
                 batch, total, held = (), 0.0, 0

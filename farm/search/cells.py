@@ -1,7 +1,7 @@
 """Cells of a search: a sample under several policies, in this process or on a Dask cluster.
 
 A value is a pure function of the trace, the sample and the policy, so that candidates are paired
-and an interrupted search can ask again.
+and an interrupted search can repeat the request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RETRIES = 2
 
 @dataclass(frozen=True)
 class Sampling:
-    """Hold what a sample's values depend on, except its number and the policies."""
+    """Hold the parameters of a sample's values, except its number and the policies."""
 
     trace: Trace
     seed: int
@@ -40,7 +40,7 @@ class Sampling:
     metric: str
     tau: int
     digest: str = ""
-    """Of the jobs of the trace, empty for a model: a worker may find another file."""
+    """Digest of the jobs of the trace, empty for a model: a worker may find another file."""
 
 
 class Runner(Protocol):
@@ -127,7 +127,7 @@ def sample_of(sampling: Sampling, sample: int) -> Workload:
         if log is not None and log.digest() != sampling.digest:
             raise InputError(
                 f"trace {trace.name!r}: {', '.join(trace.files)} has other jobs on "
-                f"{platform.node()} than where the search began; give each worker the same log"
+                f"{platform.node()} than on the coordinator; give each worker the same log"
             )
         _LOGS[key] = log
     settings = {"seed": sampling.seed, "draw": sampling.draw, "load_by": sampling.load_by}

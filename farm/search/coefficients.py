@@ -43,7 +43,7 @@ class Coefficients:
         return [self._order(one) for one in asked]
 
     def tell(self, ranks: Sequence[int]) -> None:
-        """Take the ranks of the orders, 0 the best."""
+        """Update the search with the ranks of the orders, 0 for the best."""
         pairs = [(one, float(rank)) for one, rank in zip(self._asked, ranks, strict=True)]
         self._optimiser.tell(pairs)
 
@@ -60,7 +60,7 @@ class Coefficients:
 
 
 def _share(one: Parameter) -> float:
-    """Return the place of a parameter's start in its range, 0 to 1."""
+    """Return the position of a parameter's start in its range, 0 to 1."""
     if one.start is None:
         return 0.5
     if one.log:
@@ -69,7 +69,7 @@ def _share(one: Parameter) -> float:
 
 
 def _value(one: Parameter, share: float) -> float:
-    """Return the value of a parameter at a place in its range.
+    """Return the value of a parameter at a position in its range.
 
     Examples
     --------

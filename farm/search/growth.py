@@ -1,7 +1,7 @@
 """Small expressions by genetic programming, on the trees of the language itself.
 
-The libraries for it compile programs with eval (DEAP) or hold functions of their own (gplearn);
-here a tree is an order at once, and every change keeps it one.
+Libraries for genetic programming compile programs with eval (DEAP) or use functions of their own
+(gplearn); here a tree is itself an order, and every change yields another order.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from schedfarm.farm.search.orders import nodes, number, order_text
 from schedfarm.farm.search.spec import Grow, Spec
 
 ELITE = 2
-"""Best trees of a generation that the next one has unchanged."""
+"""Number of best trees that the next generation keeps unchanged."""
 
 TOURNAMENT = 3
-"""Trees of which the best one becomes a parent."""
+"""Number of trees in a tournament, whose best becomes a parent."""
 
 CROSSOVER, SUBTREE, POINT = 0.6, 0.8, 0.9
-"""Shares up to which a child comes from two parents, from a new subtree, or from another operation
-or input at one node; the others change a constant."""
+"""Cumulative shares of children from two parents, from a new subtree, and from another operation or
+input at one node; in the others a constant is changed."""
 
 FRESH = 0.1
 """Share of new random trees in each generation, so that the search does not narrow too early."""
@@ -76,7 +76,7 @@ class Growth:
         return [order_text(one) for one in self._trees]
 
     def tell(self, ranks: Sequence[int]) -> None:
-        """Take the ranks of the orders, 0 the best."""
+        """Update the search with the ranks of the orders, 0 for the best."""
         places = sorted(range(len(ranks)), key=lambda k: (ranks[k], nodes(self._trees[k])))
         self._ranked = [self._trees[k] for k in places]
 
@@ -132,7 +132,7 @@ class Growth:
             return _replaced(tree, int(random.integers(nodes(tree))), self._leaf(random))
         place = places[int(random.integers(len(places)))]
         one = _at(tree, place)
-        assert isinstance(one, Constant), "a place of a constant"
+        assert isinstance(one, Constant), "the index of a constant"
         return _replaced(tree, place, number(one.value * 10.0 ** random.normal(0, 0.5)))
 
     @staticmethod
@@ -153,10 +153,10 @@ def _at(tree: Tree, place: int) -> Tree:
 
 
 def _replaced(tree: Tree, place: int, part: Tree) -> Tree:
-    """Return the tree with another one at a place; a value that is no number stays."""
+    """Return the tree with a subtree replaced; a value that is not a number stays."""
     if place == 0:
         return part if part.gives == tree.gives == NUMBER else tree
-    assert isinstance(tree, Applied), "a place inside of a tree"
+    assert isinstance(tree, Applied), "an index inside of a tree"
     place -= 1
     values = list(tree.values)
     for k, one in enumerate(values):

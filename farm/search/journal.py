@@ -1,7 +1,7 @@
 """Journal of a search: every batch of results, so that the same search continues where it ended.
 
-The search is a deterministic function of the results of its batches. A resumed search asks for the
-same batches again, takes the answers from the journal as long as there are some, and goes on.
+The search is a deterministic function of the results of its batches. A resumed search requests the
+same batches again, takes their results from the journal as long as there are any, and continues.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = 1
 
 
 class Batch(Struct):
-    """Hold a batch of a file: what was asked, and the results, None for an infinite one."""
+    """Hold a batch of a file: the request, and the results, None for an infinite one."""
 
     asked: dict[str, Any]
     results: list[list[float | list[float] | None]]
@@ -59,8 +59,8 @@ class Journal:
         batch = self._batches[self._taken]
         if batch.asked != _read_back(asked):
             raise InputError(
-                f"{self._path}: batch {self._taken} is not that of this search; another version of "
-                "schedfarm, numpy or cmaes wrote it, so give another --out"
+                f"{self._path}: batch {self._taken} differs from that of this search; another "
+                "version of schedfarm, numpy or cmaes wrote it, so give another --out"
             )
         self._taken += 1
         return batch.results
@@ -74,7 +74,7 @@ class Journal:
 
 
 def _read_back(value: dict[str, Any]) -> dict[str, Any]:
-    """Return plain values as they are read from a file."""
+    """Return plain values as read from a file."""
     return msgspec.json.decode(json.dumps(value), type=dict[str, Any])
 
 

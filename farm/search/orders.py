@@ -18,7 +18,7 @@ DIGITS = 4
 
 
 def number(value: float) -> Tree:
-    """Return a constant of a few digits; of a negative one its negation, as the parser does.
+    """Return a constant of a few digits; a negative one as a negation, like the parser.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def with_values(tree: Tree, values: Mapping[str, float]) -> Tree:
 
 
 def order_text(tree: Tree) -> str:
-    """Return an order as a policy has it, in parentheses."""
+    """Return an order as written in a policy, in parentheses."""
     return f"({text_of(tree)})"
 
 

@@ -2,7 +2,7 @@
 
 The rule: all candidates simulate a quarter of the samples of each trace, at least `FEWEST`; after
 that and after half of the samples, a candidate is dropped if it is more than `ERRORS` standard
-errors of the paired log ratio behind the best, and of the others at most half stay. Candidates are
+errors of the paired log ratio behind the best, and at most half of the others stay. Candidates are
 ranked by the round that they reached, and within it by the mean over the traces of the logarithm of
 the ratio of their mean to the baseline's.
 """
@@ -30,8 +30,8 @@ Simulate = Callable[[Sequence[str], range], Float64]
 class Ranked:
     """Hold a candidate after a race.
 
-    place: in the order that was given. score: mean log ratio to the baseline, negative if better.
-    samples: simulated of each trace.
+    place: index in the given order. score: mean log ratio to the baseline, negative if better.
+    samples: number simulated of each trace.
     """
 
     place: int
@@ -79,21 +79,21 @@ def race(
 
 
 def kept(ranked: Sequence[Ranked], values: dict[int, Float64]) -> int:
-    """Return how many of the candidates, the best first, simulate the next samples."""
+    """Return the number of candidates, the best first, that simulate the next samples."""
     best = values[ranked[0].place]
     near = [one for one in ranked if within(*compared(best, values[one.place]))]
     return min(len(near), max(2, len(ranked) // 2))
 
 
 def within(value: float, error: float) -> bool:
-    """Tell whether a log ratio to the best is not shown to be above 0."""
+    """Return whether a log ratio to the best is not shown to be above 0."""
     return value <= ERRORS * error
 
 
 def compared(base: Float64, other: Float64) -> tuple[float, float]:
     """Return the mean log ratio over the traces, and its standard error.
 
-    A candidate that gave no number is infinitely worse.
+    A candidate without a number is infinitely worse.
     """
     if not np.isfinite(other).all():
         return math.inf, 0.0

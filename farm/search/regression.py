@@ -1,9 +1,10 @@
 """Regression of orders on scores of first choices (Carastan-Santos and de Camargo 2017).
 
 A tuple is a window of consecutive jobs of a trace: the first ones start in their order, the others
-in each of many random permutations, without backfilling. The score of a job is its share in the sum
-of the mean bounded slowdowns over the permutations: of those that begin with the job, in all.
-Functions of run time, width and submission are fitted to the scores; smaller ones go first.
+in each of many random permutations, without backfilling. The score of a job is its share of the
+summed mean bounded slowdowns: the sum over the permutations that begin with the job, divided by the
+sum over all. Functions of run time, width and submission are fitted to the scores; jobs with
+smaller values start first.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Family:
 
     @property
     def terms(self) -> list[list[tuple[int, bool]]]:
-        """Factors of each term of the sum: the place of a base, and whether it divides."""
+        """Factors of each term of the sum: the index of a base, and whether it divides."""
         found: list[list[tuple[int, bool]]] = [[(0, False)]]
         for place, joint in enumerate(self.joints, 1):
             if joint == "+":
@@ -99,7 +100,7 @@ class Fit:
 
     @property
     def text(self) -> str:
-        """Its error in words."""
+        """Its error as text."""
         return f"mean absolute error of the scores {self.error:.3g}"
 
 
@@ -153,7 +154,7 @@ def scores(sampling: Sampling, how: Regression, index: int) -> list[list[float]]
 
 
 def best_fits(r: Float64, n: Float64, s: Float64, score: Float64, keep: int) -> list[Fit]:
-    """Return the fits of least mean absolute error, one of each order.
+    """Return the fits of least mean absolute error, one for each order.
 
     Squared errors are weighted by (r n)^2, so that large jobs, of which there are few, count.
     """

@@ -35,13 +35,13 @@ FINAL = 4
 
 
 class Proposer(Protocol):
-    """Proposes a generation of orders, and learns from their ranks."""
+    """Proposes generations of orders from the ranks of earlier ones."""
 
     def ask(self) -> list[str]:
         """Return the orders of the next generation."""
 
     def tell(self, ranks: Sequence[int]) -> None:
-        """Take the ranks of the orders, 0 the best."""
+        """Update the search with the ranks of the orders, 0 for the best."""
 
     def centre(self) -> list[str]:
         """Return further orders for the final race."""
@@ -49,7 +49,7 @@ class Proposer(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """Hold what a search has found.
+    """Hold the result of a search.
 
     orders: in parentheses, the best first. policies: with the rule of the search. change: of the
     metric's mean on training samples relative to the baseline, for each order; empty for a
@@ -66,9 +66,9 @@ class Found:
 def search(
     spec: Spec, folder: Path, runner: Runner = here, say: Callable[[str], None] = lambda _: None
 ) -> Found:
-    """Search orders on the training weeks, or go on where an earlier search in the folder ended.
+    """Search orders on the training weeks, or continue an earlier search in the folder.
 
-    The result depends on the specification alone: not on interruptions, the runner or its workers.
+    The result depends only on the specification, not on interruptions, the runner or its workers.
     """
     parts = divided(spec)
     held_out = parts.verdict
@@ -184,7 +184,7 @@ def _generations(
 def _final(
     spec: Spec, stage: _Stage, finalists: dict[str, float], say: Callable[[str], None]
 ) -> list[tuple[str, float]]:
-    """Return the finalists with their scores on samples that none was chosen by."""
+    """Return the finalists with their scores on samples not used for their selection."""
     orders, samples = list(finalists), FINAL * spec.samples
     ranked = stage.race(orders, 1 + spec.generations * spec.samples, samples)
     best = ranked[0]

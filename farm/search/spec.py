@@ -39,7 +39,7 @@ FEWEST = 4
 """Fewest candidates of a generation, and fewest samples of an interval."""
 
 MOST_CHARACTERS = 2**20
-"""Length at which a file is no specification."""
+"""Length from which on a file is refused."""
 
 Times = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]
 Crowd = Annotated[
@@ -86,7 +86,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Grow:
-    """Declare a search of expressions: what they are made of, and how large they may be."""
+    """Declare a search of expressions: their inputs, operations, and largest size."""
 
     inputs: Names = ("submit", "estimate", "procs")
     operations: Names = ("+", "-", "*", "/", "max", "sqrt", "log10")
@@ -228,7 +228,7 @@ class Spec:
         for name in self.parameters:
             if name in ARGUMENTS or name in OPERATIONS or not name.isidentifier():
                 raise InputError(
-                    f"parameter {name!r} has the name of an input, or one that no order can use; "
+                    f"parameter {name!r} has the name of an input, or one that orders cannot use; "
                     "give it another, such as a"
                 )
         unused = set(self.coefficients) - self.template.tree.names
@@ -247,7 +247,7 @@ class Spec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of the samples, as a campaign has them."""
+        """Settings of the samples, as in a campaign."""
         return {"seed": self.seed, "draw": self.draw, "load_by": next(iter(LOAD_BY))}
 
     def policy(self, order: str) -> str:

@@ -1,4 +1,4 @@
-"""Weeks of the search and weeks of the verdict: disjoint, since one number divides each log.
+"""Weeks of the search and weeks of the verdict: disjoint, since each log is divided once.
 
 Two traces may still read the same jobs, so that the parts are compared with each other.
 """
@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Divided:
-    """Hold what the search and the verdict read.
+    """Hold the traces of the search and of the verdict.
 
     training: each trace with the digest of its jobs. verdict: traces. logs: digests, by name.
     """
@@ -56,7 +56,7 @@ class Divided:
 
 
 def divided(spec: Spec) -> Divided:
-    """Return what the search reads and what the verdict reads.
+    """Return the traces of the search and of the verdict.
 
     A log gives its first weeks to the search and the later ones to the verdict. A model gives all
     of its samples to both: those of the verdict are drawn by another seed. InputError if a part of
@@ -74,7 +74,7 @@ def divided(spec: Spec) -> Divided:
         if weeks < LEAST_WEEKS:
             raise InputError(
                 f"trace {trace.name!r} has {weeks} whole week; a search needs at least "
-                f"{LEAST_WEEKS}, to be judged on weeks that it has not seen"
+                f"{LEAST_WEEKS}, to be judged on weeks that it has not used"
             )
         cut = min(max(1, round(spec.training * weeks)), weeks - 1)
         search.append(_weeks(trace, 0, cut, spec.weeks))
@@ -104,5 +104,5 @@ def _weeks(trace: Trace, first: int, last: int, weeks: int) -> Trace:
 
 
 def _sampled(trace: Trace, weeks: int) -> Trace:
-    """Return a log whose samples have some weeks, unless the trace says how many."""
+    """Return a log with a number of weeks for its samples, unless the trace sets it."""
     return trace if trace.weeks or trace.model else replace(trace, weeks=weeks)

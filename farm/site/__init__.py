@@ -1,1 +1,1 @@
-"""From the dump of a Slurm site to a machine, a policy, and how far they can be trusted."""
+"""Calibration of a Slurm site: from its dump to a machine, a policy, and their accuracy."""

@@ -1,8 +1,8 @@
-"""Fit of parameters that no file contains: to the real starts in one half of the period.
+"""Fit of parameters that no file contains, to the real starts in one half of the period.
 
 Each setting is simulated, and its loss is the difference between simulated and real waits. The
 search is scipy's differential evolution on the logarithms of the values. The interval of a
-parameter holds every simulated value whose loss is not significantly larger than the least one.
+parameter contains every simulated value whose loss is not significantly larger than the least one.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ LEVEL = 0.9
 """Level of all intervals."""
 
 SHORT = 60.0
-"""Waits count by their logarithm, from about a minute on, s."""
+"""Wait from which on waits count by their logarithm, s."""
 
 ROUNDS = 999
 """Bootstrap resamples."""
 
 SLACK = 2.0
-"""Standard deviations of the roughness by which a setting may be worse than the best one."""
+"""Tolerance of a setting's loss above the best, in standard deviations of the roughness."""
 
 WARMUP = 0.1
 """Part of the log that is simulated and not counted, in which usage and the queue build up."""
 
 LEAST_WEEKS = 3
-"""Weeks that a log must have: fewer give halves of too few days."""
+"""Least weeks of a log: with fewer, its halves have too few days."""
 
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """Hold the jobs of a site by time: those to fit to, and those to judge on.
+    """Hold the jobs of a site by time: those of the fit, and those of the judgement.
 
     first, middle, last: instants, s: the end of the warm-up, the end of the first half, and of the
     log. fitted, judged: bool[n].
@@ -110,7 +110,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Hold the best setting, its parameters, and how many settings were simulated."""
+    """Hold the best setting, its parameters, and the number of simulated settings."""
 
     setting: Setting
     parameters: Mapping[str, Fitted]
@@ -165,9 +165,9 @@ def fit(
 def _fitted(
     name: str, values: Int64, equal: Bool, best: int, bounds: tuple[float, float], given: int
 ) -> Fitted:
-    """Return a parameter with the range of the values as good as the best, and their neighbours.
+    """Return a parameter with the range of values equivalent to the best, and their neighbours.
 
-    The true value may lie between the last value that is as good and the next one that was tried.
+    The true value may lie between the last equivalent value and the next simulated one.
     """
     low, high = int(values[equal].min()), int(values[equal].max())
     below, above = values[values < low], values[values > high]
@@ -179,10 +179,11 @@ def _fitted(
 
 
 def _as_good(losses: Float64, best: int, seed: int, roughness: float) -> Bool:
-    """Return which settings are not significantly worse than the best one.
+    """Return the mask of settings that are not significantly worse than the best one.
 
-    By a bootstrap over the blocks of days of the difference of both losses; `LEVEL` is one-sided.
-    The best of many settings is better than its surroundings by chance: `SLACK` of the roughness.
+    The test is a bootstrap over blocks of days of the difference of both losses; `LEVEL` is
+    one-sided. Since the best of many settings is better than its surroundings by chance, `SLACK` of
+    the roughness is tolerated.
     """
     random = np.random.Generator(philox("as good", seed))
     blocks = losses.shape[1]
@@ -195,8 +196,8 @@ def _as_good(losses: Float64, best: int, seed: int, roughness: float) -> Bool:
 def _roughness(places: Float64, losses: Float64) -> float:
     """Return the standard deviation of the losses around a quadratic surface near the best.
 
-    A schedule is chaotic: another place in the queue of one job changes those of all later ones.
-    places: logarithms of the parameters, on a scale of 0 to 1.
+    A schedule is chaotic: a changed position of one job in the queue changes those of all later
+    jobs. places: logarithms of the parameters, on a scale of 0 to 1.
     """
     count, rows = places.shape
     terms = 1 + rows + rows * (rows + 1) // 2
@@ -246,12 +247,12 @@ class _Search:
         return float(self.tried[values].sum())
 
     def enough(self, intermediate_result: OptimizeResult) -> None:
-        """Stop scipy when all trials are used, or one was refused."""
+        """Stop scipy when all trials are used, or a setting was refused."""
         if self.refused or len(self.tried) >= self.most:
             raise StopIteration
 
     def results(self) -> tuple[Int64, Float64]:
-        """Return the values and losses of all trials; raise the refusal of one."""
+        """Return the values and losses of all trials; raise the error of a refused one."""
         if self.refused:
             raise self.refused[0]
         return np.array(list(self.tried), np.int64), np.array(list(self.tried.values()))
@@ -290,5 +291,5 @@ class _Losses:
 
 
 def block_days(span: float) -> int:
-    """Return the days of a block of the bootstrap: a week of eight weeks or more, else a day."""
+    """Return the days of a block of the bootstrap: a week from eight weeks on, else a day."""
     return 7 if span >= 8 * WEEK else 1

@@ -1,4 +1,4 @@
-"""Columns of sacctmgr that a simulation does not follow: one row each, with the effect on trust."""
+"""Unsimulated columns of sacctmgr: one row each, with the effect on accuracy."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ IGNORED = {
     "UsageFactor": (_ONCE, "usage counts once here, so that fair shares differ"),
     "UsageThres": ("", "jobs of users below it wait at the site, and start here"),
     "LimitFactor": (_ONCE, "limits of associations are not multiplied"),
-    "Flags": ("", "the rules of these flags do not hold here, so that its jobs wait otherwise"),
+    "Flags": ("", "the rules of these flags do not apply here, so that its waits differ"),
     "PreemptMode": ("cluster|off", "preempted jobs wait longer at the site"),
     "GraceTime": (_NO_TIME, "preempted jobs wait longer at the site"),
     "PreemptExemptTime": (_NO_TIME, "preempted jobs wait longer at the site"),
     "Priority": ("0", "priorities of associations are 0 here"),
-    "Partition": ("", "its shares and limits hold in all partitions here"),
+    "Partition": ("", "its shares and limits apply in all partitions here"),
     **dict.fromkeys(
         ("QOS", "DefQOS", "DefaultQOS", "Descr", "Description", "Org", "Comment", "ID"), (_ANY, "")
     ),
 }
-"""By name: a pattern of the values, in small letters, that change nothing; the effect of others."""
+"""By name: a pattern of the lower-case values without effect, and the effect of others."""
 
 _UNKNOWN = ("", "it has no effect here, so that its jobs may wait longer or less")
 

@@ -1,4 +1,4 @@
-"""A generated site whose parameters are known: its jobs, and its dump as Slurm would print it."""
+"""A generated site with known parameters: its jobs, and its dump as Slurm would print it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CPUS = 16
 DAY, WEEK = 86_400, 604_800
 
 SYSTEM = 10**6
-"""User, account, QOS and partition of the jobs that stand for outages."""
+"""User, account, QOS and partition of the jobs that represent outages."""
 
 ACCOUNTS = {
     "science": ("", 60),
@@ -39,7 +39,7 @@ ACCOUNTS = {
     "biology": ("science", 1),
     "industry": ("", 40),
 }
-"""Accounts: the one above, and shares."""
+"""Accounts: parent and shares."""
 
 QOS = {"normal": 10, "high": 100, "low": 0}
 """Priority of each QOS."""
@@ -50,7 +50,7 @@ PARTITIONS = {"batch": 1, "debug": 2}
 
 @dataclass(frozen=True)
 class Truth:
-    """Hold what the site does: its real parameters, of which the dump gives some.
+    """Hold the site's real parameters, of which the dump contains some.
 
     nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which
     jobs run. weeks: length of the log. load: offered load of the usable processors. policy: the
@@ -144,7 +144,7 @@ def site_jobs(truth: Truth) -> Workload:
 
 
 def run_site(truth: Truth) -> Schedule:
-    """Return the schedule of the site, as it really was: of its jobs without those of outages."""
+    """Return the real schedule of the site's jobs, without those of outages."""
     from schedfarm.core import simulate
 
     policy = truth.policy or f"{true_order(truth).name}+depth({truth.depth})"

@@ -29,7 +29,7 @@ FEWEST = 4
 """Periods from which on an error has an interval."""
 
 CLASSES = {"heavy users": 0.5, "medium users": 0.9, "light users": 1.0}
-"""Classes of users: by processor time, the largest users up to these parts of all."""
+"""Classes of users by processor time: the largest users up to these parts of the total."""
 
 ERROR = 0.5
 """Largest error of the mean waits of all jobs at which a site is matched."""
@@ -38,12 +38,12 @@ AGREEMENT = 0.8
 """Least part of pairs of jobs that start in the real order at which a site is matched."""
 
 PAIRS = 50
-"""Jobs of one width that start after a job and waited with it, of which pairs are formed."""
+"""Number of jobs of one width, waiting with a job and started after it, that form pairs."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Hold an estimate with the ends of its interval; None where there are too few blocks."""
+    """Hold an estimate with the ends of its interval; None with too few blocks."""
 
     value: float
     low: float | None
@@ -72,7 +72,7 @@ class Judged:
 class Judgement:
     """Hold the judged groups, all jobs first; the agreement of the order; whether it matches.
 
-    unit: the key of `PERIODS` by which it matches or not. days: length of the judged period.
+    unit: the key of `PERIODS` of the decision. days: length of the judged period.
     """
 
     groups: tuple[Judged, ...]
@@ -87,7 +87,7 @@ class Judgement:
         return self.groups[0].errors[self.unit]
 
     def facts(self) -> dict[str, Any]:
-        """Return the judgement as JSON can hold it: groups with jobs, None in place of NaN."""
+        """Return the judgement as JSON-compatible values: groups with jobs, None for NaN."""
         groups = [one for one in self.groups if one.jobs]
         found: dict[str, Any] = _plain(asdict(replace(self, groups=tuple(groups))))
         return found
@@ -124,7 +124,7 @@ def judge(site: Site, setting: Setting, period: Period, *, seed: int = 1) -> Jud
 
 
 def _groups(site: Site, known: Bool) -> Iterator[tuple[str, str, Bool]]:
-    """Yield the kind and name of each group, and which of the known jobs are in it."""
+    """Yield the kind and name of each group, and the mask of its jobs."""
     jobs, count = site.jobs, int(known.sum())
     yield "all", "all", np.ones(count, np.bool_)
     for by, column in (("partition", "partition"), ("qos", "queue")):
@@ -176,8 +176,9 @@ def _ratio(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
 def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> Range:
     """Return the part of pairs of jobs that start in the order of the log.
 
-    Pairs are of one width class, and waited together when the first of them started in the log, so
-    that neither width nor submission decided: a random order agrees in half of them. begin: of the
+    Both jobs of a pair have the same width class, and waited at the same time when the first of
+    them started in the log, so that neither width nor submission decided: a random order agrees in
+    half of the pairs. begin: begin of the
     judged period, from which the days of the bootstrap are counted, s.
     """
     jobs = site.jobs

@@ -1,4 +1,4 @@
-"""The limits of QOS, accounts and users in a dump, as a policy and a site's file have them."""
+"""The limits of QOS, accounts and users in a dump, as written in policies and site files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limited:
-    """Hold a limit: what has it, with the log's numbers and with names, the key, value and source.
+    """Hold a limit: its holder, by the log's numbers and by name, its key, value and source.
 
     kind: as in a policy. tres: the resource, empty for a number of jobs. axis: its name as an axis
     of a campaign, which no other limit of the site has.
@@ -49,7 +49,7 @@ class Limited:
 def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
     """Return the limits that are simulated, and notes on the others.
 
-    Limits of a QOS or user without jobs are neither.
+    Limits of a QOS or user without jobs are omitted.
     """
     found: list[Limited] = []
     notes: list[Note] = []
@@ -72,14 +72,14 @@ def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
 
 
 def _holder(kind: str, name: str) -> str:
-    """Return what has a limit; the campaign's file has the notes, and no names of users."""
+    """Return the holder of a limit, without names of users, for notes in the campaign's file."""
     return "a user" if kind == "user" else f"{kind} {name}".strip()
 
 
 def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
-    """Return the limits with names of axes: those of users have the log's numbers.
+    """Return the limits with names of axes; for users, these contain the log's numbers.
 
-    A store has the names of its axes, and anyone may read it.
+    Names of axes are stored, and a store may be public.
     """
     found: dict[str, Limited] = {}
     for one in limits:
@@ -97,8 +97,8 @@ def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
 def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list[Note]]:
     """Return the limits that the jobs of the site allow, and notes on the others.
 
-    A limit that was lowered within the period is below requests of earlier jobs, and these would
-    wait for ever.
+    A limit that was lowered within the period may be below the requests of earlier jobs, which
+    would wait for ever.
     """
     from schedfarm.core.engine.limiting import faults_of
 
@@ -117,9 +117,9 @@ def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list
 
 
 def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str | None, Limits]]:
-    """Yield what has limits: kind, name, name with the log's numbers, and limits by column.
+    """Yield the holders of limits: kind, name, name by the log's numbers, and limits by column.
 
-    The number is None where the simulation does not have the association.
+    The number is None if the simulation does not have the association.
     """
     used = {column: {*site.names.get(column, {}).values()} for column in ("queue", "user")}
     for name, qos in site.qos.items():
@@ -139,7 +139,7 @@ def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str | None
 
 
 def _key(kind: str, column: str, tres: str) -> str | None:
-    """Return the name of a limit in a policy; None of one that is not simulated."""
+    """Return the name of a limit in a policy; None if it is not simulated."""
     meaning = meaning_of(column)
     if meaning is None or kind not in meaning.kinds or (tres and tres not in TRES):
         return None

@@ -1,9 +1,9 @@
-"""From the files of a dump to the site that is simulated: machine, jobs, order and rule."""
+"""Model of a site from the files of a dump: machine, jobs, order and rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +27,13 @@ from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
+from schedfarm.farm.site.rule import rule_of
 
 CLEAN = Clean(submit="eligible")
-"""Reading of the accounting: a job arrives when a scheduler could first start it."""
+"""Interpretation of the accounting: a job arrives when a scheduler could first start it."""
 
 ENFORCING = frozenset({"limits", "safe", "all"})
 """Words of AccountingStorageEnforce with which Slurm enforces limits."""
-
-TESTED = "500"
-"""Slurm's default of bf_max_job_test."""
 
 _WEIGHTS = {
     "age": "PriorityWeightAge",
@@ -66,7 +64,8 @@ class Site:
     jobs: on a pool of the configured processors, without names. names: of the log's numbers.
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
-    qos, factors: sources of the tables, by name. notes: what is not simulated. limits: what is.
+    qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
+    ones. options: of the rule.
     """
 
     name: Fact[str]
@@ -84,6 +83,7 @@ class Site:
     factors: Mapping[str, Fact[int]]
     notes: tuple[Note, ...]
     limits: tuple[Limited, ...] = ()
+    options: Mapping[str, Fact[str]] = field(default_factory=dict)
 
     def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
         """Return the policy's name, with another order of the site's kind if one is given.
@@ -92,14 +92,15 @@ class Site:
         """
         given = order or self.order
         limits = ", ".join(one.text(axis=axes) for one in self.limits)
-        name = f"{given.name if given else 'fcfs'}+{self.rule.value}"
+        options = "".join(f",{name}={one.value}" for name, one in self.options.items())
+        name = f"{given.name if given else 'fcfs'}+{self.rule.value}{options}"
         return f"{name},limits=({limits})" if limits else name
 
 
 def read_site(folder: Path, *, partition: str | None = None, processors: int | None = None) -> Site:
     """Read a dump and return the site that it describes; refuse files that contradict each other.
 
-    partition: the one whose nodes are simulated, with all that share nodes with it; by default the
+    partition: its nodes are simulated, with all partitions that share nodes with it; by default the
     largest set. processors: of these nodes, instead of those that sinfo lists.
     """
     parts = read_dump(folder)
@@ -121,10 +122,11 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
     names, bare = jobs.names, replace(jobs, names={})
+    rule, options = rule_of(conf)
     site = Site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
-        _priority(conf), None, _rule(conf), parts["associations"], parts["qos"],
-        _factors(conf), (),
+        _priority(conf), None, rule, parts["associations"], parts["qos"],
+        _factors(conf), (), options=options,
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
@@ -145,7 +147,7 @@ def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], lis
         return [], [Note(
             "limits of QOS and associations",
             f"{enforced.source}, AccountingStorageEnforce={enforced.value}",
-            "Slurm enforces limits only with the word limits, and no job waits for one",
+            "Slurm enforces limits only with the word limits, so that no job waits for one",
         )]  # fmt: skip
     allowed, impossible = possible(site, found)
     return allowed, notes + impossible
@@ -167,14 +169,14 @@ def _cluster(
     for file, name in found.items():
         if name.lower() != first[1].lower():
             raise InputError(
-                f"{folder}: {first[0]} is of cluster {first[1]!r}, and {file} of {name!r}; dump "
+                f"{folder}: {first[0]} is of cluster {first[1]!r}, but {file} of {name!r}; dump "
                 "the files of one cluster"
             )
     return Fact(first[1], first[0])
 
 
 def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
-    """Refuse a configuration whose nodes or partitions sinfo does not list, or lists otherwise."""
+    """Refuse a configuration whose nodes or partitions do not agree with sinfo."""
     for name, line in conf.nodes.items():
         listed, cpus = nodes.nodes.get(name), line.value.get("cpus", "")
         if listed and is_whole(cpus) and int(cpus) != listed.cpus:
@@ -241,18 +243,20 @@ def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -
     """Return the jobs of the chosen partitions on their processors."""
     if chosen and not _used(whole, chosen):
         used = sorted({*whole.names.get("partition", {}).values()})
-        having = f"give one of those with jobs: {', '.join(used)}" if used else "ask for Partition"
+        having = (
+            f"give one of those with jobs: {', '.join(used)}" if used else "print Partition, too"
+        )
         raise InputError(f"--partition: {log} has no job of {', '.join(sorted(chosen))}; {having}")
     jobs = select(whole, partitions=sorted(_used(whole, chosen))) if chosen else whole
     widest = int(jobs.procs.max(initial=0))
     if widest > size.value:
         raise InputError(
             f"{log}: a job requests {widest} processors, and there are {size.value} ({size.source})"
-            "; the files are of different times, or give --processors"
+            "; use files of the same time, or give --processors"
         )
     jobs = replace(jobs, platform=Pool(size.value))
     if (jobs.logged_wait < 0).all():
-        raise InputError(f"{log} has no starts of jobs; ask sacct for Start")
+        raise InputError(f"{log} has no starts of jobs; let sacct print Start")
     return jobs
 
 
@@ -320,22 +324,6 @@ def _seconds(key: str, given: Fact[str]) -> int:
     return seconds + (int(days) * 86_400 if dash else 0)
 
 
-def _rule(conf: Conf) -> Fact[str]:
-    """Return the backfilling rule: Slurm's backfill reserves for the first jobs that it tests."""
-    kind = conf.get("SchedulerType", "sched/backfill")
-    if kind.value.lower() == "sched/builtin":
-        return Fact("none", kind.source)
-    if kind.value.lower() != "sched/backfill":
-        raise InputError(
-            f"{kind.source}: SchedulerType={kind.value}; it must be sched/backfill or sched/builtin"
-        )
-    default = Fact(TESTED, f"{conf.path.name} has no bf_max_job_test: Slurm's default")
-    tested = conf.parameters.get("bf_max_job_test", default)
-    if not is_whole(tested.value) or not int(tested.value):
-        raise InputError(f"{tested.source}={tested.value}; give a whole number from 1")
-    return Fact(f"depth({int(tested.value)})", tested.source)
-
-
 def _factors(conf: Conf) -> dict[str, Fact[int]]:
     """Return PriorityJobFactor of each partition that has one."""
     found = {}
@@ -363,7 +351,7 @@ def _order(site: Site, number: Numbers) -> Multifactor:
         for (user, account), row in site.associations.users.items()
         if account in site.associations.accounts
     }
-    # An association of the log has 1 share where it is not listed, which keeps the name short.
+    # An unlisted association of the log has 1 share, which keeps the name short.
     logged = np.unique(np.stack((site.jobs.user, site.jobs.group)), axis=1).T.tolist()
     usual = {(str(user), str(account)) for user, account in logged}
     users = {pair: shares for pair, shares in users.items() if shares != 1 or pair not in usual}

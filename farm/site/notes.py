@@ -1,4 +1,4 @@
-"""Everything in a dump that a simulation does not follow, with its source and effect on trust."""
+"""Unsimulated features of a dump, with their sources and effects on accuracy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
 
 @dataclass(frozen=True)
 class Note:
-    """Hold something of the dump that is not simulated, its source, and the effect on trust."""
+    """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy."""
 
     what: str
     source: str
@@ -31,7 +31,7 @@ class Note:
 def notes_of(
     site: Site, parts: Mapping[str, Any], others: int, rest: Sequence[str]
 ) -> Iterator[Note]:
-    """Yield what is not simulated; others: jobs of the other partitions, whose names are `rest`."""
+    """Yield unsimulated features; others: number of jobs of the other partitions, named `rest`."""
     for what, source, effect in unsupported(parts["conf"]):
         yield Note(what, source, effect)
     for included in parts["conf"].included:

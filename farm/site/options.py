@@ -1,4 +1,4 @@
-"""Keys of slurm.conf that a simulation does not follow: one row each, with the effect on trust."""
+"""Unsimulated keys of slurm.conf: one row each, with the effect on accuracy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from schedfarm.farm.site.dump.conf import Conf
 class Unsupported:
     """Declare an option of slurm.conf that is not simulated.
 
-    key: in the file; of PARTITION lines, or of SchedulerParameters, by `place`. harmless: pattern
-    of the values, in small letters, that change nothing here. effect: on the simulated waits.
+    key: in the file; in PARTITION lines, or in SchedulerParameters, by `place`. harmless: pattern
+    of the lower-case values without effect here. effect: on the simulated waits.
     """
 
     key: str
@@ -59,7 +59,7 @@ UNSUPPORTED = (
     ),
     Unsupported(
         "QOS", _OFF + "|n/a|\\(null\\)",
-        "limits of the partition's QOS do not hold for its jobs, which wait less", "partitions",
+        "limits of the partition's QOS do not apply to its jobs, which wait less", "partitions",
     ),
     *(
         Unsupported(
@@ -82,6 +82,22 @@ UNSUPPORTED = (
     Unsupported(
         "assoc_limit_stop", "no such value", "a job at a limit blocks none behind it", "parameters"
     ),
+    *(
+        Unsupported(key, harmless, effect, "parameters")
+        for key, harmless, effect in (
+            ("bf_max_time", "no such value", "cycles take no time, without bf_rate of the rule"),
+            ("bf_max_job_start", "0", "a cycle starts any number of jobs"),
+            ("bf_max_job_part", "0", "a cycle tests any number of jobs of a partition"),
+            ("bf_max_job_assoc", "0", "a cycle tests any number of jobs of an association"),
+            ("bf_max_job_user_part", "0", "a cycle tests any number of jobs of a user's partition"),
+            ("bf_min_age_reserve", "0", "each tested job has a reservation"),
+            ("bf_min_prio_reserve", "0", "each tested job has a reservation"),
+            ("bf_job_part_count_reserve", "0", "each tested job has a reservation"),
+            ("partition_job_depth", "0", "the main scheduler looks at all jobs of a partition"),
+            ("sched_max_job_start", "0", "the main scheduler starts any number of jobs"),
+            ("defer", "no such value", "arrivals have a pass, so that waits are shorter"),
+        )
+    ),
     Unsupported(
         "bf_busy_nodes", "no such value", "no nodes are chosen, so that fragmentation is missing",
         "parameters",
@@ -102,7 +118,7 @@ FLAGS = {
     "no_normal_qos": "priority factors are normalised here",
     "no_normal_tres": "priority factors are normalised here",
 }
-"""Values of PriorityFlags that are not followed, and the difference."""
+"""Unsimulated values of PriorityFlags, and the difference."""
 
 
 def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""Parameters of a site that no file contains: one row each, with the range that is searched."""
+"""Parameters of a site that no file contains: one row each, with the searched range."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.model import Site
 
 FACTOR = 10
-"""Weights are searched from a tenth of the value of slurm.conf to ten times as much."""
+"""Factor of the searched range of weights, below and above the value of slurm.conf."""
 
 LEAST_USABLE = 0.5
-"""Least part of the processors that is searched."""
+"""Least searched part of the processors."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Setting:
 class Parameter:
     """Declare a parameter that can be fitted; all are searched on a logarithmic scale.
 
-    of: the value that the dump gives. bounds: least and largest value. put: sets it. is_weight:
-    whether it is an argument of the order, which priority/basic has not.
+    of: the dump's value. bounds: least and largest value. put: sets it. is_weight: whether it is an
+    argument of the order, which priority/basic lacks.
     """
 
     name: str
@@ -116,11 +116,11 @@ def check_fitted(site: Site, names: tuple[str, ...]) -> None:
         if PARAMETERS[name].of(site) == 0:
             raise InputError(
                 f"--fit {name}: its value is 0 ({site.priority[name].source}), and the search "
-                "multiplies the value of the dump; fit another parameter, or set this one to more"
+                "multiplies the value of the dump; fit another parameter, or set a larger value"
             )
 
 
 def rounded(value: float) -> int:
-    """Return a value as parameters have it: a whole number, three digits of large ones."""
+    """Return a value in the form of parameters: a whole number, large ones with three digits."""
     digits = max(0, int(np.floor(np.log10(max(value, 1)))) - 3)
     return max(1, int(round(value / 10**digits) * 10**digits))

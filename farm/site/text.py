@@ -15,7 +15,7 @@ from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.parameters import PARAMETERS
 
 UNITS = {"two_weeks": "two weeks", "week": "week", "day": "day"}
-"""Periods as tables name them."""
+"""Names of periods in tables."""
 
 PERIOD = {**UNITS, "two_weeks": "two-week period"}
 """One period, in a sentence."""
@@ -41,12 +41,12 @@ def verdict(judgement: Judgement) -> str:
         return f"matched: {size}; {order}"
     return (
         f"not matched: {size}; {order}; the site follows a rule or limits that are not simulated, "
-        "and an answer to a what-if is no better than this"
+        "and a what-if is no more accurate than this"
     )
 
 
 def site_text(site: Site, fit: Fit | None, judgement: Judgement | None) -> str:
-    """Write what was read, fitted and judged."""
+    """Write the read, fitted and judged values."""
     return "\n".join(_lines(site, fit, judgement))
 
 
@@ -117,7 +117,7 @@ def _short(one: Range) -> str:
 
 
 def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict[str, Any]:
-    """Return what was read, fitted and judged as JSON can hold it."""
+    """Return the read, fitted and judged values as JSON-compatible values."""
     return {
         "cluster": site.name.value,
         "jobs": len(site.jobs),

@@ -37,7 +37,7 @@ TIMES = ("max_age", "calc", "halflife")
 FITTED = "fitted"
 
 SIGNED = "# Written by farm site; SHA-256 of the lines below: "
-"""Begins the files; the digest follows."""
+"""Prefix of the files, followed by the digest."""
 
 
 def _toml(value: Any) -> str:
@@ -101,8 +101,7 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
     yield from _root(site)
-    yield from ("", "[scheduler]")
-    yield _line("rule", site.rule.value, site.rule.source)
+    yield from _scheduler(site)
     if users := site.names.get("user", {}):
         yield from ("", "# Users have these numbers in campaign.toml, and in stores:")
         yield from (_comment(f"  {number} {name}") for number, name in users.items())
@@ -114,8 +113,16 @@ def _root(site: Site) -> Iterator[str]:
         yield from ("", "[root]", *limits)
 
 
+def _scheduler(site: Site) -> Iterator[str]:
+    """Yield the table of the rule and its options."""
+    yield from ("", "[scheduler]")
+    yield _line("rule", site.rule.value, site.rule.source)
+    for name, option in site.options.items():
+        yield _line(name, option.value, option.source)
+
+
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
-    """Yield a line for each limit of something; those of several resources are one line."""
+    """Yield a line for each limit of a holder; those of several resources are one line."""
     found: dict[str, list[Limited]] = {}
     for one in site.limits:
         if (one.kind, one.name) == (kind, name):
@@ -142,7 +149,7 @@ def _digest(data: bytes) -> str:
 
 
 def is_unedited(data: bytes) -> bool:
-    """Return whether a file is as `farm site` wrote it."""
+    """Return whether a file is unchanged since `farm site` wrote it."""
     first, _, rest = data.partition(b"\n")
     return first == f"{SIGNED}{_digest(rest)}".encode()
 
@@ -173,7 +180,8 @@ def _campaign(
             if names:
                 listed = ", ".join(f"{number} {name}" for number, name in names.items())
                 yield _comment(f"  {what}: {listed}")
-    yield _comment(f"order: site.toml; rule: {site.rule.source}")
+    sources = dict.fromkeys((site.rule.source, *(one.source for one in site.options.values())))
+    yield _comment(f"order: site.toml; rule: {'; '.join(sources)}")
     yield f"policies = [{_toml(site.policy(order, axes=True))}]"
     yield ""
     size = fit.setting.processors if fit else site.processors.value

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_results(place: Place) -> zarr.Group:
-    """Open a store's results for reading by their own, not the consolidated metadata."""
+    """Open a store's results for reading, without the consolidated metadata."""
     import zarr
 
     return zarr.open_group(place.readable(ARRAYS), mode="r", zarr_format=3, use_consolidated=False)

@@ -67,6 +67,7 @@ class OpenBlock:
         columns = PRODUCTS[block.kind].columns(store.platform(block.trace))
         self._unkept = {v.name: v.dtype for v in columns if v.name not in self._values}
         self._proofs = {name: np.zeros(count, np.uint32) for name in self._unkept}
+        self._last: dict[str, tuple[npt.NDArray[Any], int]] = {}
         self.seconds = 0.0
         self._others: tuple[Mapping[str, str], ...] = ()
         self.backfill: dict[int, Rows] = {}
@@ -93,7 +94,7 @@ class OpenBlock:
 
         Values that the store does not retain are reduced to their checksums.
         """
-        proofs = {name: _crc(rows[name], dtype) for name, dtype in self._unkept.items()}
+        proofs = {name: self._checked(name, rows[name], t) for name, t in self._unkept.items()}
         for name, crc in proofs.items():
             if cell in self.backfill and crc != self._proofs[name][cell]:
                 # Another program simulated the recorded values, and only one can be right.
@@ -120,7 +121,7 @@ class OpenBlock:
             # Only the first of several dimensions is padded, so that values precede padding.
             flat = target.reshape(len(target), math.prod(target.shape[1:]))
             flat[cell, : kept.size] = kept.ravel()
-            crc = _crc(kept)
+            crc = self._checked(name, row, target.dtype)
             if cell in self.backfill and crc != self._crc[name][cell]:
                 # The user has corrected the metric since.
                 self._written -= {name}
@@ -130,6 +131,16 @@ class OpenBlock:
                 self._figures[name] = np.full(len(self.cells), np.nan)
             self._figures[name][cell] = value
         self._jobs[cell] = jobs
+
+    def _checked(self, name: str, row: npt.NDArray[Any], dtype: npt.DTypeLike) -> int:
+        """Return the CRC-32 of a row; loads of a sample share most columns of their jobs."""
+        last = self._last.get(name)
+        if last is not None and last[0] is row:
+            return last[1]
+        crc = _crc(row, dtype)
+        if not row.flags.writeable:
+            self._last[name] = row, crc
+        return crc
 
     def fail(self, cell: int, error: Exception) -> None:
         """Add the error of a cell that could not be simulated.
@@ -146,8 +157,8 @@ class OpenBlock:
     def write(self) -> list[Shard]:
         """Stage the block's shard of every array that has none yet.
 
-        An acknowledged block is left alone: another attempt of the same task wrote it, by a
-        worker that died later or that the scheduler took for lost. OSError if the store cannot
+        An acknowledged block is left unchanged: another attempt of the same task wrote it, by a
+        worker that died later or that the scheduler considered lost. OSError if the store cannot
         be written or belongs to another run.
         """
         # Before the work; `commit` checks again inside the fence.
@@ -191,7 +202,7 @@ class OpenBlock:
         return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        """Read the record again, and tell whether the block is acknowledged or stays as it is.
+        """Read the record again; return whether the block is acknowledged or stays unchanged.
 
         Another attempt of the same task may have written it, or a late worker of an earlier run
         with fewer cells.
@@ -254,7 +265,7 @@ class OpenBlock:
         return kept
 
     def _stored(self, span: Span, names: Iterable[str]) -> Rows | None:
-        """Return the stored values of a span, one row per cell; None where they are unreadable."""
+        """Return the stored values of a span, one row per cell; None if they are unreadable."""
         found, at = {}, self._region(span)
         try:
             for name in names:
@@ -270,7 +281,7 @@ class OpenBlock:
 def commit(blocks: Iterable[OpenBlock]) -> None:
     """Write the shards of blocks of one store and run, and then their records.
 
-    They are published inside the run's fence: a worker that was stopped before, and resumes after
+    They are published inside the run's fence: a worker that was suspended before, and resumes after
     the store has grown, gets StaleRun. OSError if the store cannot be written.
     """
     opened = list(blocks)
@@ -296,7 +307,7 @@ def commit(blocks: Iterable[OpenBlock]) -> None:
 
 
 def _acknowledges(data: bytes | None, header: Header) -> bool:
-    """Tell whether a record acknowledges the cells, arrays and definitions of a header."""
+    """Return whether a record acknowledges the cells, arrays and definitions of a header."""
     if data is None:
         return False
     try:
@@ -310,5 +321,5 @@ def _checksums(rows: Rows) -> dict[str, int]:
     return {name: _crc(row) for name, row in rows.items()}
 
 
-def _crc(row: npt.NDArray[Any], dtype: str | None = None) -> int:
+def _crc(row: npt.NDArray[Any], dtype: npt.DTypeLike | None = None) -> int:
     return zlib.crc32(np.ascontiguousarray(row, dtype).data)

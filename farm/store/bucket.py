@@ -142,7 +142,7 @@ class Bucket:
         return (last["last_modified"] - first["last_modified"]).total_seconds()
 
     def has(self, name: str) -> bool:
-        """Tell whether an object exists."""
+        """Return whether an object exists."""
         return self.etag(name) is not None
 
     def names(self, folder: str) -> list[str]:
@@ -171,7 +171,7 @@ class Bucket:
         self.publish(Shard(f"{folder}/{name}", data) for name, data in files.items())
 
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
-        """Put a whole object if it still has this etag; tell whether it was put."""
+        """Put a whole object if it still has this etag; return whether it was put."""
         return self.put_if_match(name, data, etag) is not None
 
     def put_if_match(self, name: str, data: Any, etag: ETag) -> ETag:

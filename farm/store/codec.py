@@ -32,7 +32,7 @@ def encode_schedule(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
 
 
 def has_schedule(rows: Rows) -> bool:
-    """Tell whether these rows of a store's arrays contain a schedule."""
+    """Return whether these rows of a store's arrays contain a schedule."""
     return "wait" in rows
 
 

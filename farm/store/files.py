@@ -31,7 +31,7 @@ class StaleRun(OSError):
 
 
 class InUse(InputError):
-    """Report that another process holds the store, or the part of it that was asked for."""
+    """Report that another process holds the store, or the requested part of it."""
 
 
 class Unavailable(OSError, InputError):

@@ -53,7 +53,7 @@ class Fingerprint:
     figures: Mapping[str, int] = field(default_factory=lambda: NO_VALUES)
 
     def differing(self, other: Fingerprint) -> list[Difference]:
-        """Return the differences between entries that both have.
+        """Return the differences between entries present in both.
 
         Examples
         --------

@@ -85,7 +85,7 @@ class Folder:
         return found.st_ino, found.st_mtime_ns
 
     def has(self, name: str) -> bool:
-        """Tell whether a file exists."""
+        """Return whether a file exists."""
         return (self.path / name).exists()
 
     def names(self, folder: str) -> list[str]:

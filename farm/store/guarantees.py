@@ -59,7 +59,7 @@ def _replaces(one: Path, other: Path) -> bool:
 
 
 def _changes_etag(one: Path, other: Path) -> bool:
-    """Tell whether a replacement changes inode or time, as `Folder.etag` needs."""
+    """Return whether a replacement changes inode or time, as `Folder.etag` needs."""
     one.write_bytes(b"same")
     before = one.stat()
     other.write_bytes(b"same")
@@ -69,7 +69,7 @@ def _changes_etag(one: Path, other: Path) -> bool:
 
 
 def _identifies(one: Path, other: Path) -> bool:
-    """Tell whether an open file is distinguishable from a later one of its name."""
+    """Return whether an open file is distinguishable from a later one of its name."""
     with one.open("wb") as stream:
         here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
         other.touch()
@@ -105,8 +105,8 @@ def _syncs(one: Path, other: Path) -> bool:
 
 
 _GUARANTEES: tuple[tuple[str, Callable[[Path, Path], bool]], ...] = (
-    ("that a renamed file replaces another at once (rename)", _replaces),
-    ("that a replaced file is seen as another (inode number or time)", _changes_etag),
+    ("that a rename replaces another file atomically (rename)", _replaces),
+    ("that a replaced file is distinguishable (inode number or time)", _changes_etag),
     ("that an open file keeps its identity (inode number)", _identifies),
     ("that a lock excludes other processes (flock)", _excludes),
     ("that a lock excludes processes of other hosts (mount without nolock, local_lock or "

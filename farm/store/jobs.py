@@ -43,7 +43,7 @@ def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
 
 
 def read_jobs(store: Place, role: str) -> Jobs | None:
-    """Return the jobs of a role; None where none are recorded.
+    """Return the jobs of a role; None if none are recorded.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def read_jobs(store: Place, role: str) -> Jobs | None:
 
 
 def note_cancelled(store: Place, job: str) -> None:
-    """Record the cancellation of a coordinator, where the store can be written.
+    """Record the cancellation of a coordinator, if the store can be written.
 
     Examples
     --------

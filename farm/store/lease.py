@@ -1,9 +1,9 @@
 """A lease that admits one run at a time to a bucket, or one per part, and has to be renewed.
 
 One object names the holder; every put of it is conditional on the etag that was read. Another run
-takes the lease over once it has expired, by its own length and the server's clock, or at once if
-the holder was a process of this machine that has ended. A part puts its lease and then looks for
-that of a run; a run puts its lease and then looks for those of parts: one of them finds the other.
+takes over the lease once it has expired, by its own length and the server's clock, or at once if
+the holder was a process of this machine that has ended. A part puts its lease and then checks for
+that of a run; a run puts its lease and then checks for those of parts: one of them finds the other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BRIEF_SECONDS = 600.0
 """Longest wait for a process that builds the store or completes its summary, s."""
 
 BRIEF_POLL = 1.0
-"""Mean time between two looks at its lease, s: each is several requests of perhaps 200 parts."""
+"""Mean time between two checks of its lease, s: each is several requests, by up to 200 parts."""
 
 RENEWALS = 4
 """Renewals of a lease within its length."""
@@ -95,7 +95,7 @@ class Lease:
         self._etag: ETag = None
 
     def take(self, etag: ETag) -> bool:
-        """Become the holder if the object still has this etag; tell whether that succeeded."""
+        """Become the holder if the object still has this etag; return whether that succeeded."""
         begun, self._beat = uptime(), self._beat + 1
         self._etag = self._bucket.put_if_match(self.name, self._text(), etag)
         if self._etag is None:
@@ -118,7 +118,7 @@ class Lease:
 
     @contextmanager
     def renewed(self) -> Iterator[None]:
-        """Renew the lease while this lasts, and release it at the end."""
+        """Renew the lease during the context, and release it at the end."""
         thread = threading.Thread(target=self._renew, daemon=True)
         thread.start()
         try:
@@ -177,12 +177,12 @@ def shared(bucket: Objects, part: str) -> Iterator[str]:
                 with _holding(bucket, lease):
                     yield lease.run
                 return
-        # The awaited process had looked for parts earlier, and removed all leases with its fold.
+        # The awaited process checked for parts earlier, and removed all leases with its fold.
 
 
 @contextmanager
 def _holding(bucket: Objects, lease: Lease) -> Iterator[None]:
-    """Let this process write while its lease lasts."""
+    """Allow this process to write while its lease lasts."""
     _held[str(bucket)].append(lease)
     try:
         yield
@@ -199,12 +199,12 @@ def _await_brief(bucket: Objects, until: float) -> tuple[dict[str, Any], ETag, f
         holder, etag, rest = _look(bucket, LOCK)
         if rest <= 0 or not holder.get("brief") or time.monotonic() > until:
             return holder, etag, rest
-        # Parts that started together do not look together.
+        # Parts that started together do not check at the same time.
         time.sleep(BRIEF_POLL * random.uniform(0.5, 1.5))
 
 
 def _end_parts(bucket: Objects) -> None:
-    """Refuse a run while parts hold leases; take those over that have expired."""
+    """Refuse a run while parts hold leases; take over expired leases."""
     for name in bucket.names(PARTS):
         holder, etag, rest = _look(bucket, name)
         if not holder.get("run"):
@@ -225,7 +225,7 @@ def lease_check(store: str) -> Callable[[], None]:
 def check_fence(bucket: Objects, run: str) -> None:
     """Raise StaleRun unless this run holds the store or its part."""
     if _read(bucket, lock_of(run))[0].get("run") != run:
-        raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
+        raise StaleRun(errno.ECANCELED, "the run of this block has ended")
 
 
 def lease_seconds() -> float:
@@ -269,7 +269,7 @@ def _in_use(bucket: Objects, name: str, holder: dict[str, Any], rest: float = 0.
     where = f"store {bucket}" if name == LOCK else f"store {bucket}: part {part}"
     text = f"{where} is in use by {_named(holder)}; wait for it"
     if rest > 0:
-        text += f", or, if it has died, for the {lasting(rest)} that its lease still lasts"
+        text += f", or, if it has died, for the remaining {lasting(rest)} of its lease"
     return InUse(text)
 
 
@@ -299,7 +299,7 @@ def _remaining(bucket: Objects, name: str, holder: dict[str, Any]) -> float:
 
 
 def _is_dead(holder: dict[str, Any]) -> bool:
-    """Tell whether the holder was a process of this machine that has ended."""
+    """Return whether the holder was a process of this machine that has ended."""
     pid, here = holder.get("pid"), _machine()
     if not isinstance(pid, int) or pid <= 0 or not here or holder.get("machine") != here:
         return False

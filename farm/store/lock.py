@@ -41,8 +41,9 @@ BRIEF_POLL = 0.1
 """Time between two attempts then, s: hundreds of parts may wait."""
 
 SIGHTINGS = 4
-"""Attempts that find the same holder until it is believed: one that has just got a lock has not
-written its name yet, and a process that looks who holds a lock takes it for microseconds."""
+"""Number of attempts that find the same holder before it is reported: a process that has just
+acquired the lock has not written its name yet, and a process that reads the holder has the lock for
+microseconds."""
 
 
 @contextmanager
@@ -97,7 +98,7 @@ def shared(store: Path, part: str) -> Iterator[str]:
 
 @contextmanager
 def fenced(store: Path, run: str) -> Iterator[None]:
-    """Keep the next run from beginning while this lasts; StaleRun if this run has ended.
+    """Keep the next run from beginning during the context; StaleRun if this run has ended.
 
     A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned
     run, in the shape that arrays had before the store grew. A check alone would not suffice: the
@@ -123,7 +124,7 @@ def check_fence(store: Path, run: str) -> None:
     except (FileNotFoundError, ValueError):
         holder = None
     if holder != run:
-        raise StaleRun(errno.ECANCELED, "the run that asked for this block has ended")
+        raise StaleRun(errno.ECANCELED, "the run of this block has ended")
 
 
 def _sign(handle: int, prefix: str = "", *, brief: bool = False) -> str:
@@ -149,8 +150,8 @@ def _alone(store: Path) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > until:
                     raise InputError(
-                        f"store {store}: a worker of a run that has ended is still in the midst of "
-                        f"writing a block, perhaps stopped ({_holders(handle)}); let it go on, or "
+                        f"store {store}: a worker of a run that has ended is still "
+                        f"writing a block, or suspended ({_holders(handle)}); let it continue, or "
                         "end it"
                     ) from None
                 time.sleep(POLL)
@@ -220,7 +221,7 @@ def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Tell whether an open file is still the one at a path, not a later one of that name."""
+    """Return whether an open file is still the one at a path, not a later one of that name."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

@@ -37,7 +37,7 @@ def load_log(data: bytes) -> Workload:
 
 
 def is_itself(place: Place, name: str) -> bool:
-    """Tell whether a stored log can be read and matches the digest in its name."""
+    """Return whether a stored log can be read and matches the digest in its name."""
     try:
         return load_log(place.read(name)).digest() == digest_in(name)
     except Unavailable:

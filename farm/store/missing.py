@@ -96,6 +96,6 @@ def _check_fill(store: Store, block: Block, variable: Variable) -> None:
             and zlib.crc32(row[:length].data) != payload.crc[variable.name][at]
         ):
             raise InputError(
-                f"store {store.place}: files of {variable.name} of {block} are gone; 'farm verify "
-                f"{store.place} --repair' has it run again"
+                f"store {store.place}: files of {variable.name} of {block} are missing; 'farm "
+                f"verify {store.place} --repair' marks it to run again"
             )

@@ -68,12 +68,12 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
         return {column: {int(n): str(v) for n, v in t.items()} for column, t in plain.items()}
     except FileNotFoundError:
         raise InputError(
-            f"store {store} has no names of trace {trace!r}; ask for them with names = true of "
+            f"store {store} has no names of trace {trace!r}; request them with names = true for "
             "the trace, and run the campaign again"
         ) from None
     except (OSError, ValueError, AttributeError):
         raise InputError(
-            f"{place.at(name)} cannot be read; run the campaign again to have it made"
+            f"{place.at(name)} cannot be read; run the campaign again to create it"
         ) from None
 
 

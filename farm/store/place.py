@@ -21,7 +21,7 @@ from schedfarm.farm.store.journal import START, Journal, Position
 
 
 class Files(Protocol):
-    """Read and write whole files by name, conditionally where several processes write one.
+    """Read and write whole files by name, conditionally if several processes write one.
 
     A failure is an OSError whose `strerror` gives the reason.
     """
@@ -30,7 +30,7 @@ class Files(Protocol):
         """Return the path or address of a file, for messages."""
 
     def read(self, name: str) -> bytes:
-        """Return a whole file; FileNotFoundError where it is missing."""
+        """Return a whole file; FileNotFoundError if it is missing."""
 
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
         """Yield whole files in order, None for a missing one."""
@@ -39,7 +39,7 @@ class Files(Protocol):
         """Yield the first line of each file, in order."""
 
     def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
-        """Return a whole file and its etag, both None where it is missing.
+        """Return a whole file and its etag, both None if it is missing.
 
         The etag is not younger than the content: a change after the read changes the etag.
         """
@@ -48,15 +48,15 @@ class Files(Protocol):
         """Return the etag of a file."""
 
     def has(self, name: str) -> bool:
-        """Tell whether a file exists."""
+        """Return whether a file exists."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all files below a folder, ascending."""
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return the last parts of the names in a folder, none where the folder is missing.
+        """Return the last parts of the names in a folder, none if the folder is missing.
 
-        NotADirectoryError where a file has the folder's name.
+        NotADirectoryError if a file has the folder's name.
         """
 
     def write(self, name: str, data: bytes, *, private: bool = False) -> None:
@@ -66,7 +66,7 @@ class Files(Protocol):
         """Write whole files below a folder; all are durable at the end."""
 
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
-        """Write a whole file if it still has this etag; tell whether it was written."""
+        """Write a whole file if it still has this etag; return whether it was written."""
 
     def remove(self, name: str) -> None:
         """Delete a file, if it exists."""
@@ -124,7 +124,7 @@ class Events(Protocol):
 
     @property
     def poll_seconds(self) -> float:
-        """Time between two looks at the log of events, s."""
+        """Time between two polls of the log of events, s."""
 
     def journal(self) -> Journal:
         """Open the log of events for appending."""

@@ -32,8 +32,8 @@ TARGET_LOAD = "target_load"
 COORDINATES = {
     "trace": "trace",
     "resample": "resample; 0 is the log itself",
-    "load": "offered load asked for",
-    TARGET_LOAD: "offered load asked for, as a number; missing of jobs as they are",
+    "load": "requested offered load",
+    TARGET_LOAD: "requested offered load, as a number; missing for unscaled jobs",
     "policy": "scheduling policy",
     "week": "week since the first submit; a cell's last entry holds all later ends",
     "user": "user number of the log or model",
@@ -147,7 +147,7 @@ class Product(Kind):
         `core.machines.platform.Platform`. They follow from the platform and are therefore left
         out of the digest of a record's arrays.
     optional : bool
-        Whether a campaign has to ask for it.
+        Whether a campaign has to request it.
     among : bool
         Whether it compares participants, which every trace then needs.
     sums : tuple of (str, Variable)
@@ -167,10 +167,10 @@ class Product(Kind):
         counts: Mapping[str, str] = NO_COUNTS,
         keep: Retention = RETENTION[ALL],
     ) -> Holding:
-        """Return its arrays in a new store, those of the user's own metrics included.
+        """Return its arrays in a new store, including those of plug-in metrics.
 
         `counts` are those of the policies' rules, as in `core.policy.rules.Rule.counts`.
-        InputError if a name is not a metric, or not one of any of the platforms.
+        InputError if a name is not a metric, or a metric of none of the platforms.
         """
         platforms = tuple(platforms)
         wanted = {variable for platform in platforms for variable in self.columns(platform)}
@@ -208,8 +208,8 @@ class Product(Kind):
 
 
 def is_had(variable: Variable, platform: Platform) -> bool:
-    """Tell whether a trace on a platform has an array or a figure of its store."""
-    # By the declaration in the store: asking the metric would run its user's code in readers.
+    """Return whether a trace on a platform has an array or a figure of its store."""
+    # By the declaration in the store: a call of the metric would run plug-in code in readers.
     return bool(platform.participants) or not (variable.among or ORIGIN in variable.dims)
 
 
@@ -323,7 +323,7 @@ PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
 """Every kind of block, by name, in the order of computation."""
 
 OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
-"""Kinds that a campaign may ask for."""
+"""Kinds that a campaign may request."""
 
 KEPT = frozenset(v.name for row in _ROWS for _, v in row.kept)
 """Names of arrays that a trace has because of its platform."""
@@ -345,7 +345,7 @@ def holdings(
     counts: Mapping[str, str] = NO_COUNTS,
     keep: Retention = RETENTION[ALL],
 ) -> dict[str, Holding]:
-    """Return the holdings of a campaign's store, with the optional products that it asks for."""
+    """Return the holdings of a campaign's store, with its requested optional products."""
     wanted, own, platforms = set(asked), tuple(own), tuple(platforms)
     return {
         name: row.holding(own, platforms, counts, keep)
@@ -360,7 +360,7 @@ def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
 
 
 def _to_plain(variable: Variable) -> dict[str, Any]:
-    """Return a declaration for JSON; `among` is left out where False, as in most stores."""
+    """Return a declaration for JSON; `among` is left out if False, as in most stores."""
     return {key: value for key, value in asdict(variable).items() if key != "among" or value}
 
 

@@ -26,7 +26,7 @@ CHANGED = "+changes"
 """Suffix of a commit whose files have been edited since."""
 
 CODE = ("core", "farm")
-"""Packages that decide the content of a store."""
+"""Packages that determine the content of a store."""
 
 
 class Foreign(InputError):
@@ -35,7 +35,7 @@ class Foreign(InputError):
 
 @dataclass(frozen=True)
 class Program:
-    """Identify the programs that decide the bytes of a store.
+    """Identify the programs that determine the bytes of a store.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def schedule_of(
 
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
-    """Return the stored jobs of one resample at one load; empty where none are stored."""
+    """Return the stored jobs of one resample at one load; empty if none are stored."""
     group: Any = open_results(store.place)[trace]
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
@@ -164,7 +164,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
     if RETENTION[store.keep].without:
         raise InputError(
             f"store {store.place} was made with keep = {store.keep!r} and has no jobs of its "
-            "cells; run those that you want with keep = 'jobs' into another store"
+            "cells; run the required ones with keep = 'jobs' into another store"
         )
     group: Any = open_results(store.place)[trace]
     rows: dict[str, Any] = {}
@@ -192,7 +192,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
             if found != record.payload.crc[variable.name][place]:
                 raise InputError(
                     f"store {store.place}: {variable.name} of {block} does not match its record; "
-                    f"'farm verify {store.place} --repair' has it run again"
+                    f"'farm verify {store.place} --repair' marks it to run again"
                 )
     return rows
 
@@ -222,7 +222,7 @@ def _kinds(store: Store) -> list[Product]:
 
 
 def _cell(store: Store, **given: Any) -> dict[str, Any]:
-    """Return the labels of a cell from a user's spellings of them."""
+    """Return the labels of a cell from given spellings."""
     try:
         with sources(store.own):
             return {axis: find_label(axis, one, store.axes[axis]) for axis, one in given.items()}

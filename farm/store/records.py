@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from schedfarm.farm.store.place import Place
     from schedfarm.farm.store.store import Store
 
-REMEDY = "delete it to have its cells run again"
+REMEDY = "delete it to run its cells again"
 
 
 def read_record(place: Place, block: Block) -> Record | None:
-    """Return a block's record, or None where it has none."""
+    """Return a block's record, or None."""
     data, _ = place.read_with_etag(record_name(block))
     return None if data is None else Record.from_bytes(data)
 
@@ -49,7 +49,7 @@ def headers_of(store: Store, blocks: Iterable[Block]) -> dict[Block, Header]:
 
 
 def iterate_records(store: Store, blocks: Iterable[Block] | None = None) -> Iterator[Record]:
-    """Yield all records, or those of some blocks, one by one, since all may not fit into memory.
+    """Yield all records, or those of some blocks, one by one, since they may not fit into memory.
 
     InputError, as from `read_headers`, and if a byte of a record has changed.
     """
@@ -72,7 +72,7 @@ def check_definitions(store: Store, headers: Iterable[Header]) -> None:
             raise InputError(
                 f"store {store.place}: an order or a rule of {', '.join(header.span.policies)} "
                 f"has changed since {header.block} was simulated; 'farm verify {store.place} "
-                "--repair' has its cells run again, or give another --store"
+                "--repair' marks its cells to run again, or give another --store"
             )
 
 
@@ -82,7 +82,7 @@ def _own_header(store: Store, name: str, line: bytes) -> Header:
     try:
         header = Header.from_bytes(line)
     except ValueError as error:
-        raise InputError(f"{where} is not one ({error}); {REMEDY}") from None
+        raise InputError(f"{where} is invalid ({error}); {REMEDY}") from None
     if header.store != store.identity or record_name(header.block) != name:
         raise InputError(f"{where} belongs to another campaign or block; {REMEDY}")
     if not store.has_cells(header.block, header.span):

@@ -132,6 +132,7 @@ class Shape:
             **{dimension: len(names) for dimension, names in self.parts(trace).items()},
         }  # fmt: skip
 
+    @remembered
     def arrays_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
         """Return the declarations of a trace's arrays of one product."""
         users, platform = self.users[trace], self.platform(trace)
@@ -142,6 +143,12 @@ class Shape:
             for v in self.holds[kind].arrays
             if (users or "user" not in v.dims) and v.name not in others and is_had(v, platform)
         )
+
+    @remembered
+    def figures_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
+        """Return the declarations of a trace's figures of one product that are metrics."""
+        platform = self.platform(trace)
+        return tuple(v for v in self.holds[kind].figures if v.of and is_had(v, platform))
 
     def blocks(self) -> list[Block]:
         """Return every block of the store, in the order of its axes."""
@@ -174,7 +181,7 @@ class Shape:
         return Span(*labels)
 
     def has_cells(self, block: Block, span: Span) -> bool:
-        """Tell whether a span names the cells that the axes have in the region of a block."""
+        """Return whether a span agrees with the labels of the axes in the region of a block."""
         if block.trace not in self.axes["trace"] or block.kind not in self.holds:
             return False
         region, labels = self.region_of(block, span), (span.resamples, span.loads, span.policies)
@@ -187,7 +194,7 @@ class Shape:
         """Return the slices of a block's cells along resample, load and, if it has one, policy."""
         dims = CELL if block.product.policies else SAMPLE
         region = []
-        # Not by label: looking one up among 100,000 resamples, block by block, takes minutes.
+        # Not by label: a lookup among 100,000 resamples for each block takes minutes.
         for axis, length, count in zip(
             dims, self.layouts[block.trace].shape(block.product), span.shape, strict=False
         ):
@@ -214,15 +221,12 @@ class Shape:
 
     def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
         """Return the number of a cell's values in each array of its block, without padding."""
-        sizes = {
-            **self.sizes(block.trace),
-            "job": jobs,
-            "week": self.week_entries(block.trace, cell),
-        }
-        return {
-            v.name: math.prod(sizes[d] for d in v.inner)
-            for v in self.arrays_of(block.trace, block.kind)
-        }
+        arrays = self.arrays_of(block.trace, block.kind)
+        if not arrays:
+            return {}
+        weeks = self.week_entries(block.trace, cell)
+        sizes = {**self.sizes(block.trace), "job": jobs, "week": weeks}
+        return {v.name: math.prod(sizes[d] for d in v.inner) for v in arrays}
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's weekly series; its last entry is for all later ends."""

@@ -18,7 +18,7 @@ from schedfarm.farm.store.files import Shard
 
 
 class StagedFiles(LocalStore):
-    """Write each chunk under another name next to its place, until `take` hands it over."""
+    """Write each chunk under a temporary name next to its final one, until `take` returns it."""
 
     keeps_fill = False
     """Whether a chunk of fill values is written, too."""
@@ -41,7 +41,7 @@ class StagedFiles(LocalStore):
         self._staged[key] = None
 
     def take(self, key: str) -> Shard | None:
-        """Hand over the staged shard of a key; None if it was not written."""
+        """Return the staged shard of a key; None if it was not written."""
         if key not in self._staged:
             return None
         return Shard(f"{self.root.name}/{key}", self._staged.pop(key))
@@ -87,7 +87,7 @@ class Objects(ObjectStore[Any]):
             return await super().get_partial_values(prototype, key_ranges)
 
     async def exists(self, key: str) -> bool:
-        """Tell whether an object exists."""
+        """Return whether an object exists."""
         with self._answering():
             return await super().exists(key)
 
@@ -97,7 +97,7 @@ class Objects(ObjectStore[Any]):
 
 
 class StagedObjects(Objects):
-    """Keep chunks in memory, until `take` hands them over.
+    """Keep chunks in memory, until `take` returns them.
 
     Parameters
     ----------
@@ -124,10 +124,10 @@ class StagedObjects(Objects):
 
     async def delete(self, key: str) -> None:
         """Refuse: a late worker would delete a chunk of a later run."""
-        raise NotImplementedError(f"{key} is not to be deleted: chunks of fill are written")
+        raise NotImplementedError(f"{key} must not be deleted: chunks of fill are written")
 
     def take(self, key: str) -> Shard | None:
-        """Hand over the staged shard of a key; None if it was not written."""
+        """Return the staged shard of a key; None if it was not written."""
         if key not in self._staged:
             return None
         return Shard(f"{self._folder}/{key}", self._staged.pop(key))

@@ -41,17 +41,17 @@ class Store(Shape):
     text : str
         The campaign in canonical form, as last run; no result depends on it.
     settings : mapping
-        Settings that every cell depends on in addition to its coordinates: seed, tau, draw,
-        load_by, and warmup and cooldown where they leave something out.
+        Settings that determine every cell in addition to its coordinates: seed, tau, draw,
+        load_by, and warmup and cooldown if they leave jobs out.
     own : mapping of str to str, optional
-        Text of each module with orders, rules or metrics of the user's own.
+        Text of each module with plug-in orders, rules or metrics.
     acknowledgements : mapping of str to str, optional
-        Acknowledgement of a trace's log, where it is known.
+        Acknowledgement of a trace's log, if known.
     cautions : mapping of str to mapping, optional
-        Reasons to doubt results of a trace, a sentence by its key; no result depends on them.
-        A trace is missing if the store was made by a program that did not look for any.
+        Reasons to doubt results of a trace, a sentence by its key; no result depends on them. A
+        trace is missing if the store was made by a program without such checks.
     precision : mapping, optional
-        Finished rounds of a campaign that asks for precision, and the intervals of the last one:
+        Finished rounds of a campaign with requested precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
     labels : mapping, optional
         Origin and values of the traces and policies that axes of the campaign have made:
@@ -142,7 +142,7 @@ class Store(Shape):
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def holding_digest(self, block: Block) -> str:
-        """Return the digest, in a block's record, of the names and user-supplied metrics it has."""
+        """Return the digest of the names and plug-in metrics in a block's record."""
         return self._holding_digest(block.trace, block.kind)
 
     @remembered
@@ -160,9 +160,8 @@ class Store(Shape):
     def definition_digest(self, policies: tuple[str, ...]) -> str:
         """Return the digest of the definitions of policies beyond their names.
 
-        They are the text of the user's own orders and rules, and the revisions of built-in
-        orders; the digest is empty without either. InputError if a module that an installed
-        package supplied is gone.
+        These are the text of plug-in orders and rules, and the revisions of built-in orders; the
+        digest is empty without either. InputError if a module from an installed package is missing.
         """
         with sources(self.own):
             own = source_digest(policies)
@@ -197,7 +196,7 @@ class Store(Shape):
             "acknowledgements": dict(self.acknowledgements),
         }
         if self.cautions:
-            # Stores of earlier programs have none, and stay valid as they are.
+            # Stores of earlier programs have none, and stay valid.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         if self.precision:
             plain["precision"] = dict(self.precision)
@@ -234,13 +233,13 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
     if found != FORMAT or version != VERSION:
         older = found == FORMAT and isinstance(version, int) and version < VERSION
         remedy = (
-            "run its campaign into a new folder; farm bands and xarray read this one as ever"
+            "run its campaign into a new folder; farm bands and xarray can still read this one"
             if older
             else "use a newer one"
         )
         raise InputError(
-            f"store {place} has format {found} version {version}; this schedfarm goes on with "
-            f"{FORMAT} version {VERSION}: {remedy}"
+            f"store {place} has format {found} version {version}; this schedfarm continues stores "
+            f"of {FORMAT} version {VERSION}: {remedy}"
         )
     if seal != _seal(plain):
         raise InputError(
@@ -279,6 +278,6 @@ def _check_known(place: Place, holds: Mapping[str, Any]) -> None:
     unknown = [kind for kind in holds if kind not in PRODUCTS]
     if unknown:
         raise InputError(
-            f"store {place} holds {unknown[0]!r}, which this schedfarm does not know; "
+            f"store {place} holds {unknown[0]!r}, which is unknown to this schedfarm; "
             "use a newer one"
         )

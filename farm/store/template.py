@@ -68,7 +68,7 @@ def write_template(store: Store, results: Path) -> None:
 
 
 def install(store: Store, old: Store | None) -> None:
-    """Bring a store's arrays to its shape, durably, and keep the values of its old blocks."""
+    """Resize a store's arrays to its shape, durably, and keep the values of its old blocks."""
     if old is None:
         # Left by a build that was killed before any block was written.
         store.place.remove_below(ARRAYS)
@@ -79,7 +79,7 @@ def install(store: Store, old: Store | None) -> None:
 
 
 def unknown_entries(store: Store, fresh: Template) -> list[str]:
-    """Return the names among a store's arrays that its template does not have."""
+    """Return the names among a store's arrays that its template lacks."""
     known = {"/".join(name.split("/")[:depth]) for name in fresh for depth in (1, 2)}
     found = [
         f"{folder}{entry}"
@@ -90,7 +90,7 @@ def unknown_entries(store: Store, fresh: Template) -> list[str]:
 
 
 def check_metadata(store: Store, *, repair: bool = False) -> list[str]:
-    """Refuse a store with missing metadata, whose records alone would call their cells done.
+    """Refuse a store with missing metadata, whose cells would be done by their records.
 
     With `repair`, arrays and groups that follow from the campaign, such as coordinates, are not
     refused: their paths are returned. A store that is being grown passes, since its template is
@@ -139,9 +139,9 @@ def _is_sound(data: bytes | None) -> bool:
 
 
 def _remove_others(store: Store, fresh: Template, kept: Collection[str]) -> None:
-    """Remove values whose array gets another shape, and groups that the store does not have.
+    """Remove values whose array gets another shape, and groups that the store lacks.
 
-    The former are those of the summary, and of arrays that a killed growth left.
+    The values are those of the summary, and of arrays from a killed growth.
     """
     place, known = store.place, {name.partition("/")[0] for name in fresh}
     there = place.entries(ARRAYS)

@@ -48,8 +48,8 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
 
     cells: those of a policy that the run has simulated for it; 0 for a workload's block. failed:
     failed ones among them. seconds: CPU time of their simulations, s. worker: host and process.
-    why: reason why a new metric could not be added to the block, otherwise empty. left: time that
-    the run still needs, s, `UNKNOWN` without an estimate.
+    why: reason why a new metric could not be added to the block, otherwise empty. left: estimated
+    remaining time of the run, s, or `UNKNOWN`.
     """
 
     block: Block

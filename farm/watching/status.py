@@ -52,14 +52,14 @@ class Status:
     traces : dict of str to dict
         The counts for each trace.
     origins : tuple of dict
-        Each host and set of versions that computed blocks, and their number `blocks`; a block that
-        several have filled counts for each.
+        Each host and set of versions that computed blocks, and the number of these `blocks`; a
+        block filled by several counts for each.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
         The longest tasks of a current run that have taken some seconds or longer.
     precision : mapping
-        Finished rounds of a campaign that asks for precision, and the intervals of the last one.
+        Finished rounds of a campaign with requested precision, and the intervals of the last one.
     """
 
     campaign: str
@@ -142,7 +142,7 @@ def status(store: Where) -> Status:
 def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
     """Yield the totals of each record, and its failures.
 
-    Payloads are 300 bytes a cell: they are read only if a cell failed or the header has no totals.
+    Payloads have 300 bytes a cell: they are read only if a cell failed or the header lacks totals.
     """
     heads, rest = read_headers(store), []
     for block, head in heads.items():

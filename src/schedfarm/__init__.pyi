@@ -77,6 +77,7 @@ from .core import (
     summarise_fairness as summarise_fairness,
     unfairness as unfairness,
     user_waits as user_waits,
+    write_batsim as write_batsim,
     write_clusters as write_clusters,
     write_oar as write_oar,
     write_swf as write_swf,

@@ -169,7 +169,7 @@ def test_campaign__not_toml(said: Said) -> None:
         (b"name = '\xff'\n", ("c.toml", "utf-8")),
         (b"\x1f\x8b\x08\x00", ("c.toml",)),
         (b"", ("c.toml", "'name' is missing")),
-        (b"a = " + b"[" * 20_000, ("c.toml", "brackets stand within brackets too deep")),
+        (b"a = " + b"[" * 20_000, ("c.toml", "brackets are nested too deeply")),
     ]
 
     def with_content(content: bytes) -> str:

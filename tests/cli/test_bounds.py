@@ -60,7 +60,7 @@ def test_a_file_without_an_end(said: Said, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(campaign, "MOST_CHARACTERS", 10_000)
     text = said("plan", "/dev/zero")
     assert "campaign /dev/zero: " in text
-    assert "10,000 characters or more, which no campaign has" in text
+    assert "10,000 characters or more, too many for a campaign" in text
 
 
 def test_a_number_that_python_does_not_read(said: Said) -> None:

@@ -121,7 +121,7 @@ def test_no_time_at_all__is_the_plan(tmp_path: Path) -> None:
     blocks = missing_blocks(designed.store, {}, retry_failed=False)
     found = calibrate(designed, blocks, seconds=0.0)
     assert found.factors == {}
-    assert "4 judged by the others" in str(found)
+    assert "4 estimated from the others" in str(found)
     assert found.costs(designed.store, blocks) == pytest.approx(block_costs(designed.store, blocks))
 
 

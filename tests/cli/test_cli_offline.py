@@ -101,7 +101,7 @@ REFUSED = [
     (("",), ("cannot be read as CSV",)),
     (("times.csv", "--jobs", "5"), ("--jobs 5 does nothing with file times.csv",)),
     (("times.csv", "--instances", "20"), ("--instances 20 does nothing",)),
-    (("times.csv", "--out", "times.csv"), ("times.csv: it is read from",)),
+    (("times.csv", "--out", "times.csv"), ("times.csv: it is an input",)),
     (("broken.csv",), ("broken.csv, line 2, column 3: 3 processors take 9 s",)),
     (("--algorithm", "shelfs"), ("'shelfs'", "did you mean 'shelves'?", "smith")),
     (("--model", "amdal"), ("'amdal'", "did you mean 'amdahl'?")),
@@ -114,7 +114,7 @@ REFUSED = [
     (("--shuffles", "-1"), ("shuffles=-1", "at least 0")),
     (("--precision", "-1"), ("precision=-1.0", "finite number from 0")),
     (("--out", "no/plans.csv"), ("there is no folder no",)),
-    (("--json", "--out", "-"), ("--json and --out - both want standard output",)),
+    (("--json", "--out", "-"), ("--json and --out - both write to standard output",)),
     (("--seed", "1", "--seed", "2"), ("--seed is given 2 times",)),
 ]
 """Words of `farm offline`, and what their refusal names."""

@@ -175,8 +175,11 @@ def test_bands_that_cannot_be_are_refused(said: Said, stores: Path) -> None:
         ),
         (("--trace", "KTH"), ["unknown trace 'KTH'"]),
         (("--metric", "wiat"), ["did you mean 'wait'?"]),
-        (("--json", "--csv", "-"), ["--json and --csv - both want standard output: give one"]),
-        (("--json", "--plot", "-"), ["--json and --plot - both want standard output: give one"]),
+        (("--json", "--csv", "-"), ["--json and --csv - both write to standard output: give one"]),
+        (
+            ("--json", "--plot", "-"),
+            ["--json and --plot - both write to standard output: give one"],
+        ),
     ]
     assert unlike(rows, lambda words: said("bands", str(stores / "mine.farm"), *words)) == []
 

@@ -110,7 +110,7 @@ def test_an_order_of_a_package_that_raises_is_one_sentence(
     for order in ("old", "order_that_raises:oldest"):
         text = said("simulate", "a.swf", "--policy", f"{order}+easy", "--quiet")
         assert "order_that_raises.py, line 4, in oldest raised KeyError: 'no such" in text
-        assert text.endswith("; mend it there")
+        assert text.endswith("; correct it there")
 
 
 @pytest.mark.parametrize("more", [(), ("--all",)])

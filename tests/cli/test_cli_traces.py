@@ -178,6 +178,21 @@ def test_jobs_put_on_nodes_are_written_as_a_log(tmp_path: Path, said: Said) -> N
     assert unlike(rows, lambda given: said(*words, *given)) == []
 
 
+def test_jobs_of_a_pool_are_written_for_other_programs(tmp_path: Path, said: Said) -> None:
+    """As SWF and as Batsim's workload, by the suffix."""
+    (tmp_path / "own.swf").write_text(LOG)
+    (tmp_path / "c.toml").write_text(
+        'name = "c"\npolicies = ["fcfs+easy"]\n[[traces]]\nfile = "own.swf"\njobs = 9\n'
+    )
+    words = ("traces", "write", str(tmp_path / "c.toml"), "own", "--out")
+    for name in ("nine.swf.gz", "nine.json"):
+        farm(*words, tmp_path / name)
+        again = read_log(tmp_path / name)
+        assert again.digest() == read_log(tmp_path / "own.swf", jobs=9).digest()
+    rows = [("nine.csv", [".swf or .json, also with .gz"]), ("own.swf", ["would be lost"])]
+    assert unlike(rows, lambda name: said(*words, tmp_path / name)) == []
+
+
 def test_a_machine_replaces_nothing_else(tmp_path: Path, said: Said) -> None:
     """Neither the campaign it is written from, nor the machine that is read, nor any other file."""
     (tmp_path / "own.swf").write_text(LOG)
@@ -191,15 +206,15 @@ def test_a_machine_replaces_nothing_else(tmp_path: Path, said: Said) -> None:
     farm(*words, "own", "--out", tmp_path / "site.csv")
     (tmp_path / "other.toml").write_text("name = 'other'\n")
     rows = [
-        ((*words, "own", "--out", "c.csv"), ["it is read from, and would be lost"]),
-        ((*words, "site", "--out", "site.csv.gz"), ["it is read from, and would be lost"]),
+        ((*words, "own", "--out", "c.csv"), ["it is an input, and would be lost"]),
+        ((*words, "site", "--out", "site.csv.gz"), ["it is an input, and would be lost"]),
         (
             (*words, "own", "--out", "other.csv"),
-            ["would replace ", "other.toml, which is something else"],
+            ["would replace ", "other.toml, another file"],
         ),
         (
             ("simulate", "site.csv", "--policy", "fcfs+demt", "--quiet", "--out", "other.csv"),
-            ["which is something else"],
+            ["another file; give"],
         ),
     ]
     assert unlike(rows, lambda given: said(*given)) == []

@@ -120,6 +120,6 @@ def test_bad_tables_are_refused(campus: Path, said: Said) -> None:
     assert "--out shared.swf: jobs on clusters are a CSV file with the machine" in refused
     campus.with_name("mine.toml").write_text("name = 'c'\n")
     refused = said("simulate", str(campus), "--policy", POLICY, "--out", "mine.csv")
-    assert "the machine would replace mine.toml, which is something else" in refused
+    assert "the machine would replace mine.toml, another file" in refused
     refused = said("simulate", str(campus), "--policy", "fcfs+easy", "--processors", "64")
     assert "processors=64 is the size of a pool" in refused

@@ -70,7 +70,7 @@ def test_no_file_is_replaced(said: Said) -> None:
     """Neither a campaign nor the log."""
     Path("a.swf").write_text(LOG)
     Path("a.toml").write_text("kept = true")
-    assert "a.toml is there already; give another file with --out" in said("init", "a.swf")
+    assert "a.toml exists already; give another file with --out" in said("init", "a.swf")
     assert "it is read from" in said("init", "a.swf", "--out", "a.swf")
 
 

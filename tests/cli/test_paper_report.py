@@ -23,21 +23,24 @@ def test_all_that_is_missing_is_said_at_once(said: Said) -> None:
     """Orders, resamples and the log for the one; policies, fairness and loads for the other."""
     text = refused(said, report="saf-2019")
     assert text == (
-        "farm: report 'saf-2019' needs what the campaign lacks: a policy of order spf, such as "
+        "farm: the campaign does not meet the requirements of report 'saf-2019': "
+        "a policy of order spf, such as "
         "spf+easy; a policy of order sqf, such as sqf+easy; resamples = 4 or more, not 2; log = "
         "true"
     )
     nine = [f"{order}+{rule}" for order in SABIN[0] for rule in SABIN[1]]
     text = refused(said, report="sabin-2005", policies=nine[1:], resamples=0, log=True)
     assert text == (
-        "farm: report 'sabin-2005' needs what the campaign lacks: policies fcfs+aggressive; "
+        "farm: the campaign does not meet the requirements of report 'sabin-2005': "
+        "policies fcfs+aggressive; "
         "fairness strict, relaxed, resource; loads 0.8, 0.95"
     )
     assert "loads" not in refused(said, report="sabin-2005", policies=nine)
     four = [f"fcfs+{rule}" for rule in ("none", "aggressive", "easy", "planned")]
     text = refused(said, report="klusacek-2012", policies=four)
     assert text == (
-        "farm: report 'klusacek-2012' needs what the campaign lacks: policies "
+        "farm: the campaign does not meet the requirements of report 'klusacek-2012': "
+        "policies "
         "fair-share+aggressive, fcfs+tabu; fairness promise"
     )
 
@@ -46,4 +49,4 @@ def test_all_that_is_missing_is_said_at_once(said: Said) -> None:
 def test_it_is_refused_whoever_asks(said: Said, command: str) -> None:
     """A plan of what cannot be shown is no plan."""
     refused(said, report="saf-2019")
-    assert "report 'saf-2019' needs" in said(command, "c.toml")
+    assert "requirements of report 'saf-2019'" in said(command, "c.toml")

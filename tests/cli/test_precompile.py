@@ -26,7 +26,7 @@ def test_limits_and_plug_in_rules_are_warmed() -> None:
     """Their kernels are others than those of the same rules without limits."""
     policies = precompile.every_policy()
     limited = {policy.rule for policy in policies if policy.limits}
-    assert limited == {"none", "aggressive", "easy", "depth(2)", "conservative"}
+    assert limited == {"none", "aggressive", "easy", "depth(2)", "conservative", "slurm"}
     assert precompile.DECIDED in {policy.name for policy in policies}
 
 

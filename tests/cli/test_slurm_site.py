@@ -134,6 +134,40 @@ def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) ->
     assert "assoc_limit_stop" in said
 
 
+def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
+    """Each option is one of the policy, with its line; others of the schedulers are cautions."""
+    given = (
+        "bf_max_job_test=50,sched_interval=-1,bf_interval=60,bf_max_job_user=20,bf_window=2880,"
+        "bf_resolution=60,bf_max_job_start=9,bf_continue"
+    )
+    change(dump / "slurm.conf", "bf_max_job_test=50", given)
+    said = farm("site", dump, "--no-fit").stderr
+    assert "bf_max_job_start=9 (slurm.conf:4, bf_max_job_start)" in said
+    lines = (dump / "site.toml").read_text().splitlines()
+    assert 'bf_window = "2d"                      # slurm.conf:4, bf_window' in lines
+    tables = tomllib.loads("\n".join(lines))
+    assert tables["scheduler"] == {
+        "rule": "slurm",
+        "sched_interval": "off",
+        "bf_interval": "1m",
+        "bf_max_job_test": "50",
+        "bf_max_job_user": "20",
+        "bf_window": "2d",
+    }
+    policy = Campaign.from_toml(dump / "campaign.toml").policies[0]
+    options = "sched_interval=off,bf_interval=1m,bf_max_job_test=50,bf_max_job_user=20,bf_window=2d"
+    assert policy.endswith(f"+slurm,{options}")
+    found = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert found.given == Policy.parse(f"fcfs+slurm,{options}").given
+
+
+def test_the_builtin_scheduler_has_no_cycles(dump: Path) -> None:
+    change(dump / "slurm.conf", "sched/backfill", "sched/builtin")
+    change(dump / "slurm.conf", "bf_max_job_test=50", "default_queue_depth=7,bf_interval=9")
+    policy = Policy.parse(read_site(dump).policy())
+    assert policy.given == {"default_queue_depth": "7", "bf_interval": "off"}
+
+
 def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
     """A limit that policies know is one of the policy and an axis, with its line."""
     change(dump / "qos.txt", "high|100|||||", "high|100||cpu=64,energy=9|4||")
@@ -302,6 +336,8 @@ REFUSED = [
     ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
     ("slurm.conf", "HalfLife=7-0", "HalfLife=²-0", "DecayHalfLife=²-0; give a time"),
     ("slurm.conf", "JobFactor=2", "JobFactor=²", "PriorityJobFactor=²; give a whole number"),
+    ("slurm.conf", "job_test=50", "job_test=50,bf_interval=x", "bf_interval='x'; give a time"),
+    ("slurm.conf", "job_test=50", "job_test=5,bf_max_job_user=6", "is above bf_max_job_test=5"),
     ("slurm.conf", "job_test=50", "job_test=²", "bf_max_job_test=²; give a whole number"),
 ]  # fmt: skip
 """A file, a text in it, what it becomes, and a part of the sentence that refuses the dump."""

@@ -50,7 +50,7 @@ def test_figures_of_every_kind(farm: Farm) -> None:
     done = farm("traces", "info", "bare.swf", "--plots", "bare")
     names = {path.name for path in Path("bare").iterdir()}
     assert names == {f"bare-{kind}.pdf" for kind in kinds if KINDS[kind].needs == JOBS}
-    assert "note: no gantt of bare, whose waits are not known" in done.stderr
+    assert "note: no gantt of bare, whose waits are unknown" in done.stderr
 
 
 def test_what_is_refused(said: Said) -> None:
@@ -59,7 +59,7 @@ def test_what_is_refused(said: Said) -> None:
     rows = [
         (("a.swf", "--json", "--latex", "-"), ["both write to standard output"]),
         (("a.swf", "--plots", "a.swf"), ["--plots a.swf: cannot be created"]),
-        (("a.swf", "other/a.swf"), ["logs a, a: two have one name; rename one"]),
-        (("a.swf", "--latex", "a.swf"), ["it is read from, and would be lost"]),
+        (("a.swf", "other/a.swf"), ["logs a, a: two have the same name; rename one"]),
+        (("a.swf", "--latex", "a.swf"), ["it is an input, and would be lost"]),
     ]
     assert unlike(rows, lambda words: said("traces", "info", *words)) == []

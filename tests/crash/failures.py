@@ -31,7 +31,7 @@ class Kept(Enum):
     ANY = "any number"
 
     def holds(self, kept: int, cells: int) -> bool:
-        """Tell whether so many cells of all are as many as there must be."""
+        """Return whether so many cells of all are as many as there must be."""
         match self:
             case Kept.NONE:
                 return kept == 0

@@ -185,7 +185,7 @@ def test_a_worker_that_cannot_write__is_set_aside(
     assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
     [sentence] = [text for text in said(tmp_path / "sick.farm") if "cannot use" in text]
     assert f":{sick.pid} cannot use " in sentence
-    assert sentence.endswith("(File too large); it is set aside, the others go on")
+    assert sentence.endswith("(File too large); it is quarantined, the others continue")
     assert_same_results(tmp_path / "sick.farm", undisturbed)
 
 
@@ -340,7 +340,9 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
     assert dask_executor._ended(completed, workers.note_suspension) == []
     assert told == []
     assert dask_executor._ended(completed, workers.note_suspension) == []
-    assert told == ["this machine stood still for 10 min 40 s; the run goes on if the cluster does"]
+    assert told == [
+        "this machine was suspended for 10 min 40 s; the run continues if the cluster does"
+    ]
     assert str(workers.lost()).startswith(
-        "the scheduler at tcp://h:1 was lost after this machine stood still for 10 min 40 s; "
+        "the scheduler at tcp://h:1 was lost after this machine was suspended for 10 min 40 s; "
     )

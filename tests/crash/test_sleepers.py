@@ -90,7 +90,7 @@ def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(
     assert counts(farm.run(FIVE, store)) == (5, 2, 3, 0)
     said = sleeper.wake()
     assert list(verify(store, Again(0))) == []
-    assert "the run that asked for this block has ended" in said
+    assert "the run of this block has ended" in said
     assert_same_by_label(store, made_store(FIVE))
     assert list(store.rglob("*.partial")) == []
 
@@ -105,9 +105,9 @@ def test_a_sleeper_that_has_its_turn__is_waited_for(
     """
     store = tmp_path / "s"
     monkeypatch.setattr(farm.store.lock, "PATIENCE", 0.2)
-    with pytest.raises(InputError, match="is still in the midst of writing a block, perhaps stop"):
+    with pytest.raises(InputError, match="is still writing a block, or suspended"):
         farm.run(FIVE, store)
-    assert "the run that asked for this block has ended" in sleeper.wake()
+    assert "the run of this block has ended" in sleeper.wake()
     assert counts(farm.run(FIVE, store)) == (5, 2, 3, 0)
     assert list(verify(store, Again(0))) == []
     assert_same_by_label(store, made_store(FIVE))

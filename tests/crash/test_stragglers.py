@@ -70,7 +70,7 @@ def test_a_worker_that_hangs__another_one_does_its_tasks(
     ended = farm.run(campaign, tmp_path / "s", client)
     assert (ended.done, ended.failed) == (campaign.cells, 0)
     pid = (tmp_path / "marker").read_text()
-    reported = [text for text in said(tmp_path / "s") if "second worker gets the task" in text]
+    reported = [text for text in said(tmp_path / "s") if "second worker gets a copy" in text]
     assert any(f":{pid} has had " in text for text in reported)
     # The one that hangs is this process by now: no cell is done again, and none by it.
     farm.run(campaign, tmp_path / "undisturbed")

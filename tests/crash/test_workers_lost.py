@@ -71,7 +71,7 @@ def none(there: Site) -> str:
 
 
 def back(there: Site) -> str:
-    return f"a worker of {there.address} is there; the run goes on"
+    return f"a worker of {there.address} has joined; the run continues"
 
 
 def assert_interrupted(run: Command, store: Path) -> None:

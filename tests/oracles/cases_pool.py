@@ -12,6 +12,7 @@ ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Searched plans"
 PREDICTED = "Predictions"
 
 PRIORITY, LIMITS = "Slurm's priority", "Slurm's limits"
+SCHEDULERS = "Slurm's schedulers"
 
 ANY_RULE = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 
@@ -732,6 +733,70 @@ def _limits() -> Iterator[Case]:
     yield case(name, "aggressive", "root.MaxSubmitJobs=2", [0, 10, 15, 3], *jobs)
 
 
+def _schedulers() -> Iterator[Case]:
+    """Slurm's main scheduler and its backfill cycles."""
+
+    def case(
+        name: str, options: str, starts: list[int], *jobs: tuple[int, ...], back: tuple[int, ...]
+    ) -> Case:
+        rows = [SiteJob(*job) for job in jobs]
+        return Case(name, f"fcfs+slurm{options}", 4, rows, starts, SCHEDULERS, [*back])
+
+    # The first has 3 of 4 until 100, until 120 in the map, the second needs all 4.
+    blocked = [(0, 100, 100, 3, 1), (1, 100, 100, 4, 2)]
+    short = (2, 20, 20, 1, 2)
+    name = "the main scheduler starts heads at events, a cycle what delays no reservation"
+    yield case(name, "", [0, 100, 30], *blocked, short, back=(2,))
+    name = "a cycle sees the arrivals of its instant"
+    yield case(name, "", [0, 100, 30], *blocked, (30, 20, 20, 1, 2), back=(2,))
+    name = "cycles follow each other at the interval"
+    found = case(name, ",bf_interval=10s", [0, 100, 20], *blocked, (12, 20, 20, 1, 2), back=(2,))
+    yield found
+    name = "without cycles, no job overtakes"
+    yield case(name, ",bf_interval=off", [0, 100, 200], *blocked, short, back=())
+    name = "without the main scheduler, cycles start all jobs"
+    off = ",sched_interval=off"
+    yield case(name, off, [30, 60], (0, 9, 9, 1, 1), (31, 9, 9, 1, 1), back=())
+    name = "a cycle tests so many jobs"
+    yield case(name, ",bf_max_job_test=1", [0, 100, 200], *blocked, short, back=())
+    name = "a cycle passes over a user's jobs after so many, without counting them"
+    options = ",bf_max_job_test=2,bf_max_job_user=1"
+    jobs = [*blocked, short, (3, 20, 20, 1, 3)]
+    yield case(name, options, [0, 100, 200, 30], *jobs, back=(3,))
+    name = "jobs of unknown users are never passed over"
+    unknown = [(0, 100, 100, 3, 1), (1, 100, 100, 4, -1), (2, 20, 20, 1, -1)]
+    yield case(name, ",bf_max_job_user=1", [0, 100, 30], *unknown, back=(2,))
+    # In its cycle at 30 the second starts at 120 in the map.
+    long = (2, 300, 300, 1, 2)
+    name = "a job that starts later than the window holds no reservation"
+    yield case(name, ",bf_window=89s", [0, 330, 30], *blocked, long, back=(2,))
+    yield case(name, ",bf_window=90s", [0, 100, 200], *blocked, long, back=())
+    name = "the map rounds ends up, so that a job may run past the end of another"
+    past = (2, 90, 90, 1, 2)
+    yield case(name, "", [0, 120, 30], *blocked, past, back=(2,))
+    yield case(name, ",bf_resolution=1s", [0, 100, 200], *blocked, past, back=())
+    name = "the main scheduler considers so many jobs at an event, and all at its ticks"
+    four = [(0, 100, 100, 1, 1)] * 4
+    one = ",default_queue_depth=1"
+    yield case(name, f"{one},bf_interval=off", [0, 60, 60, 60], *four, back=())
+    yield case(name, one, [0, 30, 30, 30], *four, back=())
+    name = "cycles take time by the number of tests, and the next begins an interval later"
+    jobs = [*blocked, (2, 5, 5, 1, 2), (11, 20, 20, 1, 3)]
+    yield case(name, ",bf_interval=10s", [0, 100, 10, 20], *jobs, back=(2, 3))
+    yield case(name, ",bf_interval=10s,bf_rate=1", [0, 100, 10, 22], *jobs, back=(2, 3))
+    name = "a cycle ends when its time is over"
+    options = ",bf_interval=10s,bf_rate=1,bf_max_time=1s"
+    yield case(name, options, [0, 100, 200], *blocked, short, back=())
+    name = "cycles without a job in the queue count on"
+    jobs = [(0, 5, 5, 4, 1), (100, 50, 50, 3, 1), (101, 50, 50, 2, 1), (102, 5, 5, 1, 1)]
+    yield case(name, "", [0, 100, 150, 120], *jobs, back=(3,))
+    name = "a held job is tested by neither scheduler"
+    jobs = [(0, 100, 100, 1, 1), (1, 10, 10, 1, 1), (2, 10, 10, 4, 2), (3, 20, 20, 1, 3)]
+    held = ",bf_max_job_test=2,limits=(root.MaxJobs=1)"
+    # At 30 the third is the head; at 100 the second is, and the third needs all processors.
+    yield case(name, held, [0, 100, 110, 30], *jobs, back=(3,))
+
+
 POOL = tuple(
     case
     for part in (
@@ -747,6 +812,7 @@ POOL = tuple(
         _shares,
         _priorities,
         _limits,
+        _schedulers,
         _predictions,
     )  # fmt: skip
     for case in part()

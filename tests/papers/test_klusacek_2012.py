@@ -259,7 +259,7 @@ def test_a_log_that_knows_no_user_has_no_curve(tree: xr.DataTree) -> None:
     values = measures(Numbers.of(both)).sel(trace="nobody")
     assert values[AREA].isnull().all()
     assert values["wait"].notnull().all()
-    with pytest.raises(StoreError, match="no log of the store knows its users: SDSC-SP2"):
+    with pytest.raises(StoreError, match="no log of the store has users: SDSC-SP2"):
         nuwt_cdf(Numbers.of(xr.DataTree.from_dict({"/": root, "/SDSC-SP2": other})))
 
 

@@ -130,7 +130,7 @@ def test_its_files_are_its_owners(mine: Path) -> None:
 def test_a_key_that_others_read_is_refused(tmp_path: Path) -> None:
     make(tmp_path / "open")
     (tmp_path / "open" / "key.pem").chmod(0o644)
-    with pytest.raises(ClusterError, match=r"key.pem: others may read it"):
+    with pytest.raises(ClusterError, match=r"key.pem: other users may read it"):
         found(tmp_path / "open")
 
 

@@ -115,7 +115,7 @@ def finish(worker: subprocess.Popen[str]) -> str:
 
 
 def has_open(pid: int, folder: Path) -> bool:
-    """Tell whether a process has a file below a folder open."""
+    """Return whether a process has a file below a folder open."""
     files = psutil.Process(pid).open_files()
     return any(Path(one.path).is_relative_to(folder) for one in files)
 

@@ -77,7 +77,7 @@ def test_where_nobody_answers(store: Path) -> None:
     assert end_leftovers(place_of(store)) == 0
     refused = farm_process(store.parent, "cancel", "s")
     assert refused.returncode == 2
-    assert "squeue cannot be asked about job 9 from this machine" in refused.stderr
+    assert "squeue cannot be queried about job 9 from this machine" in refused.stderr
 
 
 def test_store_that_is_still_to_come(store: Path, answering: Path) -> None:

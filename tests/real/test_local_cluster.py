@@ -66,7 +66,7 @@ def ignores_interrupts() -> bool:
 
 
 def holds_interrupt(pid: int | str, signals: str) -> bool:
-    """Tell whether a set of a process's signals, as /proc names it, holds SIGINT."""
+    """Return whether a set of a process's signals, as /proc names it, holds SIGINT."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     mask = next(line for line in lines if line.startswith(signals))
     return bool(int(mask.split()[1], 16) >> (signal.SIGINT - 1) & 1)

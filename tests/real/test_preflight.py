@@ -92,7 +92,7 @@ def test_another_version__is_named_and_set_aside(
     assert counts(command.out) == {"cells": CELLS, "before": 0, "done": CELLS, "failed": 0}
     [sentence] = said(tmp_path / "data" / "roll.farm")
     assert expected in sentence
-    assert sentence.endswith("; it is set aside, the others go on")
+    assert sentence.endswith("; it is quarantined, the others continue")
 
 
 def test_none_has_the_version__the_run_ends_in_a_sentence(there: Site, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_none_has_the_version__the_run_ends_in_a_sentence(there: Site, tmp_path:
     command = run(there, tmp_path, 1)
     assert command.process.returncode == 2
     [sentence] = [line for line in command.err.splitlines() if line.startswith("farm: ")]
-    assert "no worker can do anything: " in sentence
+    assert "no worker is usable: " in sentence
     assert "has numpy 1.26.0 instead of " in sentence
 
 

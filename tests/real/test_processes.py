@@ -47,7 +47,7 @@ CALLS = {
     "policies": ("policies", "first come, first served"),
     "metrics": ("metrics", "one value of each cell:"),
     "campaigns": ("campaigns", "quickstart"),
-    "clusters": ("clusters", "a process for each core of this machine"),
+    "clusters": ("clusters", "one process per core of this machine"),
     "certificates": ("certificates keys", "certificates: "),
     "traces": ("traces list", "KTH-SP2"),
     "warm": ("warm fcfs+none", "functions compiled in"),

@@ -50,7 +50,7 @@ def test_report_in_no_folder__is_refused(tmp_path: Path) -> None:
 
 
 def samples(dask_worker: Any) -> bool:
-    """Tell whether a worker's profiler runs."""
+    """Return whether a worker's profiler runs."""
     return "profile" in dask_worker.periodic_callbacks
 
 

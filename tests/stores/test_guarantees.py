@@ -79,8 +79,8 @@ def no_sync_of_folders(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("breaks", "named"),
     [
-        (copies, "a renamed file replaces another at once"),
-        (writes_into, "a replaced file is seen as another"),
+        (copies, "a rename replaces another file atomically"),
+        (writes_into, "a replaced file is distinguishable"),
         (numbers_anew, "an open file keeps its identity"),
         (locks_for_nothing, "a lock excludes other processes"),
         (no_locks, "a lock excludes other processes"),

@@ -186,7 +186,7 @@ def test_another_network_is_another_trace(site: Path, sound: Path, tmp_path: Pat
     for change in ({"links": 60_001}, {"links": 60_000, "computation": 0.5}):
         given = run_of(site).to_dict()
         given["traces"][0]["network"] = change
-        with pytest.raises(InputError, match="trace 'both' is not the one that the store was made"):
+        with pytest.raises(InputError, match="trace 'both' differs from the one of the store"):
             farm.run(Campaign.from_dict(given, site), store)
 
 

@@ -206,10 +206,10 @@ def test_questions_about_what_is_not_kept_are_refused(stores: dict[str, Path]) -
 @pytest.mark.parametrize("name", LESS)
 def test_another_answer_needs_another_store(stores: dict[str, Path], name: str) -> None:
     """Less would lose what is there; more would make shards larger than memory is for."""
-    sentence = f"made with keep = '{name}', and the campaign says 'jobs'; say keep = '{name}'"
+    sentence = f"made with keep = '{name}', but the campaign has 'jobs'; set keep = '{name}'"
     with pytest.raises(InputError, match=sentence):
         farm.run(CAMPAIGN, stores[name])
-    with pytest.raises(InputError, match=r"made with keep = 'jobs', and the campaign says"):
+    with pytest.raises(InputError, match=r"made with keep = 'jobs', but the campaign has"):
         farm.run(replace(CAMPAIGN, keep=name), stores["jobs"])
 
 

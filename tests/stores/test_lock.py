@@ -122,7 +122,7 @@ def test_the_process_that_holds_off_a_run_is_named(
 ) -> None:
     """Whoever has 200 workers cannot end the one that is stopped otherwise."""
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
-    refusal = r"perhaps stopped \({}\); let it go on, or end it"
+    refusal = r"or suspended \({}\); let it continue, or end it"
     here = f"process {os.getpid()} on {platform.node()}"
     with locked(tmp_path):
         (tmp_path / LOCK).rename(tmp_path / "of the first")

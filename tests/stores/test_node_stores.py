@@ -62,7 +62,7 @@ def test_the_time_of_day_is_kept(made_store: MadeStores, sound: Path, tmp_path: 
     assert replace(pool, epoch=5).digest() == pool.digest()
     write_oar(later, tmp_path / "nodes.csv")
     store = Path(shutil.copytree(sound, tmp_path / "store"))
-    with pytest.raises(InputError, match="trace 'nodes' is not the one that the store was made fr"):
+    with pytest.raises(InputError, match="trace 'nodes' differs from the one of the store"):
         farm.run(
             replace(KIND.campaign(made_store), traces=(Trace(file=str(tmp_path / "nodes.csv")),)),
             store,
@@ -227,7 +227,7 @@ def test_simulated_and_audited_from_the_command_line(site: Path, tmp_path: Path)
         assert ended.exit_code == 2
         assert f"--out {out}: jobs on nodes are a CSV file with the machine" in ended.stderr
     ended = farm_in(tmp_path, *given, "--out", str(site))
-    assert "it is read from, and would be lost" in ended.stderr
+    assert "it is an input, and would be lost" in ended.stderr
 
 
 def test_what_the_page_says_runs(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_parts_in_a_bucket__exclude_a_run_and_are_taken_over_when_dead(
     with place.shared("1-of-2") as one, place.shared("2-of-2") as other:
         place.check_fence(one)
         place.check_fence(other)
-        with pytest.raises(InUse, match=r"part 1/2 is in use by process \d+ on .* its lease still"):
+        with pytest.raises(InUse, match=r"part 1/2 is in use by process \d+ on .* of its lease"):
             place.locked().__enter__()
         with pytest.raises(InUse, match=r"part 2/2 is in use by process"):
             place.shared("2-of-2").__enter__()
@@ -252,7 +252,7 @@ def test_the_command__prints_its_part_and_what_is_left(
     Path("c.toml").write_text(CAMPAIGN.to_toml())
     first = run_farm("run", "c.toml", "--part", "1/2", "--quiet")
     assert first.stdout.startswith("part 1/2: ")
-    assert "0 failed; store parts.farm\nother blocks are missing or at work" in first.stdout
+    assert "0 failed; store parts.farm\nother blocks are missing or in progress" in first.stdout
     last = run_farm("run", "c.toml", "--part", "2/2", "--json")
     printed = json.loads(last.stdout)
     assert (printed["part"], printed["complete"], printed["failed"]) == ("2/2", True, 0)

@@ -30,7 +30,9 @@ def test_another_queue_is_refused_if_a_policy_reads_it(tmp_path: Path) -> None:
     log, store = tmp_path / "log.swf", tmp_path / "s.farm"
     run(campaign(write(log, 1), BY_QUEUE), store)
     write(log, 5)
-    with pytest.raises(InputError, match="its column 'queue', which a policy reads, is not that"):
+    with pytest.raises(
+        InputError, match="its column 'queue', which a policy reads, differs from that"
+    ):
         run(campaign(str(log), BY_QUEUE), store)
 
 

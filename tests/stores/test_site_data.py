@@ -40,7 +40,7 @@ def test_names_stay_out_of_a_store_unless_asked_for(site: Path, tmp_path: Path) 
     farm.run(campaign(site), store)
     assert not (store / "names").exists()
     assert b"physics" not in text_of(store)
-    with pytest.raises(InputError, match="no names of trace 'site'; ask for them with names"):
+    with pytest.raises(InputError, match="no names of trace 'site'; request them with names"):
         farm.names_of(store, "site")
 
     chosen = campaign(site, names=True, select={"groups": ["chem"]})

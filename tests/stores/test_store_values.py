@@ -118,10 +118,10 @@ def test_ends_left_out_are_a_setting_of_the_store(tmp_path: Path) -> None:
     assert int(group["week_jobs"].sum()) == int(root["counted"].squeeze()) == expected["counted"]
     assert int((group["wait"] >= 0).sum()) == int(root["jobs"].squeeze()) == 200
     assert (root.attrs["warmup"], root.attrs["cooldown"]) == (0.1, True)
-    with pytest.raises(InputError, match=r"made with warmup = 0\.1, and the campaign says 0"):
+    with pytest.raises(InputError, match=r"made with warmup = 0\.1, but the campaign has 0"):
         farm.run(replace(plain, cooldown=True), tmp_path / "cut")
     farm.run(plain, tmp_path / "whole")
-    with pytest.raises(InputError, match="made with cooldown = 0, and the campaign says True"):
+    with pytest.raises(InputError, match="made with cooldown = 0, but the campaign has True"):
         farm.run(replace(plain, cooldown=True), tmp_path / "whole")
 
 

@@ -82,7 +82,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
-    """Tell whether an argument names this path, something inside it, or a folder around it."""
+    """Return whether an argument names this path, something inside it, or a folder around it."""
     here = config.invocation_params.dir
     named = {(here / argument.partition("::")[0]).resolve() for argument in config.args}
     named -= {PACKAGE, *(ROOT / package for package in PACKAGES)}

@@ -47,11 +47,11 @@ def tier_of(path: Path) -> str | None:
 
 
 def is_default(path: Path) -> bool:
-    """Tell whether a default run collects a file or folder."""
+    """Return whether a default run collects a file or folder."""
     tier = tier_of(path)
     return tier is None or (TIERS[tier].default and EXHAUSTIVE not in path.parts)
 
 
 def is_rest(path: Path) -> bool:
-    """Tell whether a default run leaves out a file, or something inside a folder."""
+    """Return whether a default run leaves out a file, or something inside a folder."""
     return not is_default(path) or any(path.glob(f"**/{EXHAUSTIVE}"))

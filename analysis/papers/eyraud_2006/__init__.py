@@ -1,1 +1,1 @@
-"""What Eyraud 2006 shows of shelves on OAR's nodes, from a store."""
+"""Results of Eyraud 2006 on shelves on OAR's nodes, from a store."""

@@ -1,4 +1,4 @@
-"""By how much jobs start earlier than under FCFS: table 1 of Eyraud 2006, and more."""
+"""Differences of start times from FCFS: table 1 of Eyraud 2006, and more."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ the same instant under both, earlier, and later."""
 
 SEARCHES = ("selections", "given_up")
 """Numbers in a store's summary: selections of jobs for a shelf, and how many of them were greedy
-because the exact search gave up."""
+because the exact search exceeded its limit."""
 
 REQUESTS = {"with_properties": "properties", "in_advance": "reserved"}
 """Numbers of jobs that request a set of nodes, or their start, by the array with the request."""
@@ -61,9 +61,9 @@ MEASURES = {
 
 
 def differences(of: Numbers, trace: str) -> xr.DataArray:
-    """Return by how many hours each job starts earlier under each other policy than under FCFS.
+    """Return the hours by which each job starts earlier under each policy than under FCFS.
 
-    On (resample, load, policy, job); NaN for a job that either refused, and for padding.
+    On (resample, load, policy, job); NaN for a job that one of the two refused, and for padding.
     """
     start = open_trace(of.tree, trace)["start"].load()
     check_known(FCFS, "policy", start["policy"].values.tolist())

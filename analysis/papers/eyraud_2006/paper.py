@@ -40,7 +40,7 @@ COLORS = (
     *(charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE),
     *(charts.ORANGE, charts.SKY, charts.GREY),
 )
-"""Of policies and logs."""
+"""Colours of policies and logs."""
 
 SHOWN = ("mean_of_all", "share_identical")
 """Measures in the figure of samples."""
@@ -80,7 +80,7 @@ def bands_chart(found: Mapping[str, xr.Dataset], title: str) -> Figure:
 
 
 def shares_chart(table: pd.DataFrame, title: str) -> Figure:
-    """Draw the mean differences under the shelves against either share, the other at its least."""
+    """Draw the mean differences under the shelves against each share, the other at its lowest."""
     rows = table.reset_index()
     rows = rows[rows["policy"] == DEMT]
     lines = {

@@ -1,1 +1,1 @@
-"""What Jones and Ligon 2005 show of clusters that share jobs, from a store."""
+"""Results of Jones and Ligon 2005 on clusters that share jobs, from a store."""

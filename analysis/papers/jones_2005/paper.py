@@ -62,7 +62,7 @@ COLORS = {
     "ICS+B on G": charts.GREEN,
     CONTROL: charts.PURPLE,
 }
-"""Of the lines."""
+"""Colours of the lines."""
 
 GROUPS = {GRID: charts.GREEN, OTHERS: charts.ORANGE, FIXED: charts.BLUE}
 """Colours of groups of jobs, those of ICS+B in `COLORS`."""
@@ -77,7 +77,7 @@ COLUMNS = 2
 """Panels side by side."""
 
 LEGEND_COLUMNS = 3
-"""Policies side by side in a legend: more of those with options do not fit into the width."""
+"""Columns of policies in a legend: more with options do not fit into the width."""
 
 TURNAROUND = "Mean turnaround, h"
 
@@ -228,7 +228,7 @@ def _span(found: xr.Dataset) -> str:
 
 
 def _draw_participants(of: Numbers) -> dict[str, Figure]:
-    """Draw for each trace that is not of the model how its participants fare against isolation."""
+    """Draw, for each trace that is not of the model, its participants relative to isolation."""
     drawn = {}
     for name in of.traces:
         if name not in of.once(settings).index:

@@ -1,4 +1,4 @@
-"""Names of Jones and Ligon, who print no tables: schedulers, groups of jobs, lines and figures.
+"""Names in Jones and Ligon, a paper without tables: schedulers, groups, lines and figures.
 
 W. M. Jones and W. B. Ligon, Ensuring fairness among participating clusters during multi-site
 parallel job scheduling, 2005, sections 4 and 5.

@@ -18,7 +18,7 @@ from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import PER_WEEK
 
 MODEL = "participants"
-"""The model whose traces have rates; a parameter that a trace leaves out is at its default."""
+"""The model whose traces have rates; a parameter missing in a trace has its default."""
 
 NODES = 100
 """Rates are given for this many nodes, the size of all clusters in the first figure."""
@@ -136,7 +136,7 @@ def _even(row: pd.Series) -> bool:
 
 
 def sweeps(traces: pd.DataFrame) -> Iterator[Sweep]:
-    """Yield each set of traces that differ in one parameter alone.
+    """Yield each set of traces that differ in a single parameter.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def value_text(parameter: str, value: Any) -> str:
 
 
 def panel_title(row: pd.Series, base: pd.Series, without: str = "") -> str:
-    """Return the rate of a panel's traces, and what else they set otherwise than `base`.
+    """Return the rate of a panel's traces, and their other differences from `base`.
 
     Examples
     --------

@@ -48,7 +48,7 @@ from schedfarm.analysis.store import of_samples
 PERFORMANCE = ("wait", "response", "bounded_slowdown")
 
 FAIRNESS = ("nuwt_mean", SD, AREA)
-"""The paper says of the last that a curve is steeper."""
+"""For the last, the paper states that a curve is steeper."""
 
 OTHER = "other"
 """Level of the other algorithm in an index of cells."""
@@ -71,7 +71,7 @@ def _ratios(
 ) -> Iterator[Claim]:
     """Yield a claim for each measure on `one` algorithm over each of the others.
 
-    With `trace` it is on this log alone.
+    With `trace`, it is restricted to this log.
     """
     label = f"{one} / {', '.join(others)}" + (f" on {trace}" if trace else "")
     policies = (one, *others)
@@ -89,7 +89,7 @@ def _ratios(
 def conclusions(search: str = TABU) -> tuple[Claim, ...]:
     """Return the paper's conclusions, with a variant of its search in place of TS.
 
-    The `where` of a conclusion on one log is that log.
+    A conclusion on one log has that log as its `where`.
     """
     return (
         *_ratios(

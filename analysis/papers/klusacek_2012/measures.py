@@ -36,7 +36,7 @@ SEARCHES = {"fcfs+tabu": TABU, "fcfs+tabu,weights=1:1:1:0": WITHOUT_F}
 """Policies that search a plan; a store may have several seeds of each."""
 
 SEED = "seed="
-"""Start of the option of a policy with the seed of its draws; by default that is 0."""
+"""Prefix of the policy option with the seed of its draws, by default 0."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
@@ -132,22 +132,22 @@ def nuwt_cdf(of: Numbers) -> xr.DataArray:
     """Return the share of users whose normalised wait time is at most nuwt (figure 2).
 
     On (trace, resample, load, algorithm, nuwt), nuwt from 0 to `MOST`; NaN where a cell is not
-    done or its log knows no user.
+    done or its log has no users.
     """
     return _of_users(of, _shares).transpose("trace", "resample", "load", "algorithm", "nuwt")
 
 
 def user_groups(of: Numbers) -> dict[str, xr.Dataset]:
-    """Return the arrays of each trace whose log knows its users; without one, raise StoreError."""
+    """Return the arrays of each trace whose log has users; without one, raise StoreError."""
     groups = {trace: open_trace(of.tree, trace) for trace in of.traces}
     found = {trace: group for trace, group in groups.items() if "user_nuwt" in group}
     if not found:
-        raise StoreError(f"no log of the store knows its users: {', '.join(of.traces)}")
+        raise StoreError(f"no log of the store has users: {', '.join(of.traces)}")
     return found
 
 
 def compared(users: xr.Dataset) -> xr.DataArray:
-    """Return the normalised wait times of a trace's users, NaN of those that are left out."""
+    """Return the normalised wait times of a trace's users, NaN for those left out."""
     return users["user_nuwt"].where(users["user_jobs"] >= LEAST_JOBS)
 
 
@@ -223,11 +223,11 @@ DELAYS = ("promised", "late", "late_share", "mean_delay", "median_late", "p90_la
 
 
 def delays(of: Numbers) -> pd.DataFrame:
-    """Return how many jobs of the logs start later than promised, and by how much, s.
+    """Return the number of jobs of the logs that start later than promised, and their delays, s.
 
     This is the caveat of section 6: "the optimization technique can delay particular jobs with
     respect to their initial reservations". The mean is over all jobs with a promise; median, 90th
-    percentile and most are over the late ones, NaN where none is.
+    percentile and most are over the late ones, NaN without any.
     """
     rows = {}
     for trace in of.traces:

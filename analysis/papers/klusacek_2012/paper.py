@@ -66,7 +66,7 @@ COLUMNS = 3
 """Panels side by side, as in the paper."""
 
 OFF_SCALE = "; FCFS is off the scale"
-"""Note on a figure that leaves it out, as the paper does."""
+"""Note on a figure that omits FCFS, as in the paper."""
 
 _OF_USERS = f"Normalised user wait time, {MEASURES[SD].units}"
 
@@ -123,7 +123,7 @@ def users_chart(shown: Shown, title: str) -> Figure:
 def cdf_chart(shown: Shown, title: str) -> Figure:
     """Draw the distribution functions of users' normalised wait times (figure 2)."""
     percent = 100 * shown["share"]
-    with _panels(percent, title, "Users who have at most so much, %") as (figure, cells):
+    with _panels(percent, title, "Users with at most this value, %") as (figure, cells):
         colors = {name: COLORS[name] for name in percent["algorithm"].values.tolist()}
         for axes, here in cells:
             for name, color in colors.items():

@@ -1,4 +1,4 @@
-"""Names of Klusacek and Rudova, who print no tables: their algorithms, and where their curves end.
+"""Names in Klusacek and Rudova, a paper without tables: algorithms, and the end of its curves.
 
 D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling, JSSPP
 2012, sections 5.1 and 5.2.
@@ -25,4 +25,4 @@ PROMISING = (CONS, TABU)
 """Algorithms that promise each job a start at its arrival."""
 
 MOST = 10.0
-"""Where the CDFs end, 1 / processor."""
+"""End of the CDFs, 1 / processor."""

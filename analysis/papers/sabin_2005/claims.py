@@ -1,7 +1,7 @@
 """Conclusions of Sabin and Sadayappan (JSSPP 2005, section 5) as ratios, counted cell by cell.
 
-A cell is a trace at a load under an order, where rules are compared, or under a rule, where orders
-are. Its ratio says how many times as unfair one is as the other.
+A cell is a trace at a load under an order if rules are compared, or under a rule if orders are. Its
+ratio is the unfairness of the one divided by that of the other.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from schedfarm.analysis.papers.sabin_2005.unfairness import (
 )
 
 ALL_JOBS, WIDE = "all", "> 128"
-"""Jobs that a mean is over: all, or those of the widest class of Table 1."""
+"""Jobs included in a mean: all, or those of the widest class of Table 1."""
 
 _NONE, _AGGRESSIVE, _CONSERVATIVE = RULES.values()
 
 READINGS = (_CONSERVATIVE, REPLANNING)
-"""Rules that conservative backfilling may mean: the paper's, and our second reading."""
+"""Readings of conservative backfilling: the paper's rule, and our second one."""
 
 Means: TypeAlias = dict[tuple[str, str], xr.DataArray]
-"""Mean unfairness on (trace, load, order, rule), by kind and by the jobs that it is over."""
+"""Mean unfairness on (trace, load, order, rule), by kind and by the jobs included."""
 
 
 def _ratio(
@@ -54,9 +54,9 @@ def _ratio(
     under: str = EVERY,
     against: str = "",
 ) -> Claim:
-    """Claim where the unfairness under `one` rule or order lies as a multiple of `other`.
+    """Claim a range for the unfairness under `one` rule or order as a multiple of `other`.
 
-    With `against`, another kind of fairness, it is the ratio of the ratios under both kinds.
+    With `against`, another kind of fairness, the number is the ratio of the ratios of both kinds.
     """
     parts = [f"{one} / {other}"]
     parts += [f"{jobs} processors"] if jobs != ALL_JOBS else []

@@ -1,7 +1,7 @@
 """Rows of the report on Sabin and Sadayappan, JSSPP 2005: their figures and tables, and samples.
 
 The paper's subsets show no consistent difference between LXF and FCFS, nor between aggressive and
-conservative backfilling. Samples of the whole logs say more, and how far they differ.
+conservative backfilling. Samples of the whole logs show more, and their own spread.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ COLORS = {
     "conservative": charts.GREEN,
     REPLANNING: charts.PURPLE,
 }
-"""Colours of the rules that are drawn. Without backfilling SJF is up to 4.5 times as unfair as
-under any other rule, which would flatten the other bars."""
+"""Colours of the drawn rules. Without backfilling, SJF is up to 4.5 times as unfair as under any
+other rule, which would flatten the other bars."""
 
 APART = 0.24
-"""Distance of the kinds of one comparison, of 1 between comparisons."""
+"""Distance between the kinds of one comparison; the distance between comparisons is 1."""
 
 CELL = ["trace", "load", "order", "rule"]
 
@@ -69,7 +69,7 @@ CELL = ["trace", "load", "order", "rule"]
 class Figure(NamedTuple):
     """A row of `FIGURES`: title, kind of fairness, and whether bars are grouped by width.
 
-    By width they are of FCFS alone, otherwise a group is an order.
+    Bars by width show FCFS only; otherwise each group is an order.
     """
 
     title: str
@@ -149,7 +149,7 @@ def bar_chart(found: xr.Dataset, kind: str, title: str) -> Drawing:
 
 
 def _load(label: str) -> str:
-    """Return a load as it stands in a title.
+    """Return a load as written in a title.
 
     Examples
     --------
@@ -207,9 +207,9 @@ def comparisons(rules: Iterable[str]) -> list[Comparison]:
 
 
 def ratios(of: Numbers) -> pd.DataFrame:
-    """Return how many times as unfair the first of each pair is as the second, sample by sample.
+    """Return the unfairness of the first of each pair divided by that of the second, by sample.
 
-    ``above_1`` counts the samples in which the first is the more unfair.
+    ``above_1`` counts the samples in which the first is more unfair.
     """
     parts = {}
     for kind in KINDS:

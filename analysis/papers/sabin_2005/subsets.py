@@ -59,7 +59,7 @@ def table_2(of: Numbers) -> pd.DataFrame:
 def rank_correlations(of: Numbers, kinds: Iterable[str] = READINGS) -> pd.DataFrame:
     """Return Spearman's correlation of each subset of the jobs with all of them, by trace and kind.
 
-    NaN where all simulations are alike.
+    NaN if all simulations are equal.
     """
     columns = {}
     for trace in of.traces:
@@ -79,7 +79,7 @@ def _correlations(unfair: Float64) -> list[float]:
     ranks = pd.DataFrame(means).rank(axis=1).to_numpy()
     off = ranks - ranks.mean(axis=1, keepdims=True)
     scale = np.sqrt((off * off).sum(axis=1))
-    # Simulations that are all alike have no ranks.
+    # Equal simulations have no ranks.
     with np.errstate(invalid="ignore"):
         found: list[float] = (off[1:] @ off[0] / (scale[1:] * scale[0])).tolist()
     return found

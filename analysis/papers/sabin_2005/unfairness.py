@@ -1,4 +1,4 @@
-"""Unfairness of Sabin and Sadayappan (JSSPP 2005) from a store: of all jobs, by width, of each."""
+"""Unfairness of Sabin and Sadayappan (JSSPP 2005) from a store: of all jobs, by width, per job."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Fairness(NamedTuple):
     """Arrays with the start or the resources that the job got."""
 
     unfairness: Callable[..., Any]
-    """Returns by how much each job got less than it was due, from the arrays `due` and `got`."""
+    """Returns each job's deficit, from the arrays `due` and `got`."""
 
     units: str
     marker: str
@@ -91,8 +91,8 @@ since D sums to 0, so a summary need not have it."""
 def by_paper(values: xr.DataArray) -> xr.DataArray:
     """Split policy into order and rule under the paper's names, then those of `OWN_RULES`.
 
-    An own rule is included if it is there under every order; one of the paper's nine policies that
-    is missing raises StoreError.
+    An own rule is included if it is present under every order; a missing one of the paper's nine
+    policies raises StoreError.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def job_unfairness(of: Numbers, trace: str, kind: str) -> xr.DataArray:
     data = of_log(data[sorted({row.due, *row.got, "start", "procs"})]).load()
     due = data[row.due]
     unfair = xr.apply_ufunc(row.unfairness, due, *(data[name] for name in row.got))
-    # A job is there under every load and policy, or the cell is not done and has no mean.
+    # A job is present under every load and policy, unless the cell is not done and has no mean.
     done = unfair.where((data["start"] >= 0) & (due >= 0)).astype(np.float64)
     jobs: xr.DataArray = done.isel(job=np.flatnonzero((data["procs"] > 0).any("load")))
     return by_paper(jobs).assign_attrs(kind=kind, units=row.stated_units(due))

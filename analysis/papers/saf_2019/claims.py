@@ -42,21 +42,21 @@ HASTE = ("bounded_slowdown_premature", "bounded_slowdown_standard")
 """Slowdowns of the premature jobs and of the others."""
 
 METRICS = (*OBJECTIVES, *CLASSES, *HASTE, "backfilled")
-"""Metrics that the claims are about."""
+"""Metrics of the claims."""
 
 CLOSE = 1.1
-"""Factor up to which a number is close to the smallest; the paper gives none."""
+"""Largest factor between a number and the smallest that counts as close; ours, not the paper's."""
 
 Frames = Mapping[str, pd.DataFrame]
-"""By metric, a column for each policy, indexed by trace and perhaps resample."""
+"""Frames by metric: a column for each policy, indexed by trace and perhaps resample."""
 
 
 def claims(of: Study) -> pd.DataFrame:
-    """Count where each of the paper's conclusions about all logs holds.
+    """Count the logs and samples for which each of the paper's conclusions about all logs holds.
 
-    ``logs`` counts the logs where it holds for the means over the samples, ``but`` names the
+    ``logs`` counts the logs for which it holds with the means over the samples, ``but`` names the
     others; ``itself`` and ``but_itself`` are the same for the logs themselves. A column for each
-    log counts its samples where it holds, of ``samples``.
+    log counts its samples for which it holds, of ``samples``.
     """
     parts = in_part(CLAIMS, _frames(of.samples))
     means = in_part(CLAIMS, _frames(of.samples.mean("resample")))
@@ -167,7 +167,7 @@ CLAIMS = (*_of_metrics(), *_of_classes(), *_of_estimates_and_backfilling())
 
 
 def headline(of: Study) -> pd.DataFrame:
-    """Return the numbers of the paper's text: ours, the policy and log that have it, the paper's.
+    """Return the numbers of the paper's text: ours, with its policy and log, and the paper's.
 
     ``of_samples`` are the ranks of the samples behind our number: the paper's own gains leave out
     the best and the worst.
@@ -195,7 +195,7 @@ UNPAIRED_GAIN = "gain of the means over the samples in the band"
 """The paper's own gains."""
 
 PAIRED, UNPAIRED = ("", "paired by sample"), ("_unpaired", "unpaired")
-"""End of the name of a claim, and how it compares: the mean of each sample's own gain, or the gain
+"""Suffix of the name of a claim, and its meaning: the mean of each sample's own gain, or the gain
 of the means over the samples, as in the paper."""
 
 

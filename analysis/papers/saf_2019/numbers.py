@@ -26,7 +26,7 @@ from schedfarm.analysis.papers.tables import STANDING, band_table
 from schedfarm.analysis.store import LOG, named_values, of_log, of_samples, open_trace
 
 BASELINE, *OTHERS = POLICIES
-"""The policy that the others are to replace, and the others."""
+"""The baseline policy, and the policies that may replace it."""
 
 PUBLISHED = Trimmed()
 """The paper's band, whose middle is the mean of the samples in it (section V-A)."""
@@ -169,7 +169,7 @@ def table_4(of: Study) -> pd.DataFrame:
     """
     samples = of.samples
     early, jobs = samples["premature"], samples["counted"]
-    # A sample without such jobs has no mean, and adds nothing.
+    # A sample without such jobs has no mean, and does not count.
     above = (samples["bounded_slowdown_premature"].fillna(0) * early).sum("resample")
     below = (samples["bounded_slowdown_standard"].fillna(0) * (jobs - early)).sum("resample")
     frame = band_table(
@@ -238,9 +238,9 @@ def weekly_means(of: Study) -> pd.DataFrame:
 def relative_gains(of: Study) -> pd.DataFrame:
     """Return the gain of each policy over FCFS in percent, paired by sample and as in the paper.
 
-    A sample's gain is 1 - policy / FCFS in the same sample, so that what both owe to the sample
-    cancels; ``better`` counts the samples that gain. The paper compares means of the samples in
-    the band of each policy on its own (``unpaired``, section V-A), which may be other samples.
+    A sample's gain is 1 - policy / FCFS in the same sample, which cancels the influence of the
+    sample on both; ``better`` counts the samples that gain. The paper compares means of the samples
+    in the band of each policy (``unpaired``, section V-A), which may be different samples.
     """
     parts = {metric: _gains(of.cells[metric]) for metric in OBJECTIVES}
     return pd.concat(parts, names=["metric"])

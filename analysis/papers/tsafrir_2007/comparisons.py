@@ -1,7 +1,7 @@
-"""The paper's schedulers, and what each of its ideas changes, over paired samples.
+"""The paper's schedulers, and the effect of each of its ideas over paired samples.
 
-A comparison is of two schedulers that differ in one idea, or of EASY++ with EASY. Its number is the
-ratio of a measure under the one to that under the other on the same sample or log.
+A comparison is between two schedulers that differ in one idea, or between EASY++ and EASY. Its
+number is the ratio of a measure under the first to that under the second on the same sample or log.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LEVEL = 0.95
 
 
 class Comparison(NamedTuple):
-    """The question, and the schedulers whose ratio answers it."""
+    """A question, and the schedulers whose ratio answers it."""
 
     question: str
     one: str
@@ -113,7 +113,7 @@ def _ratio(values: xr.DataArray, one: str, other: str) -> xr.DataArray:
 
 
 CLAIMS = _claims()
-"""Conclusions of the paper's abstract, in its words."""
+"""Conclusions of the paper's abstract, quoted."""
 
 
 def measured(of: Numbers) -> xr.Dataset:

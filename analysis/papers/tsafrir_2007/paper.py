@@ -1,7 +1,7 @@
 """Rows of the report on Tsafrir, Etsion and Feitelson 2007: tables of logs and of paired samples.
 
-The full text of the paper was not at hand: the conclusions are those of its abstract, and there are
-no printed numbers next to ours.
+The full text of the paper was not available: the conclusions are those of its abstract, and our
+numbers have no printed counterparts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHOWN = ("wait", "bounded_slowdown")
 """Measures of the figure."""
 
 COLORS = (charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE)
-"""Of traces, in turn."""
+"""Colours of traces, used cyclically."""
 
 
 def _parts_of_logs(of: Numbers) -> pd.DataFrame:

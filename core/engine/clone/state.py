@@ -106,7 +106,7 @@ def turn_alone(
 
 @verb
 def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
-    """Tell whether the clone for job j is made at its arrival, rather than before the next arrival.
+    """Return whether the clone for job j is made at its arrival, not before the next arrival.
 
     Invariant: with strict fair starts in order of arrival, the schedule itself is the clone of job
     j until the next arrival, unless other jobs arrive after it at the same instant and share its
@@ -117,7 +117,7 @@ def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
 
 @verb
 def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Tell whether an arrival is next, and the latest job waits and has no clone yet."""
+    """Return whether an arrival is next, and the latest job waits and has no clone yet."""
     j = arrived - 1
     if j < 0 or jobs.start[j] >= 0 or fst[j] >= 0 or not fair.wanted[j]:
         return False
@@ -126,7 +126,7 @@ def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Tell whether the last job wanted, and with it every one, has started or had its clone.
+    """Return whether the last job wanted, and with it every one, has started or had its clone.
 
     Or whether the simulation is cancelled.
     """
@@ -144,7 +144,7 @@ def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
 
 @verb
 def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
-    """Tell whether a fair start of job j is unknown and may differ from the schedule.
+    """Return whether a fair start of job j is unknown and may differ from the schedule.
 
     Called when job j or a later one has just started; `head` is the first waiting job.
 

@@ -7,9 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, routine, verb
-from schedfarm.core.engine.lanes import room
-from schedfarm.core.engine.profile import HEAD, TAIL, Profile, advance, earliest_fit, lift, reserve
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import WORD, copy_from, room
+from schedfarm.core.engine.profile import (
+    HEAD,
+    TAIL,
+    Profile,
+    advance,
+    change,
+    fit_before,
+    step_at,
+    step_from,
+)
 
 
 class Clusters(NamedTuple):
@@ -51,37 +60,47 @@ def advance_all(clusters: Clusters, now: int) -> None:
         advance(profile_of(clusters, c), now)
 
 
-@routine
-def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tuple[int, int]:
-    """Return the first instant, s, at which a job could start, and its cluster; ties by order."""
-    best, place = NEVER, -1
+@verb
+def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tuple[int, int, int]:
+    """Return the first instant, s, at which a job could start, its cluster, and the step there.
+
+    Of clusters where that is as early, the first.
+    """
+    best, place, found = NEVER, -1, 0
     for c in range(clusters.size.size):
         if need <= clusters.size[c]:
-            t = earliest_fit(profile_of(clusters, c), need, length, now)
+            profile = profile_of(clusters, c)
+            step = step_from(profile, profile.mark[HEAD], now)
+            t, step = fit_before(profile, step, need, length, now, best, NEVER)
             if t < best:
-                best, place = t, c
+                best, place, found = t, c, step
             if t == now:
                 break
-    return best, place
+    return best, place, found
 
 
 @verb
-def take(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
-    """Reserve processors of a cluster."""
-    reserve(profile_of(clusters, c), t, length, need)
-
-
-@verb
-def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> None:
-    """Put the processors of a reservation back."""
+def take_at(clusters: Clusters, c: int, step: int, t: int, length: int, need: int) -> None:
+    """Reserve processors of a cluster from t on, where a step holds."""
     if length > 0:
-        lift(profile_of(clusters, c), t, length, need)
+        change(profile_of(clusters, c), step, t, t + length, need)
+
+
+@verb
+def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> int:
+    """Put the processors of a reservation back; return a step that does not begin after t."""
+    profile = profile_of(clusters, c)
+    step = step_at(profile, t)
+    if length > 0:
+        change(profile, step, t, t + length, -need)
+    return int(max(step - 1, profile.mark[HEAD]))
 
 
 @verb
 def copy_profile(source: Clusters, target: Clusters, c: int) -> None:
     """Write the profile of a cluster over that of another set of clusters."""
     head, tail = source.mark[c, HEAD], source.mark[c, TAIL]
-    for i in range(head, tail):
-        target.times[c, i], target.free[c, i] = source.times[c, i], source.free[c, i]
+    for i in range(head, tail, WORD):
+        copy_from(target.times[c], i, source.times[c])
+        copy_from(target.free[c], i, source.free[c])
     target.mark[c, HEAD], target.mark[c, TAIL] = head, tail

@@ -13,32 +13,66 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
-from schedfarm.core.engine.profile import earlier_fit, move, step_at
+from schedfarm.core.engine.lanes import (
+    ALL,
+    WORD,
+    below,
+    first_places,
+    less,
+    lowest,
+    room,
+    slide,
+    up_to,
+    without,
+)
+from schedfarm.core.engine.profile import HEAD, earlier_fit, move, step_at
 from schedfarm.core.engine.search.clusters import (
     Clusters,
     earliest_place,
     idle_clusters,
     profile_of,
-    take,
+    take_at,
     untake,
 )
-from schedfarm.core.engine.search.floors import FLOOR, FLOORS, doubt, floor_for, learn
+from schedfarm.core.engine.search.gaps import (
+    COUNT as GAPS,
+    LEVELS,
+    STALE,
+    Gaps,
+    clear_gaps,
+    close_gaps,
+    first_fit,
+    lay_levels,
+    no_gaps,
+    open_gap,
+    reopen_gaps,
+    wide_fits,
+    widest_in,
+)
 
 COUNT, NEWS = 0, 1
-"""Fields of a book's state: number of waiting jobs; whether any of them has news."""
+"""Fields of a book's state: number of waiting jobs; number of news."""
+
+
+class News(NamedTuple):
+    """Processors that an accepted walk freed after it had examined other jobs.
+
+    low, high, place: int64[n], the interval, s, and the cluster.
+    """
+
+    low: Int64
+    high: Int64
+    place: Int64
 
 
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in order of (start, submit, position).
 
-    job, need, length, at, place: int64[n], of each its index, processors, estimate, s, reserved
-    start, s, and cluster. low, high: int64[n], its news: the interval, s, in which others have
-    freed processors since it was last examined, on any cluster. since, until: int64[c], the
-    interval, s, of all news on each cluster. state: int64[2].
+    job, need, length, at, place: int64[room(n)], of each its index, processors, estimate, s,
+    reserved start, s, and cluster. state: int64[2].
 
-    Invariant: a reservation that can start earlier does so in a window that touches processors
-    freed since it was last examined: its news, cut to that of the cluster, or the intervals that
-    the present walk has freed (`Moves.first` and `last`).
+    Invariant: a reservation that can start earlier does so in a window with a part of the news, or
+    of the processors that the present walk has freed.
     """
 
     job: Int64
@@ -46,10 +80,7 @@ class Book(NamedTuple):
     length: Int64
     at: Int64
     place: Int64
-    low: Int64
-    high: Int64
-    since: Int64
-    until: Int64
+    news: News
     state: Int64
 
 
@@ -57,9 +88,10 @@ class Moves(NamedTuple):
     """The moves of a walk, in its order, and its intermediate results.
 
     moved, at, place: int64[n], position in the book, and former start, s, and cluster; low, high:
-    int64[n], the interval that the move freed, s. count: int64[1]. first, last: int64[c], the
-    interval freed on each cluster since the walk began, s. dirty: int64[c], whether its profile has
-    changed since. floor: int64[c, FLOORS * FLOOR], known: int64[c].
+    int64[n], the interval that the move freed, s. gaps: those that the news and the walk have
+    opened. due: int64[n / WORD], of a word of reservations the lane mask of those just before
+    which processors have been freed. dirty: int64[c], whether the profile of a cluster has changed
+    since the walk began. count: int64[1].
     """
 
     moved: Int64
@@ -67,12 +99,10 @@ class Moves(NamedTuple):
     place: Int64
     low: Int64
     high: Int64
-    count: Int64  # type: ignore[assignment]
-    first: Int64
-    last: Int64
+    gaps: Gaps
+    due: Int64
     dirty: Int64
-    floor: Int64
-    known: Int64
+    count: Int64  # type: ignore[assignment]
 
 
 class Plan(NamedTuple):
@@ -86,70 +116,60 @@ class Plan(NamedTuple):
 def empty_plan(size: Int64, n: int) -> Plan:
     """Return a plan without jobs, with room for n, on idle clusters."""
     count, clusters = size.size, idle_clusters(size, n)
-    book = Book(
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.full(count, NEVER, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros(2, np.int64),
-    )
+    job, need, length, at, place = (np.zeros(room(n), np.int64) for _ in range(5))
+    news = News(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
+    book = Book(job, need, length, at, place, news, np.zeros(2, np.int64))
     moves = Moves(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
+        # A gap ends where a job starts, or never; some jobs wait and others run.
+        no_gaps(2 * (n + count)),
+        np.zeros(n // WORD + 1, np.int64),
+        np.zeros(count, np.int64),
         np.zeros(1, np.int64),
-        np.full(count, NEVER, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.empty((count, FLOORS * FLOOR), np.int64),
-        np.zeros(count, np.int64),
     )
     return Plan(clusters, book, moves)
 
 
 @verb
-def copy_entry(book: Book, source: int, target: int) -> None:
-    """Copy one reservation over another."""
-    book.job[target], book.need[target] = book.job[source], book.need[source]
-    book.length[target], book.at[target] = book.length[source], book.at[source]
-    book.place[target] = book.place[source]
-    book.low[target], book.high[target] = book.low[source], book.high[source]
+def columns_of(book: Book) -> tuple[Int64, Int64, Int64, Int64, Int64]:
+    """Return the columns of the reservations."""
+    return book.job, book.need, book.length, book.at, book.place
 
 
 @verb
 def settle(book: Book, i: int) -> None:
     """Sort in the reservation at place i, which starts no later than before."""
-    job, need, length, at, place = (
-        book.job[i],
-        book.need[i],
-        book.length[i],
-        book.at[i],
-        book.place[i],
-    )
-    low, high, k = book.low[i], book.high[i], i
+    job, at, k = book.job[i], book.at[i], i
     while k > 0 and (book.at[k - 1] > at or (book.at[k - 1] == at and book.job[k - 1] > job)):
-        copy_entry(book, k - 1, k)
         k -= 1
     if k < i:
-        book.job[k], book.need[k], book.length[k], book.at[k] = job, need, length, at
-        book.place[k], book.low[k], book.high[k] = place, low, high
+        for column in columns_of(book):
+            moved = column[i]
+            slide((column,), k, i, 1)
+            column[k] = moved
 
 
 @verb
 def arrange(book: Book) -> None:
     """Sort the reservations by start, ties by submit and position.
 
-    By insertion, since a walk, or a move of a search, leaves them almost sorted.
+    By insertion, since a walk, or a move of a search, leaves them almost sorted. Invariant: places
+    before i are sorted, and each place of the lane that is not set starts after its predecessor.
     """
-    for i in range(1, book.state[COUNT]):
-        settle(book, i)
+    count = book.state[COUNT]
+    for first in range(1, count, WORD):
+        word = (less(book.at, first - 1, book.at, first) ^ ALL) & first_places(count - first)
+        while word != 0:
+            i = lowest(word)
+            settle(book, first + i)
+            # The next place may have another predecessor now.
+            word = (word & (word - 1) | 2 << i) & first_places(count - first)
+            if word & 2 << i and book.at[first + i] < book.at[first + i + 1]:
+                word ^= 2 << i
 
 
 @verb
@@ -157,10 +177,10 @@ def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
     """Reserve for a job that arrives now, after all others; return its start, s."""
     clusters, book, _ = plan
     i = book.state[COUNT]
-    t, c = earliest_place(clusters, need, length, now)
-    take(clusters, c, t, length, need)
+    t, c, step = earliest_place(clusters, need, length, now)
+    take_at(clusters, c, step, t, length, need)
     book.job[i], book.need[i], book.length[i] = j, need, length
-    book.at[i], book.place[i], book.low[i], book.high[i] = t, c, NEVER, 0
+    book.at[i], book.place[i] = t, c
     book.state[COUNT] = i + 1
     settle(book, i)
     return t
@@ -169,53 +189,91 @@ def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
 @verb
 def leave(book: Book, i: int) -> None:
     """Remove the reservation at place i from the book; its processors stay taken."""
+    slide(columns_of(book), i + 1, book.state[COUNT], -1)
     book.state[COUNT] -= 1
-    for k in range(i, book.state[COUNT]):
-        copy_entry(book, k + 1, k)
+
+
+@routine
+def recall_news(plan: Plan, now: int) -> None:
+    """Open the gaps of the news."""
+    news = plan.book.news
+    for k in range(plan.book.state[NEWS]):
+        low, high, c = max(now, news.low[k]), news.high[k], news.place[k]
+        if low < high:
+            reopen_gaps(plan.moves.gaps, profile_of(plan.clusters, c), c, low, high, now)
 
 
 @verb
-def begin_walk(plan: Plan) -> None:
-    """Forget the moves and results of the last walk; nothing has been freed yet."""
-    moves = plan.moves
-    moves.count[0] = 0
-    for c in range(plan.clusters.size.size):
-        moves.first[c], moves.last[c], moves.known[c], moves.dirty[c] = NEVER, 0, 0, 0
-
-
-@verb
-def make_free(plan: Plan, c: int, low: int, high: int) -> None:
-    """Record that processors of a cluster have been freed, from and until, s."""
-    moves = plan.moves
-    moves.first[c], moves.last[c] = min(moves.first[c], low), max(moves.last[c], high)
-    doubt(moves.floor[c], moves.known[c], low)
-
-
-@verb
-def earlier_on(plan: Plan, i: int, c: int, now: int, best: int) -> int:
-    """Return the first instant, s, before `best` at which job i of the book fits cluster c.
-
-    It is `best` if there is none. By the invariant of `Book` only windows that touch freed
-    processors are searched: they begin before `last` and end after `first`.
-    """
+def begin_walk(plan: Plan, now: int) -> None:
+    """Forget the moves and results of the last walk; nothing but the news has been freed yet."""
     book, moves = plan.book, plan.moves
-    first, last = moves.first[c], moves.last[c]
-    low, high = max(book.low[i], book.since[c]), min(book.high[i], book.until[c])
-    if low < high:
-        first, last = min(first, low), max(last, high)
-    need, length = book.need[i], book.length[i]
-    # On other clusters its own reservation does not cut off windows.
-    at = book.at[i] if book.place[i] == c else NEVER
-    stop, begin = min(best, last), max(now, first - length + 1)
-    if begin >= stop or first >= at:
-        return best
-    begin = floor_for(moves.floor[c], moves.known[c], need, length, at, begin, stop)
+    moves.count[0] = 0
+    for k in range(0, book.state[COUNT], WORD):
+        moves.due[k // WORD] = 0
+    for c in range(plan.clusters.size.size):
+        moves.dirty[c] = 0
+    clear_gaps(moves.gaps)
+    if book.state[NEWS] > 0:
+        recall_news(plan, now)
+
+
+@verb
+def first_after(book: Book, first: int, t: int) -> int:
+    """Return the first place from `first` on of a reservation that starts after t."""
+    low, left = first, book.state[COUNT] - first
+    # Halving by a length has no branch to mispredict.
+    while left > WORD:
+        half = left >> 1
+        low += half if book.at[low + half - 1] <= t else 0
+        left -= half
+    later = (up_to(book.at, low, t) ^ ALL) & first_places(left)
+    return low + (lowest(later) if later != 0 else left)
+
+
+@verb
+def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
+    """Mark the reservations from place `first` on that processors have been freed just before."""
+    book, moves = plan.book, plan.moves
+    count = book.state[COUNT]
+    first = first_after(book, first, low)
+    left = ALL << first % WORD
+    for k in range(first - first % WORD, count, WORD):
+        soon = up_to(book.at, k, high) & first_places(count - k)
+        here = up_to(book.place, k, c) ^ below(book.place, k, c)
+        moves.due[k // WORD] |= soon & here & left
+        if soon != ALL:
+            break
+        left = ALL
+
+
+@verb
+def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, first: int) -> None:
+    """Record that processors of a cluster have been freed, from and until, s.
+
+    The step of the cluster does not begin after `low`. The jobs from place `first` on have yet to
+    be examined in this walk, in order of start.
+    """
+    moves = plan.moves
+    open_gap(moves.gaps, profile_of(plan.clusters, c), c, step, low, high, now)
+    mark_due(plan, c, low, high, first)
+
+
+@verb
+def search_gap(plan: Plan, i: int, g: int, stop: int) -> tuple[int, int]:
+    """Return the first instant, s, before `stop` at which job i of the book fits a gap.
+
+    And the step there. `stop` if there is none.
+    """
+    book, gaps = plan.book, plan.moves.gaps
+    need, length, c = book.need[i], book.length[i], gaps.place[g]
+    # A window has a part between `first` and `last`.
+    begin = max(gaps.begin[g], gaps.first[g] - max(length, 1) + 1)
+    stop = min(stop, gaps.last[g])
     if begin >= stop:
-        return best
-    t, _ = earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
-    found = t if t < stop else best
-    moves.known[c] = learn(moves.floor[c], moves.known[c], need, length, found, at)
-    return found
+        return stop, 0
+    # On other clusters its own reservation does not cut off windows.
+    at = book.at[i] if book.place[i] == c and length > 0 else NEVER
+    return earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
 
 
 @verb
@@ -228,84 +286,121 @@ def note_move(moves: Moves, i: int, at: int, place: int, low: int, high: int) ->
 
 
 @verb
-def shift(plan: Plan, i: int, t: int, c: int) -> None:
-    """Move the reservation at place i of the book to another start, which is earlier."""
+def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
+    """Move the reservation at place i of the book to another start, which is earlier.
+
+    The step of cluster c holds there.
+    """
     clusters, book, moves = plan
     at, old, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
     book.at[i], book.place[i] = t, c
     if length == 0:
         note_move(moves, i, at, old, NEVER, 0)
         return
+    profile = profile_of(clusters, c)
+    # A change of step i leaves steps i - 1 and i, or one of them.
+    behind = max(step - 1, profile.mark[HEAD])
     if c == old:
-        profile = profile_of(clusters, c)
-        move(profile, step_at(profile, t), at, t, length, need)
-        low = max(at, t + length)
+        move(profile, step, at, t, length, need)
+        low, taken, freed = max(at, t + length), min(at, t + length), behind
     else:
-        untake(clusters, old, at, length, need)
-        take(clusters, c, t, length, need)
-        low = at
+        freed = untake(clusters, old, at, length, need)
+        take_at(clusters, c, step, t, length, need)
+        low, taken = at, t + length
+    close_gaps(moves.gaps, profile, c, behind, t, taken)
     moves.dirty[old], moves.dirty[c] = 1, 1
     note_move(moves, i, at, old, low, at + length)
-    make_free(plan, old, low, at + length)
+    make_free(plan, old, freed, low, at + length, now, i + 1)
 
 
 @verb
-def look_at(plan: Plan, i: int, now: int) -> tuple[int, int]:
-    """Return the earliest start, s, and cluster of the job at place i of the book."""
-    clusters, book, moves = plan
-    best, place, need = book.at[i], book.place[i], book.need[i]
-    if book.length[i] == 0:
-        # It takes no processors, so that others may have taken its instant since.
-        t, c = earliest_place(clusters, need, 0, now)
-        return (t, c) if t < best else (best, place)
-    for c in range(clusters.size.size):
-        if max(moves.last[c], book.until[c]) > 0 and need <= clusters.size[c]:
-            t = earlier_on(plan, i, c, now, best)
-            if t < best:
-                best, place = t, c
-    return best, place
+def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
+    """Return the earliest start, s, and cluster of the job at place i of the book; the step there.
+
+    Of starts at one instant, that on the first cluster counts. Invariant, for jobs with a duration:
+    of the windows on its own cluster that end at its reservation or in it, all contain the second
+    before it, in which processors were short when it was last examined. So it has one of them only
+    if processors have been freed in that second (`Moves.due`), and a gap contains it. Its other
+    windows lie in gaps, without its own processors.
+    """
+    book, gaps = plan.book, plan.moves.gaps
+    at, own, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
+    if need == 1:
+        t, c = first_fit(gaps, length, own, at)
+        return t, c, step_at(profile_of(plan.clusters, c), t) if t < at else 0
+    best, place, found = at, own, 0
+    for k in range(0, gaps.state[GAPS], WORD):
+        fits = wide_fits(gaps, k, need, length, own, at)
+        while fits != 0:
+            g = k + lowest(fits)
+            fits &= fits - 1
+            c = gaps.place[g]
+            stop = min(at, best + 1 if c < place else best)
+            t, step = search_gap(plan, i, g, stop)
+            if t < stop and t < gaps.last[g]:
+                best, place, found = t, c, step
+    return best, place, found
 
 
-@routine
+@verb
+def may_move(plan: Plan, k: int) -> int:
+    """Return the lane mask of the places from k on of jobs that may start earlier."""
+    book, gaps = plan.book, plan.moves.gaps
+    word = plan.moves.due[k // WORD]
+    for level in range(gaps.state[LEVELS]):
+        late = up_to(book.at, k, gaps.since[level]) ^ ALL
+        word |= late & up_to(book.length, k, gaps.long[level])
+    return int(word)
+
+
+@verb
 def walk(plan: Plan, now: int, skip: int) -> None:
     """Move each reservation, except that at place `skip`, to its earliest gap.
 
-    Processors freed before the walk have been recorded by `make_free`.
+    Processors freed before the walk have been recorded by `make_free`. Each move changes the bounds
+    of the jobs that are still to come.
     """
-    clusters, book, moves = plan
-    first = 0
-    if skip >= 0 and book.state[NEWS] == 0 and clusters.size.size == 1:
-        # Earlier reservations begin before the freed interval, in which they find themselves.
-        first = skip
-    for i in range(first, book.state[COUNT]):
-        if i != skip:
-            t, c = look_at(plan, i, now)
-            if t < book.at[i]:
-                shift(plan, i, t, c)
+    book, moves, gaps = plan.book, plan.moves, plan.moves.gaps
+    count = book.state[COUNT]
+    for k in range(0, count, WORD):
+        left = without(first_places(count - k), skip - k)
+        word = may_move(plan, k) & left
+        while word != 0:
+            p = lowest(word)
+            left &= -2 << p
+            t, c, step = look_at(plan, k + p)
+            if t < book.at[k + p]:
+                shift(plan, k + p, t, c, step, now)
+                word = may_move(plan, k) & left
+            elif gaps.state[STALE] == 1 and moves.due[k // WORD] >> p & 1 == 0:
+                # Perhaps the gap that it might have used has been taken.
+                lay_levels(gaps)
+                word = may_move(plan, k) & left
+            else:
+                word &= left
 
 
-@verb
-def forget_news(book: Book) -> None:
-    """Forget all news."""
-    book.state[NEWS] = 0
-    for c in range(book.since.size):
-        book.since[c], book.until[c] = NEVER, 0
+@routine
+def compress(plan: Plan, now: int) -> None:
+    """Move each reservation to its earliest gap."""
+    walk(plan, now, -1)
 
 
 @routine
 def commit(plan: Plan) -> None:
-    """Accept the moves of the walk: intervals freed after a job was examined are news to it."""
+    """Accept the moves of the walk: processors that they have left free are news to jobs before.
+
+    None of them is just before the reservation of such a job, which starts no later than the job
+    that moved did, and so not after the freed interval begins.
+    """
     book, moves = plan.book, plan.moves
-    forget_news(book)
-    low, high, k = NEVER, 0, moves.count[0] - 1
-    for i in range(book.state[COUNT] - 1, -1, -1):
-        book.low[i], book.high[i] = low, high
-        if high > 0:
-            book.state[NEWS] = 1
-        if k >= 0 and moves.moved[k] == i:
-            c = moves.place[k]
-            low, high = min(low, moves.low[k]), max(high, moves.high[k])
-            book.since[c] = min(book.since[c], moves.low[k])
-            book.until[c] = max(book.until[c], moves.high[k])
-            k -= 1
+    book.state[NEWS] = 0
+    for k in range(moves.count[0]):
+        low, high, c = moves.low[k], moves.high[k], moves.place[k]
+        if low < high:
+            profile = profile_of(plan.clusters, c)
+            if widest_in(profile, step_at(profile, low), high) > 0:
+                news = book.state[NEWS]
+                book.news.low[news], book.news.high[news], book.news.place[news] = low, high, c
+                book.state[NEWS] = news + 1
     arrange(book)

@@ -14,10 +14,10 @@ from schedfarm.core.engine.search.plan import (
     Plan,
     begin_walk,
     commit,
+    compress,
     enter,
     leave,
     make_free,
-    walk,
 )
 from schedfarm.core.engine.search.score import Past, Score, note_end, note_start
 from schedfarm.core.engine.search.search import Aim, Search, change_plan, look_for_better
@@ -69,7 +69,7 @@ def complete(planner: Planner, now: int) -> None:
     """Release what completes now; compress the plan if that was before its estimate."""
     jobs, running, plan, past = planner.jobs, planner.running, planner.plan, planner.past
     early = False
-    begin_walk(plan)
+    begin_walk(plan, now)
     while next_end(running) == now:
         j = running.job[running.count[0] - 1]
         c, left = planner.where[j], jobs.start[j] + jobs.estimate[j] - now
@@ -78,11 +78,11 @@ def complete(planner: Planner, now: int) -> None:
         note_end(past, jobs, planner.score.user[j], j)
         change_plan(planner.search)
         if left > 0:
-            untake(plan.clusters, c, now, left, jobs.procs[j])
-            make_free(plan, c, now, now + left)
+            step = untake(plan.clusters, c, now, left, jobs.procs[j])
+            make_free(plan, c, step, now, now + left, now, 0)
             early = True
     if early:
-        walk(plan, now, -1)
+        compress(plan, now)
         commit(plan)
 
 

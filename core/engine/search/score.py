@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
-from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.search.plan import COUNT, Book, Moves
 from schedfarm.core.engine.usage import area
@@ -219,17 +219,12 @@ def is_better(value: Float64, change: Float64, weights: Float64) -> bool:
 
 
 @verb
-def touch(score: Score, book: Book, jobs: Jobs, i: int, before: int) -> None:
-    """Add the change of the start of a job of the book."""
-    change, j, length = score.change, book.job[i], book.length[i]
-    submit, at = jobs.submit[j], book.at[i]
-    change[SLOWDOWN] += slowdown(at - submit, length) - slowdown(before - submit, length)
-    change[WAIT] += float(at - before)
-    u = score.user[j]
+def touch(score: Score, u: int, later: int) -> None:
+    """Add the change of the start of a job of a user, s."""
     if score.less[u] == 0:
         score.touched[score.number[0]] = u
         score.number[0] += 1
-    score.less[u] += at - before
+    score.less[u] += later
     if score.less[u] == 0:
         forget(score, u)
 
@@ -244,16 +239,20 @@ def forget(score: Score, u: int) -> None:
     score.touched[k] = score.touched[score.number[0]]
 
 
-@routine
+@verb
 def weigh(score: Score, counts: Counts, book: Book, jobs: Jobs, moves: Moves) -> bool:
     """Return whether the present starts are better than those before the moves."""
     change, spread = score.change, score.spread
-    for k in range(CRITERIA):
-        change[k] = 0.0
     score.number[0] = 0
+    slow, wait = 0.0, 0.0
     for k in range(moves.count[0]):
-        touch(score, book, jobs, moves.moved[k], moves.at[k])
-    change[RESPONSE] = change[WAIT]
+        i, before = moves.moved[k], moves.at[k]
+        j, length, at = book.job[i], book.length[i], book.at[i]
+        submit = jobs.submit[j]
+        slow += slowdown(at - submit, length) - slowdown(before - submit, length)
+        wait += float(at - before)
+        touch(score, score.user[j], at - before)
+    change[SLOWDOWN], change[WAIT], change[RESPONSE] = slow, wait, wait
     total, squares = spread[SUM], spread[SQUARES]
     for k in range(score.number[0]):
         u = score.touched[k]

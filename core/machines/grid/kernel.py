@@ -134,7 +134,7 @@ def most_free(clusters: Clusters) -> int:
 
 @machine.has_free.of(Clusters)
 def has_free(clusters: Clusters, c: int, need: int) -> bool:
-    """Tell whether a cluster has this many processors free."""
+    """Return whether a cluster has this many processors free."""
     return bool(need <= clusters.free[c, 0])
 
 

@@ -54,7 +54,7 @@ def most_free(running: Running) -> int:
 
 @machine.has_free.of(Running)
 def has_free(running: Running, c: int, need: int) -> bool:
-    """Tell whether this many processors are free."""
+    """Return whether this many processors are free."""
     return bool(need <= running.free[0])
 
 
@@ -82,7 +82,7 @@ def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
 
 @verb
 def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
-    """Tell whether a job that fits now respects the reservation; charge its extra processors."""
+    """Return whether a job that fits now respects the reservation; charge its extra processors."""
     if now + estimate <= hold[SHADOW]:
         return True
     if need > hold[EXTRA]:
@@ -108,6 +108,6 @@ def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int)
 
 @machine.within_reach.of(Running)
 def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Tell whether a block's minima are short or narrow enough."""
+    """Return whether a block's minima are short or narrow enough."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= hold[EXTRA])

@@ -14,6 +14,12 @@ def lay_out(running: Running, plan: Plan, now: int) -> None:
     plans.load(plan, running, now)
 
 
+@planning.lay_out_rounded.of(Running)
+def lay_out_rounded(running: Running, plan: Plan, now: int, unit: int) -> None:
+    """Lay out the profile."""
+    plans.load_rounded(plan, running, now, unit)
+
+
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
     """Drop the steps before now."""
@@ -69,7 +75,7 @@ def take(running: Running, plan: Plan, c: int, step: int, t: int, length: int, n
 
 @planning.leaves_room.of(Running)
 def leaves_room(running: Running, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Tell whether processors are free."""
+    """Return whether processors are free."""
     return profiles.has_room(plan.profile, step, need, end)
 
 

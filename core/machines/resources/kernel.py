@@ -76,7 +76,7 @@ def idle_stock(amounts: Int64, requests: Int64) -> Stock:
 
 @verb
 def is_enough(stock: Stock, row: int, kind: int) -> bool:
-    """Tell whether a level is enough for a request."""
+    """Return whether a level is enough for a request."""
     level, request = stock.level, stock.request
     enough = True
     for r in range(level.shape[1]):
@@ -153,7 +153,7 @@ def most_free(stock: Stock) -> int:
 
 @machine.has_free.of(Stock)
 def has_free(stock: Stock, c: int, need: int) -> bool:
-    """Tell whether a job of this kind fits."""
+    """Return whether a job of this kind fits."""
     return is_enough(stock, FREE, need)
 
 
@@ -230,6 +230,6 @@ def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> 
 
 @machine.within_reach.of(Stock)
 def within_reach(stock: Stock, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Tell whether a block's minima are short or narrow enough."""
+    """Return whether a block's minima are short or narrow enough."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= narrow_enough(stock, EXTRA))

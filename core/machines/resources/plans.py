@@ -106,7 +106,7 @@ def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]
 
 @verb
 def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
-    """Tell whether the job at place i fits now next to the reservations made so far.
+    """Return whether the job at place i fits now next to the reservations made so far.
 
     A job with estimate 0 only needs what is physically free: it delays no other job.
     """
@@ -178,7 +178,7 @@ def take(stock: Stock, plan: Plan, c: int, step: int, t: int, length: int, need:
 
 @planning.leaves_room.of(Stock)
 def leaves_room(stock: Stock, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Tell whether a request is free."""
+    """Return whether a request is free."""
     return has_room(plan.profile, step, stock.request, need, end)
 
 

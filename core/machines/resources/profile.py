@@ -33,7 +33,7 @@ def short(levels: Profile, i: int, request: Int64, kind: int) -> int:
 
 @verb
 def has_room(levels: Profile, i: int, request: Int64, kind: int, end: int) -> bool:
-    """Tell whether a request is free from step i on until `end`."""
+    """Return whether a request is free from step i on until `end`."""
     times, _, mark = levels
     while i < mark[TAIL] and times[i] < end:
         lacking = short(levels, i, request, kind) & first_places(mark[TAIL] - i)

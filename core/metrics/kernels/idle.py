@@ -19,7 +19,7 @@ KIND = 3
 """Number of bits of an event's kind."""
 
 DIGIT = 13
-"""Number of bits of a digit of the radix sort by time: two rounds for a year. KTH took 10.4 ns per
+"""Most bits of a digit of the radix sort by time: two rounds for a year. KTH took 10.4 ns per
 job, and in three rounds of 9 bits 13.8."""
 
 
@@ -41,21 +41,23 @@ def idle_while_asked(
     """
     most = 3 * submit.size + bounds.size
     events = np.empty(most, np.int64), np.empty(most, np.int64)
-    # Events may still follow at the end of the last interval.
-    ends, lost = np.empty(1 << DIGIT, np.int64), np.zeros(bounds.size)
-    add_idle(submit, start, end, procs, processors, bounds, width, bits, *events, ends, lost)
+    # Events may still follow at the end of the last interval. A table longer than the events would
+    # take longer to add up than they.
+    digit = min(DIGIT, max(most.bit_length(), 1))
+    ends, lost = np.empty(1 << digit, np.int64), np.zeros(bounds.size)
+    add_idle(submit, start, end, procs, processors, bounds, width, bits, digit, *events, ends, lost)
     return lost[:-1]
 
 
 @kernel
 def add_idle(
     submit: Int64, start: Int64, end: Int64, procs: Int64, processors: int, bounds: Int64,
-    width: int, bits: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
+    width: int, bits: int, digit: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
 ) -> None:  # fmt: skip
     """Add the result of `idle_while_asked` to `lost`, initially zeros; the rest is overwritten."""
     low = width + KIND
     count = _happenings(submit, start, end, procs, bounds, low, events)
-    if _sort(events, spare, count, low, bits, ends) % 2:
+    if _sort(events, spare, count, low, bits, digit, ends) % 2:
         events = spare
     span = asked = now = 0
     idle, here = processors, 0.0
@@ -98,12 +100,15 @@ def _happenings(
 
 
 @verb
-def _sort(values: Int64, spare: Int64, count: int, low: int, bits: int, ends: Int64) -> int:
+def _sort(
+    values: Int64, spare: Int64, count: int, low: int, bits: int, most: int, ends: Int64
+) -> int:
     """Sort integers by some of their bits, lowest digit first; return the number of rounds.
 
-    After an odd number of rounds they are in `spare`. ends: int64[1 << DIGIT], overwritten.
+    After an odd number of rounds they are in `spare`. most: bits of the longest digit. ends:
+    int64[1 << most], overwritten. The sort is stable, whatever the digit.
     """
-    rounds = -(-bits // DIGIT)
+    rounds = -(-bits // most)
     digit = -(-bits // max(rounds, 1))
     mask = (1 << digit) - 1
     for done in range(rounds):

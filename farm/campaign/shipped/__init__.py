@@ -1,4 +1,4 @@
-"""Campaigns that ship with the package, one TOML file each, and how a name finds its file."""
+"""Campaigns that ship with the package, one TOML file each, found by name."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ from schedfarm.farm.site.dump.facts import text_of
 
 
 def check_accounting(path: Path) -> tuple[str, ...]:
-    """Return the clusters that the rows name; refuse a table of several.
+    """Return the cluster named in the rows; refuse a table of several.
 
     The jobs are read by `core.logs` once the machine is known.
     """
     lines = text_of(path).splitlines()
     if not lines:
-        raise InputError(f"{path} is empty; ask sacct again")
+        raise InputError(f"{path} is empty; run sacct again")
     names = [name.strip().lower() for name in lines[0].split("|")]
     if "cluster" not in names:
         return ()
@@ -24,7 +24,7 @@ def check_accounting(path: Path) -> tuple[str, ...]:
     found = dict.fromkeys(row[place] for row in rows if len(row) > place and row[place])
     if len(found) > 1:
         raise InputError(
-            f"{path} has the jobs of {len(found)} clusters, {', '.join(found)}; ask sacct for one "
+            f"{path} has the jobs of {len(found)} clusters, {', '.join(found)}; run sacct for one "
             f"of them with --clusters={next(iter(found))}"
         )
     return tuple(found)

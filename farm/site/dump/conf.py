@@ -11,10 +11,10 @@ from schedfarm.core.errors import InputError
 from schedfarm.farm.site.dump.facts import Fact, text_of
 
 LISTED = ("nodename", "partitionname")
-"""First keys of lines of which there are several."""
+"""First keys of lines that may occur several times."""
 
 DEFAULT = "DEFAULT"
-"""Name of lines whose keys hold for the lines of this kind that follow; later ones add to them."""
+"""Name of lines with defaults for the following lines of their kind; later ones add to them."""
 
 _PAIR = re.compile(r"(\S+?)\s*=\s*(\"[^\"]*\"|\S+)")
 
@@ -23,7 +23,7 @@ _PAIR = re.compile(r"(\S+?)\s*=\s*(\"[^\"]*\"|\S+)")
 class Conf:
     """Hold the configuration: keys in small letters with their values, and its listed lines.
 
-    partitions, nodes: by name or by expression of names the keys of their lines. path: the file,
+    partitions, nodes: keys of their lines by name or expression of names. path: the file,
     for messages.
     """
 
@@ -34,7 +34,7 @@ class Conf:
     included: tuple[Fact[str], ...] = ()
 
     def get(self, key: str, default: str) -> Fact[str]:
-        """Return a value, or Slurm's default where the file has none."""
+        """Return a value, or Slurm's default if the file has none."""
         found = self.keys.get(key.lower())
         return found or Fact(default, f"{self.path.name} has no {key}: Slurm's default")
 
@@ -50,7 +50,7 @@ class Conf:
 
 
 def read_conf(path: Path) -> Conf:
-    """Read slurm.conf, or what `scontrol show config` prints."""
+    """Read slurm.conf, or the output of `scontrol show config`."""
     keys: dict[str, Fact[str]] = {}
     listed: dict[str, dict[str, Fact[Mapping[str, str]]]] = {name: {} for name in LISTED}
     defaults: dict[str, Fact[dict[str, str]]] = {}

@@ -1,4 +1,4 @@
-"""A value with the place that it was read from."""
+"""A value with its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.errors import InputError
 T = TypeVar("T")
 
 UNLIMITED = frozenset({"", "n/a", "none", "(null)", "unlimited", "infinite", "-1"})
-"""Words, in small letters, by which Slurm writes that there is no limit or no value."""
+"""Lower-case words by which Slurm writes the absence of a limit or value."""
 
 _TRES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGTP]?)")
 
@@ -39,7 +39,7 @@ def text_of(path: Path) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Tell whether a text is a whole number from 0 on, in digits 0 to 9."""
+    """Return whether a text is a whole number from 0 on, in digits 0 to 9."""
     return text.isascii() and text.isdigit() and len(text) <= 15
 
 
@@ -51,7 +51,7 @@ def whole(where: str, text: str) -> int:
 
 
 def limit(where: str, text: str) -> int | None:
-    """Return a whole number, or None where there is no limit."""
+    """Return a whole number, or None without a limit."""
     return None if text.lower() in UNLIMITED else whole(where, text)
 
 

@@ -28,8 +28,8 @@ _ASSOC = (
 class Kind:
     """Declare a file of a dump.
 
-    file: its name. command: what prints it, in a shell with FROM and TO set. read: from its path
-    to what it holds. needed: whether a dump without it is refused. meaning: what it is read for.
+    file: its name. command: prints it, in a shell with FROM and TO set. read: a function from its
+    path to its content. needed: whether a dump without it is refused. meaning: purpose of the file.
     """
 
     file: str

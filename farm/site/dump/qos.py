@@ -30,7 +30,7 @@ def read_qos(path: Path) -> dict[str, Qos]:
     for row in rows_of(path, ("name", "priority")):
         name, where = row.get("name"), f"{row.where}, Priority"
         if name in found:
-            raise InputError(f"{row.where}: QOS {name!r} stands there twice; print the table again")
+            raise InputError(f"{row.where}: QOS {name!r} is listed twice; print the table again")
         priority = whole(where, row.get("priority") or "0")
         limits, others = columns_of(row, READ)
         found[name] = Qos(Fact(priority, where), limits, bool(row.get("preempt")), others)

@@ -25,7 +25,7 @@ class Reservation:
 
 
 def read_reservations(path: Path) -> list[Reservation]:
-    """Read the reservations; an empty list where there are none."""
+    """Read the reservations; the list is empty if there are none."""
     found: list[Reservation] = []
     record: dict[str, str] = {}
     begun = 0

@@ -32,7 +32,7 @@ class Node:
 
     @property
     def out(self) -> bool:
-        """Whether the node ran no jobs when sinfo was asked."""
+        """Whether the node ran no jobs when sinfo was called."""
         return self.state.startswith(OUT)
 
 

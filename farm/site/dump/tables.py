@@ -12,13 +12,13 @@ from schedfarm.farm.site.dump.facts import text_of
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a line of a table: its fields by name in small letters, and where it stands."""
+    """Hold a line of a table: its fields by name in small letters, and its source."""
 
     fields: Mapping[str, str]
     where: str
 
     def get(self, name: str) -> str:
-        """Return a field without blanks around it; empty where the table has no such column."""
+        """Return a field without surrounding blanks; empty if the table has no such column."""
         return self.fields.get(name, "").strip()
 
 

@@ -200,7 +200,7 @@ def test_what_is_refused(said: Said, stores: Path) -> None:
 def test_a_log_without_waits_needs_a_policy(said: Said, farm: Farm) -> None:
     write_swf(poisson(64, jobs=30, seed=3), "bare.swf")
     sentence = said("plot", "queue", "bare.swf", "--out", "x.png")
-    assert "has no wait of many of its jobs" in sentence
+    assert "lacks the waits of many jobs" in sentence
     assert "give --policy" in sentence
     farm("plot", "arrivals", "bare.swf", "--out", "x.png")
 

@@ -268,7 +268,7 @@ def test_what_is_refused(said: Said, tmp_path: Path) -> None:
         ([*base, "--use", "spf+esay"], ("spf+esay", "easy")),
         ([*base, "--use", "sjf+easy", "--use", "FCFS+easy"], ("both name fcfs+easy",)),
         ([*base, *use, "--load", "many"], ("'many'", "original")),
-        ([*base, *use, "--store", "."], ("--store .", "has no name of its own")),
+        ([*base, *use, "--store", "."], ("--store .", "has no name; give")),
         ([*base, *use, "--samples", "4", "--minutes", "2"], ("--minutes 2", "--samples 4")),
         ([*base, *use, "--samples", "4", "--precision", "0.1"], ("--precision 0.1", "--samples 4")),
         ([*base, *use, "--minutes", "0"], ("--minutes",)),

@@ -210,6 +210,22 @@ def test_swf_gives_the_schedule_back(made_store: MadeStores, farm: Farm, packed:
     np.testing.assert_array_equal(found.start, schedule.start)
 
 
+def test_a_workload_of_batsim_has_the_jobs(made_store: MadeStores, farm: Farm, said: Said) -> None:
+    """Those of a cell, with which Batsim may be compared; not of jobs on nodes."""
+    store = made_store(MIXED)
+    words, schedule = one_cell(store, "plain")
+    farm("export", store, *words, "--trace", "plain", "--out", "cell.json.gz")
+    again, jobs = read_log("cell.json.gz"), schedule.workload
+    for name in ("submit", "run", "estimate", "procs", "user", "killed"):
+        assert getattr(again, name).tolist() == getattr(jobs, name).tolist(), name
+    assert (again.processors, again.max_estimate) == (jobs.processors, jobs.max_estimate)
+    nodes = next(kind for kind in KINDS if kind.platform.name == "nodes")
+    held = made_store(nodes.campaign(made_store))
+    words, _ = one_cell(held, str(open_summary(held)["trace"].values[0]))
+    refusal = said("export", held, *words, "--out", "no.json")
+    assert "cannot hold the requests of jobs on a platform of kind 'nodes'" in refusal
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=IDS)
 def test_evalys_has_the_columns_and_times(kind: Kind, made_store: MadeStores, farm: Farm) -> None:
     store = made_store(kind.campaign(made_store))

@@ -168,7 +168,7 @@ def test_what_only_the_log_says_groups_as_well(tmp_path: Path) -> None:
     # Jobs stand by submit, so even ones are the log's odd ones.
     means = {group["partition"]: group["after"] for group in facts["groups"]}
     assert means == pytest.approx({"long": waits[::2].mean(), "short": waits[1::2].mean()})
-    with pytest.raises(StoreError, match="does not say 'queue' of its jobs"):
+    with pytest.raises(StoreError, match="has no 'queue' of its jobs"):
         changes(tmp_path / "store", "own", SPF, FCFS, "queue", load="original")
 
 

@@ -181,7 +181,7 @@ def test_lines_that_end_in_another_order_than_the_table_are_told(store: Path) ->
     slowdown = array(store, "bounded_slowdown")
     slowdown[0, :, 0, 1] = 10 * slowdown[0, :, 0, 1]
     (note,) = figure_notes(store, load="original")
-    assert note.startswith("in 1 of 2 panels the lines end in another order than the table has")
+    assert note.startswith("in 1 of 2 panels the lines end in another order than in the table")
     assert note.endswith(
         "ALPHA: fcfs+easy 11.00 and saf+easy 5.50, fcfs+easy 11 and saf+easy 55 in the table"
     )

@@ -177,5 +177,7 @@ def test_a_coordinator_that_is_refused_says_its_memory(
 
     monkeypatch.setattr(job._job, "_submit_job", refuse)
     monkeypatch.setattr("schedfarm.cluster.coordinator.check_command", lambda *_: None)
-    with pytest.raises(ClusterError, match=r"coordinator's job, of 3GB: .*coordinator.memory=2GB"):
+    with pytest.raises(
+        ClusterError, match=r"coordinator's job, with 3GB: .*coordinator.memory=2GB"
+    ):
         job.submit(["true"])

@@ -161,10 +161,10 @@ def test_a_plan_agrees_with_a_slow_one_through_any_events(data: st.DataObject) -
             j = data.draw(st.sampled_from(sorted(slow.running)))
             end, c, _ = slow.running.pop(j)
             slow.compress(now)
-            begin_walk(plan)
+            begin_walk(plan, now)
             if end > now:
-                untake(plan.clusters, c, now, end - now, jobs.procs[j])
-                make_free(plan, c, now, end)
+                step = untake(plan.clusters, c, now, end - now, jobs.procs[j])
+                make_free(plan, c, step, now, end, now, 0)
             plans.walk(plan, now, -1)
             commit(plan)
             change_plan(search)

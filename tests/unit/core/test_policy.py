@@ -36,6 +36,16 @@ def test_parse_and_name_are_inverse(policy: Policy) -> None:
         ("fcfs+depth(01)", "a whole number from 1"),
         (f"fcfs+depth({10**18})", "a whole number from 1, below"),
         ("fcfs+easy,threshold=3", "'3' is not a duration"),
+        ("fcfs+slurm,bf_interval=0s", "a time from 1s to 3h, such as 30s, or off"),
+        ("fcfs+slurm,bf_window=off", "a time from 1s to 30d, such as 30s$"),
+        ("fcfs+slurm,bf_max_job_test=0", "a whole number from 1 to 1000000"),
+        ("fcfs+slurm,bf_max_job_test=5,bf_max_job_user=6", "=6 is above bf_max_job_test=5"),
+        ("fcfs+slurm,bf_interval=off,sched_interval=off", "no job starts; leave one of them out"),
+        ("fcfs+slurm,bf_interval=off,bf_window=2d", "there are no cycles; leave out bf_window="),
+        ("fcfs+slurm,bf_max_time=9s", "limits cycles that take time; add bf_rate="),
+        ("fcfs+slurm,events=per-event", "leave out events=per-event"),
+        ("fcfs+slurm,backfill=saf", "backfill=saf is an option of rules 'none'"),
+        ("fcfs+easy,bf_interval=60s", "bf_interval=1m is an option of rule 'slurm' only"),
     ],
 )
 def test_parts_that_do_not_go_together(name: str, sentence: str) -> None:

@@ -25,17 +25,19 @@ def test_what_a_row_names_exists() -> None:
 
 
 def test_rows_without_a_number_promise_or_kernel() -> None:
-    """One reservation for the head is no promise; of every other rule kernels know fair starts."""
+    """One reservation for the head is no promise, and neither is one that a cycle forgets."""
     assert [name for name, row in RULES.items() if row.promise is None] == [
         "none",
         "aggressive",
         "easy",
+        "slurm",
         "isolated(K)",
         "ics",
         "icsb(K)",
         "logged",
     ]
     assert [name for name, row in RULES.items() if row.fair_start is None] == [
+        "slurm",
         "tabu",
         "demt",
         "isolated(K)",
@@ -45,7 +47,7 @@ def test_rows_without_a_number_promise_or_kernel() -> None:
     ]
     assert [name for name, row in RULES.items() if row.keeps_plan] == ["planned", "tabu"]
     depths = [Policy("fcfs", name.replace("K", "3")).depth for name in RULES]
-    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, 3, 0, 3, 0]
+    assert depths == [0, 0, 1, 3, -1, -1, -1, -1, -1, 3, 0, 3, 0]
 
 
 def test_codes_of_orders_differ() -> None:

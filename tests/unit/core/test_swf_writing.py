@@ -63,7 +63,7 @@ def workloads(draw: st.DrawFn) -> Workload:
 
 
 def is_once(workload: Workload) -> bool:
-    """Tell whether no two jobs are one by number, instant and user: such a log is refused."""
+    """Return whether no two jobs are one by number, instant and user: such a log is refused."""
     jobs = zip(workload.job, workload.submit, workload.user, strict=True)
     return len({*jobs}) == len(workload)
 

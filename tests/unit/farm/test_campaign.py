@@ -111,7 +111,7 @@ def test_a_log_cleaned_otherwise_is_another_log(tmp_path: Path) -> None:
     campaign = Campaign(name="c", traces=(plain,), policies=("fcfs+easy",), log=True)
     build(design(store, survey(campaign)))
     assert design(store, survey(campaign)).standing
-    with pytest.raises(InputError, match="trace 'a' is not the one that the store was made from"):
+    with pytest.raises(InputError, match="trace 'a' differs from the one of the store"):
         design(store, survey(dataclasses.replace(campaign, traces=(cleaned,))))
 
 

@@ -43,7 +43,7 @@ def test_a_wrong_byte_is_refused_and_not_kept(
     wrong = bytearray(LOG)
     wrong[at] ^= 1
     server.put(f"{tiny}.swf.gz", gzip.compress(bytes(wrong)))
-    with pytest.raises(InputError, match="gives another content than expected and was not kept"):
+    with pytest.raises(InputError, match="has other content than expected, and was not kept"):
         fetch(tiny)
     assert listed(traces_cache) == []
 
@@ -81,7 +81,7 @@ def by_hand(url: str, traces_cache: Path, why: str) -> str:
 
 @pytest.mark.parametrize(
     ("status", "why"),
-    [(404, "the server says 404 Not Found"), (503, "the server says 503 Service")],
+    [(404, "the server answers 404 Not Found"), (503, "the server answers 503 Service")],
 )
 def test_a_server_error_says_what_to_do(
     server: Server, tiny: str, traces_cache: Path, status: int, why: str
@@ -131,7 +131,7 @@ def test_first_fetch_of_a_url_notes_what_came(server: Server, traces_cache: Path
 
     server.put("own.swf.gz", gzip.compress(LOG + b"\n"))
     path.unlink()
-    with pytest.raises(InputError, match=r"another content than expected and was not kept.*first"):
+    with pytest.raises(InputError, match=r"other content than expected, and was not kept.*first"):
         fetch(url)
     assert listed(traces_cache) == [f"own.swf.gz{NOTE}"]
 
@@ -145,7 +145,7 @@ def test_another_url_of_the_same_name_is_refused(server: Server, traces_cache: P
     first = server.put("own.swf", LOG)
     other = server.put("more/own.swf", LOG + b"\n")
     fetch(first)
-    with pytest.raises(InputError, match=rf"own.swf is there already, from {first}; move it away"):
+    with pytest.raises(InputError, match=rf"own.swf exists already, from {first}; move it away"):
         fetch(other)
     assert (traces_cache / "own.swf").read_bytes() == LOG
 
@@ -212,10 +212,10 @@ def test_unknown_name_is_refused_with_the_known_ones() -> None:
 def test_a_download_that_does_not_end_is_given_up(
     server: Server, traces_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the server says of its length; nothing is kept."""
+    """Whatever the server answers of its length; nothing is kept."""
     monkeypatch.setattr("schedfarm.farm.logs.fetch.LARGEST", 2**17)
     url = server.put("long.swf", LOG + b";" * 2**20)
-    with pytest.raises(InputError, match="it does not end after 131,072 bytes"):
+    with pytest.raises(InputError, match="it has more than 131,072 bytes"):
         fetch(url)
     assert listed(traces_cache) == []
 

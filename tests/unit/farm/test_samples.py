@@ -191,7 +191,7 @@ def test_every_model_is_a_trace(model: str) -> None:
         ({"draw": "weeks,size=4"}, "'weeks' has no option 'size'; known: block"),
         ({"draw": "replace,block=4"}, "'replace' has no option 'block'; it has none"),
         ({"draw": "weeks,block=0"}, "block is '0'; it must be a whole number from 1"),
-        ({"draw": "weeks,block=2,block=3"}, "gives an option twice; once is enough"),
+        ({"draw": "weeks,block=2,block=3"}, "gives an option twice; give it once"),
         ({"draw": "weeks", "load_by": "users"}, 'load_by = "users" goes with draw = "users" only'),
         (
             {"load_by": "users", "draw": "users", "log": True, "loads": (0.5,)},
@@ -214,7 +214,9 @@ def test_users_cannot_load_a_model() -> None:
     keys: dict[str, Any] = {"draw": "users", "load_by": "users", "policies": ("fcfs+easy",)}
     with pytest.raises(InputError, match="cannot bring trace 'm', a model, to a load"):
         Campaign(name="c", traces=(model,), resamples=1, loads=(0.5,), **keys)
-    with pytest.raises(InputError, match="users can bring only a resample of users to load 0.5"):
+    with pytest.raises(
+        InputError, match="drawing users can scale only a resample of users to load 0.5"
+    ):
         Samples(model, None, {"seed": 0, "draw": "users", "load_by": "users"}).at(1, "0.5")
 
 
@@ -235,7 +237,7 @@ def test_a_store_keeps_what_was_dropped_and_how_loads_are_reached(
     )
     assert tree.attrs["load_by"] == "users"
     other = campaign(log, load_by="interarrival", trace={"select": {"weeks": [0, 9]}}, **keys)
-    with pytest.raises(InputError, match="made with load_by = 'users', and the campaign says 'int"):
+    with pytest.raises(InputError, match="made with load_by = 'users', but the campaign has 'int"):
         design(tmp_path / "s", survey(other))
 
 

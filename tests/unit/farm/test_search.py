@@ -138,7 +138,7 @@ def test_worker_refuses_another_log(tmp_path: Path) -> None:
     assert len(sample_of(one, 1))
     a_log(tmp_path / "a.swf", run=61)
     assert len(sample_of(one, 1)), "the jobs that this process has read are still the same"
-    with pytest.raises(InputError, match=r"a.swf has other jobs on .* than where the search"):
+    with pytest.raises(InputError, match=r"a.swf has other jobs on .* than on the coordinator"):
         sample_of(replace(one, trace=replace(trace, name="b")), 1)
 
 

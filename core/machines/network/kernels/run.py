@@ -202,7 +202,7 @@ def chosen_cluster(room: Int64, need: int, to: int) -> int:
 
 @verb
 def is_hopeless(world: World, j: int) -> bool:
-    """Tell whether links certainly have no room for a job.
+    """Return whether links certainly have no room for a job.
 
     Invariant: if failed[0] of a kind (equal processors, bandwidth and alltoall) is the present
     number `sooner`, no room has been gained since links had no room for a job of this kind with
@@ -327,7 +327,7 @@ def walk(world: World, part: int, now: int, options: Options) -> None:
 
 @verb
 def is_somebody_to_look_at(world: World) -> bool:
-    """Tell whether a waiting job is still to be examined."""
+    """Return whether a waiting job is still to be examined."""
     state, found = world.waiting.state, False
     for c in range(state.shape[1]):
         found |= state[FRESH, c] < state[COUNT, c]

@@ -91,7 +91,7 @@ def demand(n: int, w: int, a: int, k: int, bandwidth: int, alltoall: int) -> int
 
 @verb
 def keeps(split: Split, c: int, n: int, w: int, a: int, k: int, band: int, alltoall: int) -> bool:
-    """Tell whether the link of cluster `c` has room for the bandwidth of a part."""
+    """Return whether the link of cluster `c` has room for the bandwidth of a part."""
     cap = split.cap[c]
     return bool(cap >= MOST or band * asked(n, w, a, k, alltoall) <= cap)
 
@@ -130,7 +130,7 @@ def split_freely(split: Split, n: int) -> None:
 
 @verb
 def is_kept(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> bool:
-    """Tell whether the links have room for the split as it is."""
+    """Return whether the links have room for the split as it is."""
     a, kept = 0, True
     for c in range(split.take.size):
         k = split.take[c]

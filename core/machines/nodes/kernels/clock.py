@@ -70,7 +70,7 @@ def complete(site: Site, now: int) -> None:
 
 @verb
 def runs_on(site: Site, j: int, v: int) -> bool:
-    """Tell whether node `v` is one of job `j`'s."""
+    """Return whether node `v` is one of job `j`'s."""
     first, found = site.outcome.first[j], False
     for i in range(first, first + site.outcome.count[j]):
         found |= site.outcome.node[i] == v
@@ -115,7 +115,7 @@ def consider(site: Site, plan: Plan, promised: Int64, j: int, now: int) -> None:
 
 @verb
 def stands(site: Site, j: int) -> bool:
-    """Tell whether all nodes of an accepted reservation are up."""
+    """Return whether all nodes of an accepted reservation are up."""
     first, standing = site.outcome.first[j], True
     for i in range(first, first + site.outcome.count[j]):
         standing &= site.machine.up[site.outcome.node[i]]

@@ -217,7 +217,7 @@ def turn_side(plan: Plan, j: int) -> int:
 
 @verb
 def takes(plan: Plan, side: int, j: int, v: int, room: int, weight: int) -> bool:
-    """Tell whether node `v` with that room is up to the edge of job `j`."""
+    """Return whether node `v` with that room is up to the edge of job `j`."""
     edge, last = plan.edge[side, 0, j], plan.edge[side, 1, j]
     return bool(room >= weight and (room < edge or (room == edge and v <= last)))
 
@@ -381,7 +381,7 @@ def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
 
 @routine
 def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
-    """Tell whether job `j` may start now next to the plan so far."""
+    """Return whether job `j` may start now next to the plan so far."""
     asks, profile = site.asks, plan.profile
     procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
     i = step_at(profile, now)

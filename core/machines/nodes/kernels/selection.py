@@ -142,7 +142,7 @@ def unfold(search: Search, s: int) -> None:
 
 @verb
 def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
-    """Tell whether state `s` is the present one, whose number of nodes and hash are given."""
+    """Return whether state `s` is the present one, whose number of nodes and hash are given."""
     own, states = search.classes.own, search.states
     if states.hashed[s] != hashed or states.total[s] != total:
         return False

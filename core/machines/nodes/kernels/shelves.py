@@ -74,7 +74,7 @@ def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
 def fits_into(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, s: int, j: int, nodes: int
 ) -> bool:
-    """Tell whether the jobs of shelf `s`, then job `j`, find their nodes at the same time.
+    """Return whether the jobs of shelf `s`, then job `j`, find their nodes at the same time.
 
     The machine is idle except for the nodes that are down, which are left out.
     """
@@ -90,7 +90,7 @@ def fits_into(
 
 @verb
 def long_enough(shelves: Shelves, asks: Int64, waiting: Waiting, length: int) -> bool:
-    """Tell whether a shelf is long enough for all waiting jobs."""
+    """Return whether a shelf is long enough for all waiting jobs."""
     everybody = True
     for p in range(waiting.count[0]):
         everybody &= fewest(shelves, asks, waiting.job[p], length) > 0

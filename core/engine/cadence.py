@@ -1,0 +1,302 @@
+"""Slurm's two schedulers: the main one at events and ticks, and backfill cycles.
+
+A tick without an event is left out if no job can start there. Either no job that may start fits
+the free processors, and no limit loosens with time; or a cycle since the last event has started no
+job, and the queue is in the same order.
+
+Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs
+have reservations in the map of T. The running jobs are the same, and none has a predicted end
+before T', or there would be an event before. By induction in queue order each job is tested at
+both, and its reservation r > T is the same at T': the jobs before it take the same part of the map
+from T' on, so that the earliest start from T' on is r unless it is T' < r itself. But the step of
+the map at T' begins at some s < T', and the job would fit from max(s, T) on, before r. The window
+only ends later. The head waits too, since no map leaves it less than the free processors. A job
+beyond the window has no reservation and voids the case: one that it gets later moves others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
+from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.limited import (
+    OUTSIDE,
+    STATE as LIMITED,
+    TURNED,
+    WAITS,
+    Limited,
+    end_jobs,
+    end_of_run,
+    last_to_start,
+    leave_queue,
+    let_in,
+    put_last,
+    sort_jobs,
+    start,
+)
+from schedfarm.core.engine.limits import exceeds, forget_ended
+from schedfarm.core.engine.machine import has_free, next_end, place_for, running_count
+from schedfarm.core.engine.plan import COUNT, KEPT, PLANNED, POINTS, rounded
+from schedfarm.core.engine.planning import earliest, lay_out_rounded, take
+from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list, settled_until
+from schedfarm.core.engine.world import Options, starving_before
+
+EVENT, CYCLE, TESTS, QUIET, UNTIL = range(LIMITED, LIMITED + 5)
+"""Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
+due, s; the tests of the last one; whether it started no job, and nothing has happened since; and
+the instant up to which ticks are left out, s."""
+
+STATE = UNTIL + 1
+"""Number of fields."""
+
+
+class Cadence(NamedTuple):
+    """Options of both schedulers: intervals, s, NEVER without one.
+
+    depth: jobs that the main scheduler considers at an event. tests: of a cycle at most. of_user:
+    of each user at most, 0 for all. window, unit: s. rate: tests per second, 0 where a cycle takes
+    no time. loosens: whether use of a limit falls with time.
+    """
+
+    main: int
+    depth: int
+    interval: int
+    tests: int
+    of_user: int
+    window: int
+    unit: int
+    rate: int
+    loosens: bool
+
+
+class Users(NamedTuple):
+    """The user of each job, int64[n], -1 if unknown; and tests in the cycle, int64[users]."""
+
+    user: Int64
+    tests: Int64
+
+
+@verb
+def length_of(cadence: Cadence, tests: int) -> int:
+    """Return how long a cycle takes, s."""
+    return (tests + cadence.rate - 1) // cadence.rate if cadence.rate > 0 else 0
+
+
+@verb
+def skip_cycles(cadence: Cadence, clock: Int64, until: int) -> None:
+    """Leave out the cycles before an instant, s, each of as many tests as the last."""
+    if clock[CYCLE] < until and cadence.interval < NEVER:
+        period = cadence.interval + length_of(cadence, clock[TESTS])
+        clock[CYCLE] += (until - clock[CYCLE] + period - 1) // period * period
+
+
+@verb
+def next_tick(world: Limited, cadence: Cadence, event: int) -> int:
+    """Return the next tick that is not left out, NEVER if an event, s, comes first."""
+    clock, first = world.clock, world.jobs.submit[0]
+    after = clock[UNTIL] if clock[WAITS] > 0 else NEVER
+    if after >= event:
+        skip_cycles(cadence, clock, event)
+        return NEVER
+    skip_cycles(cadence, clock, after)
+    tick = clock[CYCLE]
+    if cadence.main < NEVER:
+        begin = max(clock[NOW] + 1, after) - first
+        tick = min(tick, first + (begin + cadence.main - 1) // cadence.main * cadence.main)
+    return int(tick)
+
+
+@verb
+def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
+    """Go to the next event or tick; return False at the end."""
+    jobs, machine, clock = world.jobs, world.machine, world.clock
+    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
+    event = jobs.submit[first] if first < jobs.submit.size else NEVER
+    event = min(event, next_end(machine))
+    tick = NEVER
+    if clock[WAITS] > 0 or event < NEVER:
+        tick = next_tick(world, cadence, event)
+    if min(event, tick) == NEVER:
+        return False
+    clock[EVENT] = event <= tick
+    if clock[EVENT] == 0:
+        clock[NOW] = tick
+    else:
+        clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
+        clock[QUIET] = 0
+        end_jobs(world, before)
+    follow_up(rankings, machine, jobs, begun, clock[NOW])
+    forget_ended(machine)
+    for j in range(first, clock[ARRIVED]):
+        world.outside[clock[OUTSIDE]] = j
+        clock[OUTSIDE] += 1
+    if clock[EVENT] == 1:
+        let_in(world)
+    return True
+
+
+@verb
+def start_heads(world: Limited, now: int, last: int, most: int) -> int:
+    """Start heads of the queue while they fit, of at most some jobs; count them."""
+    place, started = 0, 0
+    while place <= last and started < most:
+        j = world.waiting[place]
+        place += 1
+        if exceeds(world.running, j, now):
+            continue
+        c = place_for(world.machine, world.jobs.procs[j])
+        if c < 0:
+            break
+        start(world, j, c, now, False)
+        started += 1
+    return started
+
+
+@verb
+def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
+    """Return whether as many jobs of the user have been tested; else count this one."""
+    user = users.user[j]
+    if cadence.of_user == 0 or user < 0:
+        return False
+    if users.tests[user] == cadence.of_user:
+        return True
+    users.tests[user] += 1
+    return False
+
+
+@verb
+def forget_tests(world: Limited, users: Users) -> None:
+    """Forget the tests of the waiting jobs' users."""
+    for p in range(world.clock[WAITS]):
+        user = users.user[world.waiting[p]]
+        if user >= 0:
+            users.tests[user] = 0
+
+
+@verb
+def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
+    """Lay out the map of the running jobs."""
+    plan = world.plan
+    plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
+    plan.state[POINTS] = 0
+    lay_out_rounded(world.machine, plan, now, cadence.unit)
+
+
+@verb
+def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
+    """Find the earliest start of a job; return whether it is now, and whether the map has it."""
+    plan, need = world.plan, world.jobs.procs[j]
+    c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
+    reserved = t - now <= cadence.window
+    if reserved:
+        end = rounded(t + world.jobs.estimate[j], cadence.unit)
+        take(world.machine, plan, c, step, t, end - t, need)
+    return bool(t == now and has_free(world.machine, c, need)), bool(reserved)
+
+
+@verb
+def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: int) -> bool:
+    """Test the jobs of the queue; return whether none started, or lacks a reservation.
+
+    Only tests are counted, if they take time, behind the last place whose job may start.
+    """
+    if last >= 0:
+        lay_out_map(world, cadence, now)
+    place, stop = 0, world.clock[WAITS] if cadence.rate > 0 else last + 1
+    tests, behind, quiet = 0, False, True
+    while place < stop and tests < cadence.tests:
+        j = world.waiting[place]
+        place += 1
+        if world.jobs.start[j] >= 0 or exceeds(world.running, j, now):
+            continue
+        if is_passed_over(cadence, users, j):
+            behind = True
+            continue
+        tests += 1
+        if place > last + 1:
+            continue
+        starts, reserved = try_job(world, cadence, j, now)
+        quiet &= reserved and not starts
+        behind |= not starts
+        if starts:
+            start(world, j, 0, now, behind)
+    world.clock[TESTS] = tests
+    if cadence.of_user > 0:
+        forget_tests(world, users)
+    return quiet
+
+
+@verb
+def pass_over(
+    world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
+) -> None:
+    """Let the schedulers run that are due at this instant."""
+    clock, now, count = world.clock, world.clock[NOW], world.clock[WAITS]
+    since = now - world.jobs.submit[0]
+    tick = cadence.main < NEVER and since > 0 and since % cadence.main == 0
+    main = tick or (cadence.main < NEVER and clock[EVENT] == 1)
+    due = clock[CYCLE] == now
+    last = last_to_start(world, now)
+    if last >= 0 and (main or due):
+        limit = starving_before(options, now)
+        rank_list(rankings, world.waiting, count)
+        if end_of_run(world.waiting, rankings.queue, world.jobs, now, limit, 0, count) < count:
+            sort_jobs(world.waiting, world.spare, count, rankings.queue, world.jobs, now, limit)
+            clock[QUIET] = 0
+        last = last_to_start(world, now)
+        if main and start_heads(world, now, last, count if tick else cadence.depth) > 0:
+            clock[QUIET] = 0
+            last = last_to_start(world, now)
+    if due:
+        if clock[QUIET] == 0 or cadence.loosens:
+            quiet = run_cycle(world, cadence, users, now, last)
+            clock[QUIET] = quiet and last >= 0
+        clock[CYCLE] = now + length_of(cadence, clock[TESTS]) + cadence.interval
+    leave_queue(world)
+
+
+@verb
+def look_ahead(
+    world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
+) -> None:
+    """Set the instant up to which ticks are left out, and the tests of the cycles there."""
+    clock, now = world.clock, world.clock[NOW]
+    clock[UNTIL] = now
+    if clock[WAITS] == 0:
+        clock[TESTS] = 0
+    if clock[WAITS] == 0 or cadence.loosens:
+        return
+    if last_to_start(world, now) < 0:
+        if cadence.rate > 0:
+            run_cycle(world, cadence, users, now, -1)
+        clock[UNTIL] = NEVER
+    elif clock[QUIET] == 1 and options.threshold == NEVER:
+        clock[UNTIL] = settled_until(rankings, now)
+
+
+@kernel
+def run_cadence(
+    world: Limited,
+    rankings: AnyRankings,
+    options: Options,
+    cadence: Cadence,
+    users: Users,
+    stepwise: bool,
+) -> bool:
+    """Run every event and tick to the last completion; return False then, or if cancelled.
+
+    Stepwise, return True before the pass of an instant, for the keys to be evaluated.
+    """
+    clock = world.clock
+    while True:
+        if clock[TURNED] == 0:
+            if world.jobs.leave[0] != 0 or not turn(world, rankings, cadence):
+                return False
+            if stepwise:
+                clock[TURNED] = 1
+                return True
+        clock[TURNED] = 0
+        pass_over(world, rankings, options, cadence, users)
+        look_ahead(world, rankings, options, cadence, users)

@@ -1,0 +1,272 @@
+"""Gaps of a plan in which processors have been freed, so that reservations may start earlier."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import (
+    ALL,
+    WORD,
+    below,
+    first_places,
+    least,
+    lowest,
+    most,
+    room,
+    up_to,
+)
+from schedfarm.core.engine.profile import (
+    TAIL,
+    Profile,
+    first_short,
+    run_before,
+    step_at,
+    step_from,
+)
+
+COUNT, LEVELS, STALE = range(3)
+"""Fields of the state of gaps: their number, that of their levels, and whether a gap has been
+removed since these were laid."""
+
+
+class Gaps(NamedTuple):
+    """The gaps of all clusters in which a part has been freed.
+
+    begin, end, length, place: int64[room], of each its start, end and length, s (NEVER: without
+    end), and cluster. first, last: int64[room], the interval that contains the freed parts, s.
+    widest: int64[room], at least the most processors that are free there. since, long:
+    int64[room], the levels: each gap begins no earlier than a level that is no shorter. state:
+    int64[3].
+
+    Invariant: a gap is a run of steps with free processors, as long as possible, from now on. Let a
+    window with free processors have a part that was freed since the gaps were cleared, and not been
+    taken since. Then it lies in a gap, and has a part between its `first` and `last`. Proof: it
+    holds after the window's last part was freed, when `open_gap` added the run around it. Later
+    changes to that run are further parts freed in it, which `open_gap` joins, and processors taken,
+    where `close_gaps` cuts it; the window keeps its processors, so that it stays in one piece.
+    """
+
+    begin: Int64
+    end: Int64
+    length: Int64
+    place: Int64
+    first: Int64
+    last: Int64
+    widest: Int64
+    since: Int64
+    long: Int64
+    state: Int64
+
+
+def no_gaps(most: int) -> Gaps:
+    """Return no gaps, with room for `most`."""
+    begin, end, length, place, first, last, widest, since, long = (
+        np.zeros(room(most), np.int64) for _ in range(9)
+    )
+    state = np.zeros(3, np.int64)
+    return Gaps(begin, end, length, place, first, last, widest, since, long, state)
+
+
+@verb
+def clear_gaps(gaps: Gaps) -> None:
+    """Remove all gaps."""
+    gaps.state[COUNT], gaps.state[LEVELS], gaps.state[STALE] = 0, 0, 0
+
+
+@verb
+def add_level(gaps: Gaps, begin: int, length: int) -> None:
+    """Make a gap part of the levels, unless it is after a level that is as long."""
+    count = gaps.state[LEVELS]
+    for k in range(count):
+        if gaps.since[k] <= begin and gaps.long[k] >= length:
+            return
+    left = 0
+    for k in range(count):
+        if gaps.since[k] < begin or gaps.long[k] > length:
+            gaps.since[left], gaps.long[left] = gaps.since[k], gaps.long[k]
+            left += 1
+    gaps.since[left], gaps.long[left] = begin, length
+    gaps.state[LEVELS] = left + 1
+
+
+@verb
+def lay_levels(gaps: Gaps) -> None:
+    """Make levels of the present gaps only; some levels belonged to gaps that were taken."""
+    gaps.state[LEVELS], gaps.state[STALE] = 0, 0
+    for k in range(gaps.state[COUNT]):
+        add_level(gaps, gaps.begin[k], gaps.length[k])
+
+
+@verb
+def remove_gap(gaps: Gaps, k: int) -> None:
+    """Remove the gap at place k, which the last one takes."""
+    last = gaps.state[COUNT] - 1
+    gaps.state[COUNT], gaps.state[STALE] = last, 1
+    gaps.begin[k], gaps.end[k], gaps.length[k] = gaps.begin[last], gaps.end[last], gaps.length[last]
+    gaps.place[k], gaps.first[k], gaps.last[k] = gaps.place[last], gaps.first[last], gaps.last[last]
+    gaps.widest[k] = gaps.widest[last]
+
+
+@verb
+def put_gap(
+    gaps: Gaps, k: int, c: int, begin: int, end: int, first: int, last: int, widest: int
+) -> None:
+    """Write a gap over that at place k, or after the last one if k is negative."""
+    if k < 0:
+        k = gaps.state[COUNT]
+        gaps.state[COUNT] = k + 1
+    else:
+        gaps.state[STALE] = 1
+    length = end - begin if end < NEVER else NEVER
+    gaps.begin[k], gaps.end[k], gaps.length[k], gaps.place[k] = begin, end, length, c
+    gaps.first[k], gaps.last[k], gaps.widest[k] = first, last, widest
+    add_level(gaps, begin, length)
+
+
+@verb
+def next_gap(gaps: Gaps, k: int, c: int, begin: int, end: int) -> int:
+    """Return the first gap from place k on of a cluster that meets an interval, s; or -1."""
+    count = gaps.state[COUNT]
+    while k < count:
+        word = up_to(gaps.place, k, c) & (below(gaps.place, k, c) ^ ALL)
+        word &= below(gaps.begin, k, end) & (up_to(gaps.end, k, begin) ^ ALL)
+        word &= first_places(count - k)
+        if word != 0:
+            return k + lowest(word)
+        k += WORD
+    return -1
+
+
+@verb
+def widest_in(profile: Profile, i: int, end: int) -> int:
+    """Return the most processors that are free on one of the steps from i on before `end`."""
+    times, free, mark = profile
+    widest = 0
+    while i < mark[TAIL] and times[i] < end:
+        word = below(times, i, end) & first_places(mark[TAIL] - i)
+        widest = max(widest, most(free, i, word))
+        i += WORD
+    return widest
+
+
+@verb
+def first_free(profile: Profile, i: int) -> int:
+    """Return the first step from i on with a free processor: the last one has all."""
+    while True:
+        some = below(profile.free, i, 1) ^ ALL
+        if some != 0:
+            return i + lowest(some)
+        i += WORD
+
+
+@verb
+def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, now: int) -> None:
+    """Record that processors of a cluster have been freed, from and until, s, throughout.
+
+    Step i does not begin after `low`.
+    """
+    times, mark = profile.times, profile.mark
+    i = step_from(profile, i, low)
+    widest = widest_in(profile, i, high)
+    begin = max(now, times[run_before(profile, i, 1)])
+    i = first_short(profile, i, 1, NEVER)
+    end = times[i] if i < mark[TAIL] else NEVER
+    # The first gap that is joined is written over: one that was just removed would have to be read
+    # again before it has been written.
+    joined, k = -1, next_gap(gaps, 0, c, begin, end)
+    while k >= 0:
+        low, high = min(low, gaps.first[k]), max(high, gaps.last[k])
+        widest = max(widest, gaps.widest[k])
+        if joined < 0:
+            joined = k
+            k += 1
+        else:
+            remove_gap(gaps, k)
+        k = next_gap(gaps, k, c, begin, end)
+    put_gap(gaps, joined, c, begin, end, low, high, widest)
+
+
+@verb
+def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
+    """Record that processors of a cluster have been taken, from and until, s.
+
+    Step i does not begin after `low`. The parts that are left of a gap lie before its end, so that
+    the search for other gaps goes on there.
+    """
+    times, mark, begun = profile.times, profile.mark, low
+    k = next_gap(gaps, 0, c, low, high)
+    while k >= 0:
+        begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
+        widest = gaps.widest[k]
+        step = step_from(profile, i, begin) if begin >= begun else step_at(profile, begin)
+        step = first_free(profile, step)
+        while step < mark[TAIL] and times[step] < min(end, last):
+            stop = first_short(profile, step, 1, NEVER)
+            left = max(begin, times[step])
+            right = times[stop] if stop < mark[TAIL] else NEVER
+            if right > first:
+                put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
+                k = -1
+            if stop >= mark[TAIL]:
+                break
+            step = first_free(profile, stop)
+        if k >= 0:
+            remove_gap(gaps, k)
+        low = max(low, end)
+        k = next_gap(gaps, 0, c, low, high) if low < high else -1
+
+
+@verb
+def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: int) -> None:
+    """Record that processors of a cluster were freed, from and until, s, of which some are left."""
+    times, mark = profile.times, profile.mark
+    i = first_free(profile, step_at(profile, low))
+    while i < mark[TAIL] and times[i] < high:
+        stop = first_short(profile, i, 1, NEVER)
+        end = times[stop] if stop < mark[TAIL] else NEVER
+        open_gap(gaps, profile, c, i, max(low, times[i]), min(high, end), now)
+        if end == NEVER:
+            break
+        i = first_free(profile, stop)
+
+
+@verb
+def fits_of(gaps: Gaps, k: int, length: int, own: int, at: int) -> int:
+    """Return the lane mask of the gaps from place k on that a job may fit before `at`.
+
+    It is reserved at `at` on cluster `own`: the gap in front of its reservation may be shorter.
+    """
+    here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
+    fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
+    return fits & below(gaps.begin, k, at) & first_places(gaps.state[COUNT] - k)
+
+
+@verb
+def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
+    """Return the first start before `at`, s, and cluster of a job with one processor; `at` if none.
+
+    As one processor is free all along each gap, the job starts where the gap begins.
+    """
+    best, place = at, own
+    for k in range(0, gaps.state[COUNT], WORD):
+        fits = fits_of(gaps, k, length, own, at)
+        if fits != 0:
+            t = least(gaps.begin, k, fits)
+            if t <= best:
+                fits &= up_to(gaps.begin, k, t)
+                c = gaps.place[k + lowest(fits)]
+                if fits & (fits - 1) != 0:
+                    c = least(gaps.place, k, fits)
+                place = min(place, c) if t == best else c
+                best = t
+    return best, place
+
+
+@verb
+def wide_fits(gaps: Gaps, k: int, need: int, length: int, own: int, at: int) -> int:
+    """Return the lane mask of the gaps from place k on that a wider job may fit before `at`."""
+    return fits_of(gaps, k, length, own, at) & (below(gaps.widest, k, need) ^ ALL)

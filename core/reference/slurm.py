@@ -1,0 +1,132 @@
+"""Slurm's two schedulers again, slow and plain, from their text in semantics.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from schedfarm.core.durations import seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.processors import Claim
+from schedfarm.core.reference.rules import Clusters
+from schedfarm.core.workload.workload import Workload
+
+
+class Slurm(Clusters):
+    """`slurm`: the main scheduler at events and ticks, and backfill cycles."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        self.first = min((job.submit for job in self.jobs), default=0)
+        self.main = seconds_of(policy.sched_interval)
+        self.interval = seconds_of(policy.bf_interval)
+        # When the next cycle is due; never without cycles.
+        self.due = None if self.interval is None else self.first + self.interval
+        self.is_event = False
+
+    def check(self) -> None:
+        """Refuse a limit per user where no user is known."""
+        if self.jobs and int(self.policy.bf_max_job_user) and all(j.user == -1 for j in self.jobs):
+            raise InputError("bf_max_job_user needs the user of each job; leave it out")
+
+    # The clock.
+
+    def instants(self) -> list[int]:
+        """Add the ticks of the main scheduler and the next cycle, if a job is in the queue."""
+        events = super().instants()
+        if not self.waiting:
+            return events
+        ticks = []
+        if self.main is not None:
+            ticks.append(self.first + ((self.now - self.first) // self.main + 1) * self.main)
+        if self.due is not None:
+            ticks.append(self.due)
+        return events + ticks
+
+    def step(self, ending: list[Job], arriving: list[Job]) -> None:
+        """Remember whether the instant has a completion or an arrival."""
+        self.is_event = bool(ending or arriving)
+        while self.due is not None and self.due < self.now:
+            # No job was in the queue.
+            self.due += self.interval or 0
+        super().step(ending, arriving)
+
+    def is_tick(self) -> bool:
+        """Return whether the main scheduler considers all jobs now."""
+        since = self.now - self.first
+        return self.main is not None and since > 0 and since % self.main == 0
+
+    # The schedulers.
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Let the main scheduler start heads, and then a cycle that is due."""
+        queue = self.queue()
+        if self.main is not None and (self.is_event or self.is_tick()):
+            most = len(queue) if self.is_tick() else int(self.policy.default_queue_depth)
+            self.start_heads(queue, most)
+        if self.due == self.now:
+            tested = self.cycle([job for job in queue if job in self.waiting])
+            self.due = self.now + self.length(tested) + (self.interval or 0)
+
+    def start_heads(self, queue: list[Job], most: int) -> None:
+        """Start the head of the queue while it fits; consider at most some jobs."""
+        considered = 0
+        for job in queue:
+            if self.is_held(job):
+                continue
+            considered += 1
+            if considered > most or not self.fits(job):
+                return
+            self.start(job, backfilled=False)
+
+    def length(self, tested: int) -> int:
+        """Return how long a cycle takes, s."""
+        if self.policy.bf_rate is None:
+            return 0
+        rate = int(self.policy.bf_rate)
+        return (tested + rate - 1) // rate
+
+    def most_tests(self) -> int:
+        """Return how many jobs a cycle tests at most."""
+        most = int(self.policy.bf_max_job_test)
+        if self.policy.bf_rate is None:
+            return most
+        seconds = seconds_of(self.policy.bf_max_time or self.policy.bf_interval) or 0
+        return min(most, int(self.policy.bf_rate) * seconds)
+
+    def rounded(self, instant: int) -> int:
+        """Return the first multiple of the resolution from an instant on."""
+        unit = seconds_of(self.policy.bf_resolution) or 1
+        return instant + (-instant) % unit
+
+    def cycle(self, queue: list[Job]) -> int:
+        """Test the jobs of the queue, and start those whose earliest start is now; count them."""
+        window, of_user = seconds_of(self.policy.bf_window) or 0, int(self.policy.bf_max_job_user)
+        reserved: list[Claim] = []
+        tests: Counter[int] = Counter()
+        is_behind = False
+        for job in queue:
+            if sum(tests.values()) == self.most_tests():
+                break
+            if self.is_held(job):
+                continue
+            if of_user and job.user != -1 and tests[job.user] == of_user:
+                is_behind = True
+                continue
+            tests[job.user] += 1
+            begin = self.clusters[0].earliest(job, self.now, self.map() + reserved)
+            if begin == self.now and self.fits(job):
+                self.start(job, backfilled=is_behind)
+                continue
+            is_behind = True
+            if begin <= self.now + window:
+                reserved.append(Claim(begin, self.rounded(begin + job.expected), job.procs))
+        return sum(tests.values())
+
+    def map(self) -> list[Claim]:
+        """Return the running jobs' processors until their rounded predicted ends."""
+        return [
+            Claim(claim.begin, self.rounded(claim.end), claim.procs)
+            for claim in self.running_claims()
+        ]
