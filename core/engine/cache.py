@@ -40,9 +40,14 @@ PATIENCE = 300.0
 
 LOOK_SECONDS = 0.05
 
+STAMP = "by folder"
+"""Stamp of all indices: the name of their folder says which sources their kernels are made from."""
+
+_used: set[Path] = set()
+
 
 def folder() -> Path | None:
-    """Return the folder of all compiled kernels; None where it cannot be used.
+    """Return the folder of all compiled kernels; None if it is unusable.
 
     It is `schedfarm` in the folder that NUMBA_CACHE_DIR names, or else `kernels` among the user's
     caches, made if it is missing. It may be read-only, as in an image.
@@ -64,8 +69,13 @@ def folder() -> Path | None:
     return None if own is None else _usable(own / "kernels")
 
 
+def used() -> set[Path]:
+    """Return the folders of the kernels that this process has loaded or compiled."""
+    return {place for place in _used if place.is_dir()}
+
+
 def is_writable(place: Path) -> bool:
-    """Return whether a folder is writable."""
+    """Tell whether a folder is writable."""
     try:
         with tempfile.TemporaryFile(dir=place):
             return True
@@ -118,6 +128,9 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
     def ensure_cache_path(self) -> None:
         make_private(Path(self._cache_path))
 
+    def get_source_stamp(self) -> str:
+        return STAMP
+
 
 class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
     """Serialisation of a kernel, and its name, with the locator of this cache."""
@@ -152,6 +165,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         """Use the folder of this combination of types; the compiler's lock is held meanwhile."""
         variants = digest_of_variants(self._source, _kinds(signature))
         place = self._root / _version(self._source, variants)
+        _used.add(place)
         if place != self._place:
             self._place = place
             super().__init__(self._py_func)

@@ -25,8 +25,12 @@ from tests.oracles.priorities import workload
 MORE_ORDERS = (*ORDERS, "spf", "wfp3", "fair-share", "multifactor(age=7, calc=2s, fairshare=5)")
 
 
-def options(dice: random.Random) -> str:
-    """Return random options of the rule."""
+TIMES = ("sched_interval", "bf_interval", "bf_window", "bf_resolution", "bf_max_time", "threshold")
+"""Options that are times."""
+
+
+def options(dice: random.Random, unit: int) -> str:
+    """Return random options of the rule, with times in a unit, s."""
     drawn = {
         "sched_interval": dice.choice(("", "", "1s", "3s", "7s", "off")),
         "default_queue_depth": dice.choice(("", "1", "2")),
@@ -39,6 +43,9 @@ def options(dice: random.Random) -> str:
         "bf_max_time": dice.choice(("", "1s", "2s")),
         "threshold": dice.choice(("", "", "", "9s")),
     }
+    for name in TIMES if unit > 1 else ():
+        if drawn[name].endswith("s"):
+            drawn[name] = f"{unit * int(drawn[name][:-1])}s"
     return "".join(f",{name}={value}" for name, value in drawn.items() if value)
 
 
@@ -50,7 +57,9 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         work = replace(workload(dice), names=NAMES)
         if dice.random() < 0.3:
             work = without_some(dice, work)
-        text = f"{dice.choice(MORE_ORDERS)}+slurm{options(dice)}"
+        # As drawn there: jobs of minutes would take a thousand ticks of seconds.
+        unit = 60 if int(work.estimate.max(initial=0)) >= 60 else 1
+        text = f"{dice.choice(MORE_ORDERS)}+slurm{options(dice, unit)}"
         if dice.random() < 0.4:
             limits = dict.fromkeys(limit(dice, ("cpu",)) for _ in range(dice.randrange(1, 4)))
             text += f",limits=({', '.join(limits)})"

@@ -56,7 +56,7 @@ def moved(schedule: Schedule, job: int, start: int) -> Schedule:
         (4, 1, "fcfs+easy", "started, but only 0 processors are free and 0 GPUs are free"),
         (5, 21, "fcfs+easy", "was left waiting, but it fits and would end by the start of job 3"),
         (4, 10, "fcfs+easy", "started, but it would delay job 3, which is reserved for 20 s"),
-        (3, 2, "fcfs+easy", "was left waiting, but it fits and needs no more than what is free"),
+        (3, 2, "fcfs+easy", "was left waiting, but it fits next to"),
     ],
 )
 def test_planted_faults_are_found(job: int, start: int, rule: str, why: str) -> None:

@@ -1,0 +1,182 @@
+"""Compiled kernels in one file, for the other hosts of a site.
+
+The file holds machine code, which a process that uses it executes. So it is read only if no other
+user could have written it, if each part has the digest that the first part names, and if the
+sources, the compiler and the processor are those of this host.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pickle
+import re
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import serialize
+from numba.core.registry import cpu_target
+
+from schedfarm.core.caches import exposed, make_private, remedy
+from schedfarm.core.engine.cache import STAMP, used
+from schedfarm.core.errors import InputError
+from schedfarm.core.files import write_whole
+
+LIST, FORMAT = "kernels.json", 1
+"""Name of the first part, and its version."""
+
+NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
+"""Names of the other parts."""
+
+INDEX, CODE = ".nbi", ".nbc"
+"""Ends of the names of numba's files: combinations of types, and the code for one of them."""
+
+
+def host() -> dict[str, str]:
+    """Return the versions and the processor for which this process compiles kernels.
+
+    Examples
+    --------
+    >>> host()["numba"] == numba.__version__
+    True
+    """
+    triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    return {
+        "sources": _sources(),
+        "Python": sys.version,
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "system": triple,
+        "processor": processor,
+        "features of the processor": features,
+    }
+
+
+def _sources() -> str:
+    """Return a digest of all modules of `core`."""
+    text, root = hashlib.sha256(), Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        text.update(f"{path.relative_to(root)}\n".encode())
+        text.update(path.read_bytes())
+    return text.hexdigest()
+
+
+def pack() -> bytes:
+    """Return an archive of the kernels that this process has loaded or compiled."""
+    parts = {
+        f"{place.name}/{path.name}": path.read_bytes()
+        for place in sorted(used())
+        for path in sorted(place.iterdir())
+        if path.suffix in (INDEX, CODE)
+    }
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
+    first = json.dumps({"format": FORMAT, "host": host(), "parts": digests}, indent=1)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(LIST, first)
+        for name, data in parts.items():
+            made.writestr(name, data)
+    return stream.getvalue()
+
+
+def unpack(file: Path, root: Path) -> int:
+    """Add the kernels of a file to a folder of compiled kernels; return the number of new ones.
+
+    Parameters
+    ----------
+    file : Path
+        Written by `pack`.
+    root : Path
+        The folder of all compiled kernels.
+
+    Raises
+    ------
+    InputError
+        If other users could have written the file, it is damaged, or it is for other hosts.
+    """
+    parts, count = _read(file), 0
+    for name in parts:
+        if name.endswith(INDEX):
+            count += _add(root, name, parts)
+    return count
+
+
+def _read(file: Path) -> dict[str, bytes]:
+    """Return the parts of a file that this host can use."""
+    try:
+        open_to_others, data = exposed(file), file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
+    if open_to_others is not None:
+        raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            first = json.loads(packed.read(LIST))
+            found = first["format"] if isinstance(first, dict) else None
+            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError):
+        raise InputError(
+            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
+        ) from None
+    if found != FORMAT:
+        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    for key, own in host().items():
+        if (other := first["host"].get(key)) != own:
+            raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
+    listed = first["parts"]
+    if parts.keys() != listed.keys():
+        raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
+    for name, part in parts.items():
+        if not NAME.fullmatch(name) or hashlib.sha256(part).hexdigest() != listed[name]:
+            raise InputError(f"{file} is damaged: part {name!r} is not as listed; copy it again")
+    return parts
+
+
+def _difference(key: str, other: object, own: str) -> str:
+    if key == "sources":
+        return "its kernels are those of another version of schedfarm than this one"
+    return f"its kernels are for {key} {other!r}, and this host has {own!r}"
+
+
+def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
+    """Add the code that one index names, except where the folder has code for the same types."""
+    folder, _, index = name.partition("/")
+    place, count = root / folder, 0
+    make_private(place)
+    known = _entries(place / index)
+    for types, code in _entries_of(parts[name]).items():
+        if types in known:
+            continue
+        taken, number = {*known.values()}, 1
+        base = index.removesuffix(INDEX)
+        while (free := f"{base}.{number}{CODE}") in taken:
+            number += 1
+        # The index is written last: a name without its file would be of no use.
+        write_whole(place / free, parts[f"{folder}/{code}"], private=True)
+        known[types], count = free, count + 1
+    if count:
+        head = pickle.dumps(numba.__version__, protocol=-1)
+        write_whole(place / index, head + serialize.dumps((STAMP, known)), private=True)
+    return count
+
+
+def _entries(path: Path) -> dict[Any, str]:
+    try:
+        return _entries_of(path.read_bytes())
+    except OSError:
+        return {}
+
+
+def _entries_of(index: bytes) -> dict[Any, str]:
+    """Return the names of files of code by combinations of types."""
+    stream = io.BytesIO(index)
+    if pickle.load(stream) != numba.__version__:
+        return {}
+    stamp, found = pickle.load(stream)
+    return dict(found) if stamp == STAMP else {}

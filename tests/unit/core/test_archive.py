@@ -1,0 +1,108 @@
+"""Archives of compiled kernels: which files are used, and which are refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from schedfarm.core.engine.toolchain import PLAIN
+from schedfarm.core.errors import InputError
+from schedfarm.core.metrics.kernels.sums import add_whole_at
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT) or PLAIN, reason="no kernel is kept")
+
+
+@pytest.fixture(name="archive")
+def make_archive(tmp_path: Path) -> Path:
+    """Return an archive with a kernel that this process uses."""
+    from schedfarm.core.engine.archive import pack
+
+    add_whole_at(np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int64))
+    file = tmp_path / "kernels"
+    file.write_bytes(pack())
+    return file
+
+
+def changed(file: Path, change: Callable[[dict[str, bytes]], object]) -> None:
+    """Write an archive again after a change of its parts."""
+    with zipfile.ZipFile(file) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    change(parts)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as made:
+        for name, data in parts.items():
+            made.writestr(name, data)
+    file.write_bytes(stream.getvalue())
+
+
+def refusal(file: Path, root: Path) -> str:
+    """Return the sentence that refuses an archive, of which nothing is installed."""
+    from schedfarm.core.engine.archive import unpack
+
+    with pytest.raises(InputError) as refused:
+        unpack(file, root)
+    assert not root.exists()
+    return str(refused.value)
+
+
+def test_kernels_are_added_once(archive: Path, tmp_path: Path) -> None:
+    """The code that an index names is that of the archive; no other is replaced."""
+    from schedfarm.core.engine.archive import unpack
+
+    root = tmp_path / "root"
+    count = unpack(archive, root)
+    assert count == len(list(root.rglob("*.nbc"))) > 0
+    assert unpack(archive, root) == 0
+    (index,) = root.rglob("*sums.add_whole_at*.nbi")
+    index.unlink()
+    assert unpack(archive, root) > 0
+    assert {path.stat().st_mode & 0o777 for path in root.rglob("*.nb*")} == {0o600}
+
+
+def test_a_file_that_others_can_write_is_refused(archive: Path, tmp_path: Path) -> None:
+    archive.chmod(0o666)
+    assert "other users can write to" in refusal(archive, tmp_path / "root")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "No such file" in refusal(tmp_path / "none", tmp_path / "root")
+
+
+def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path) -> None:
+    """As a whole, in one part, and without one."""
+    root, whole = tmp_path / "root", archive.read_bytes()
+    archive.write_bytes(whole[: len(whole) // 2])
+    assert "damaged" in refusal(archive, root)
+    archive.write_bytes(whole)
+    changed(archive, lambda parts: parts.update({[*parts][1]: b"other code"}))
+    assert "is not as listed" in refusal(archive, root)
+    archive.write_bytes(whole)
+    changed(archive, lambda parts: parts.pop([*parts][-1]))
+    assert "not those that it lists" in refusal(archive, root)
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("processor", "are for processor 'other'"),
+        ("numba", "are for numba 'other'"),
+        ("sources", "of another version of schedfarm"),
+    ],
+)
+def test_an_archive_for_other_hosts_is_refused(
+    archive: Path, tmp_path: Path, key: str, told: str
+) -> None:
+    def other(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        first["host"][key] = "other"
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(archive, other)
+    assert told in refusal(archive, tmp_path / "root")
