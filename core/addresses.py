@@ -24,14 +24,14 @@ SECRETS = {
 """Prefixes for credentials, by the first letters of the scheme."""
 
 CONNECT, TIMEOUT = timedelta(seconds=3), timedelta(seconds=30)
-"""A server that is there answers at once; 64 MiB at 2 MiB/s take 30 s."""
+"""Timeout of a request, s: a reachable server answers at once; 64 MiB at 2 MiB/s take 30 s."""
 
 RETRIES, RETRY = 3, timedelta(seconds=10)
-"""A server that gave no answer is asked again for so long."""
+"""Time for which requests without an answer are repeated."""
 
 FORBIDDEN = ("PermissionDeniedError", "UnauthenticatedError")
 
-MISSING = "pip install 'schedfarm[s3]' brings the package obstore, which object stores need"
+MISSING = "pip install 'schedfarm[s3]' installs the package obstore, which object stores need"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 
@@ -74,7 +74,7 @@ in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
     # In Azure's long form CONTAINER@ACCOUNT.dfs.core.windows.net the first part is not a user.
     if parts.password is not None or (parts.username is not None and scheme[:4] != "abfs"):
         raise InputError(
-            f"store {said}: an address has no user and no password in it; give them in "
+            f"store {said}: an address must not contain a user or a password; give them in "
             f"{_secrets(text)}"
         )
     names = [name for name in parts.path.split("/") if name]
@@ -140,7 +140,7 @@ def reason(text: str, error: Exception) -> str:
     if code and code[1] == "NoSuchBucket":
         return f"there is no bucket {text.split('/')[2]}"
     if "169.254.169.254" in said or "metadata" in said:
-        return f"nothing says who asks; set {_secrets(text)}"
+        return f"credentials are missing; set {_secrets(text)}"
     if is_refusal(error):
         return f"access is refused{word}; check {_secrets(text)}"
     if "builder error" in said:

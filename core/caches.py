@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 _UNMAPPED = 65534
-"""Owner of what no user of a namespace owns, such as the root folder of a rootless container."""
+"""Owner of files without an owner in a namespace, such as the root of a rootless container."""
 
 
 def user_folder() -> Path | None:
@@ -33,7 +33,7 @@ def user_folder() -> Path | None:
 
 
 def exposed(place: Path) -> Path | None:
-    """Return the first of a file or folder and its parents that other users could replace.
+    """Return the first path, of a file or folder and its parents, that other users could replace.
 
     None if no other user could have written its contents. The superuser and this user's own group
     are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only: other
@@ -49,7 +49,7 @@ def exposed(place: Path) -> Path | None:
 
 
 def remedy(place: Path) -> str:
-    """Return a sentence about a place found by `exposed`: who can write to it, and what helps.
+    """Return a sentence on a place found by `exposed`: who can write to it, and the remedy.
 
     Examples
     --------

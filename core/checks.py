@@ -89,13 +89,13 @@ def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
     Parameters
     ----------
     bad : bool[n]
-        Which jobs have one.
+        Mask of the jobs with one.
     values : int64[n]
         The column.
     column : str
-        What it is called.
+        Name of the column.
     right : str
-        What its values must be.
+        Valid values.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PARTIAL = ".partial"
-"""Ends the name of every file that is still being written; zarr uses the same ending."""
+"""Suffix of every file that is still being written; zarr uses the same one."""
 
 
 def write_whole(

@@ -19,7 +19,7 @@ NEAR = 0.7
 
 
 def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
-    """Return the label that a user means; refuse others with the known labels.
+    """Return the label for a given spelling; refuse others with the known labels.
 
     A ``load`` may be given as a number, a ``policy`` in every spelling that
     `core.policy.policy.Policy.parse` reads.
@@ -44,7 +44,7 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # A word with a meaning of its own, such as another policy, is not a slip.
+    # A valid word, such as another policy, is not a misspelling.
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 ALIKE = 0.6
-"""How alike a guess has to be, from 0 to 1."""
+"""Least similarity of a guess, from 0 to 1."""
 
 
 def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str | None:

@@ -1,7 +1,7 @@
 """Plug-ins: orders, rules and metrics of users, by ``module:name``.
 
 A campaign contains the text of the modules that it names, so that every worker runs the code that
-was planned, wherever the file is, and a changed file is a changed campaign.
+was planned, wherever the file is, and a changed file changes the campaign.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class RaisedError(InputError):
     @classmethod
     def of(cls, what: str, error: BaseException, call: str = "") -> RaisedError:
         """Describe an error on one line, with the instant and the jobs of the call."""
-        why = " ".join(str(error).split()) or "no word of why"
+        why = " ".join(str(error).split()) or "without a message"
         return cls(what, f"raised {type(error).__name__}: {why}" + f" ({call})" * bool(call))
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ _compiling = threading.RLock()
 
 
 def find_source(module: str, folder: Path | None = None) -> Source:
-    """Find the text of a module without importing it; a file in `folder` goes first.
+    """Find the text of a module without importing it; a file in `folder` has precedence.
 
     A file that other users could have written is refused, as a missing one is.
 
@@ -131,12 +131,12 @@ def find_source(module: str, folder: Path | None = None) -> Source:
             return Source(module, file.read())
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         raise InputError(
-            f"module {module!r}: {path} is no readable Python text ({error})"
+            f"module {module!r}: {path} is not readable Python text ({error})"
         ) from None
 
 
 def _installed(module: str) -> Path | None:
-    """Find the file that an import would run; packages above it are imported for that."""
+    """Find the file that an import would run; parent packages are imported for that."""
     spec: ModuleSpec | None = None
     for above in accumulate(module.split("."), "{}.{}".format):
         try:
@@ -167,7 +167,7 @@ def _check_owned(module: str, path: Path) -> None:
 def sources(given: Mapping[str, str]) -> Iterator[None]:
     """Let `load` take modules from their texts in this thread, within this context.
 
-    Within another such context the names given here go first. A new thread begins with none.
+    In nested contexts the inner names have precedence. A new thread begins with none.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def distrust(who: str) -> Iterator[None]:
 def load(name: str) -> object:
     """Return the object of ``module:name``, from the texts of `sources` or by an import.
 
-    A text is run once in a process, as a module of a name of its own: two texts of one name
-    never mix, and it hides no module that is installed.
+    A text is executed once per process, as a module with a unique name: two texts of one name never
+    mix, and it hides no installed module.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def load(name: str) -> object:
         if source is None and module not in sys.modules:
             _installed(module)
         found = importlib.import_module(module) if source is None else _run(source)
-    except Exception as error:  # A user's module may fail in any way.
+    except Exception as error:  # A plug-in module may fail in any way.
         raise NotLoaded(f"{name!r} cannot be imported ({_says(error)})") from error
     try:
         return reduce(getattr, attribute.split("."), found)
@@ -246,7 +246,7 @@ def modules_of(names: Iterable[str]) -> list[str]:
 
 
 def parts_of_name(name: str) -> list[str]:
-    """Return what may be names of plug-ins in that of a policy; an expression is one part.
+    """Return the possible names of plug-ins in that of a policy; an expression is one part.
 
     Examples
     --------

@@ -22,14 +22,14 @@ class Placement:
     Parameters
     ----------
     job : int64[k]
-        Index of the job; a job that has no contiguous processors has several rectangles.
+        Index of the job; a job without contiguous processors has several rectangles.
     first, count : int64[k]
         Lowest processor number, and number of processors.
     place : int64[k]
         Index into the platform's places.
     rows : int64[places + 1]
-        First processor number of each place, then the number of rows in all. A place has more rows
-        than processors if its jobs use more than there are, as in faulty logs.
+        First processor number of each place, then the total number of rows. A place has more rows
+        than processors if its jobs exceed its capacity, as in faulty logs.
     """
 
     job: Int64
@@ -42,9 +42,9 @@ class Placement:
 def place_jobs(schedule: Schedule) -> Placement:
     """Assign processor numbers to jobs by first fit, in the order of (start, position).
 
-    A job takes the lowest contiguous processors that are free and enough, else the lowest free
+    A job takes the lowest contiguous range of enough free processors, else the lowest free
     ones. Jobs that hold processors for no time have no rectangle. Simulations count processors of
-    a place and do not number them, so that the numbers say nothing about a scheduler.
+    a place and do not number them, so that the numbers are not decisions of a scheduler.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A schedule: when, where and how each job of a workload ran."""
+"""A schedule: start, place and end of each job of a workload."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class State(IntEnum):
 
     DONE = 0
     KILLED = 1
-    """At its estimate."""
+    """It was killed at its estimate."""
     REFUSED = 2
     """It never started: no part of the machine could hold it."""
     LOST = 3

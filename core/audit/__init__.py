@@ -2,30 +2,30 @@
 
 *Checks from the columns* hold for every policy: every job starts, none before its submission; no
 run lasts past its estimate; no place has more processors in use than it has. On a grid every job
-is inside one cluster that is as wide. On nodes every job has as many nodes of its set as it asks
-for, ends when its run time is over or when one of them goes down, and is on none that is down; a
+is inside one cluster that is as wide. On nodes every job has the requested number of nodes of
+its set, ends with its run time or when one of them goes down, and is on no node that is down; a
 reservation in advance that was accepted starts on time. On a network every job has all its
 processors, in parts on different clusters, does not end too early, and, where the policy keeps
-links, no link is asked for more than it has.
+links, no link is overloaded.
 
 *Passes on a pool and a grid* are judged by a program that shares nothing with the simulators, not
-even the formulas of the orders. From the given starts and runs the state of machine and queue is
-known at every instant. The auditor looks at every pass as a given decision: each job in the queue
-either has by the rule the right to start there or not, given everything decided before it in that
-pass, and must have started in the first case and not in the second. If all passes are so, the
-schedule is exactly one that the rule permits. A job that starts where there is no pass is a fault
-too. Where an instant has several passes (a job with run 0, or the per-event clock) a start belongs
+even the formulas of the orders. The given starts and runs determine the state of machine and queue
+at every instant. The auditor checks every pass as a given decision: by the rule, each job in the
+queue may or may not start there, given all earlier decisions of that pass; it must have started in
+the first case and not in the second. If this holds for all passes, the schedule is exactly one that
+the rule permits. A job that starts without a pass is also a fault. If
+an instant has several passes (a job with run 0, or the per-event clock), a start belongs
 to the first pass that gives it the right. Under ``events=per-event``, the clock of the pyss family,
 the passes of an instant follow from the times as well: the submissions, then the completions in the
-order in which the passes before started the jobs. A schedule that breaks its policy is tried by the
+order in which earlier passes started the jobs. A schedule that breaks its policy is checked by the
 other clock, too.
 
 *Passes on nodes and networks*, whose schedules come from this project alone, are judged by the
 reference simulator: it decides at each pass, and the first difference is the fault.
 
 A rule without an auditor, such as `tabu`, whose draws are in no schedule, is judged by the columns
-alone. An order without a formula of the auditor's own, such as a user's function, is taken as it
-is: passes are judged by its own numbers. The verdict lists both as unaudited.
+only. For an order without a formula in the auditor, such as a plug-in function, passes are judged
+by its own numbers. The verdict lists both as unaudited.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Returns
     -------
     Verdict
-        Whether it holds, what was checked, and the first job by time that breaks a rule; where
-        that rule is the policy itself, the same policy by another clock if that holds.
+        Whether it holds, what was checked, and the first job by time that breaks a rule; if that
+        rule is the policy itself, the same policy by another clock if that one holds.
 
     Raises
     ------
     InputError
-        If the policy's name is not understood, or the schedule does not say where its jobs ran
-        on a platform where that matters.
+        If the policy's name is not understood, or the schedule lacks the places of its jobs on a
+        platform with several.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _check_given(schedule: Schedule) -> None:
         if name not in schedule.given:
             raise InputError(
                 f"the schedule does not give the {name} of each job; on platform "
-                f"{platform.name!r} nothing can be said of one without it"
+                f"{platform.name!r} a schedule cannot be audited without it"
             )
 
 
@@ -114,7 +114,7 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     judged, unaudited = kind.judges(policy), kind.unaudited(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
     evidence = Evidence(schedule, policy, kind.naming)
-    # In a queue in which a job waits for ever nothing else can be judged.
+    # In a queue with a job that waits for ever, nothing else can be judged.
     fault = kind.unstarted(evidence)
     if fault is None:
         plain = [found for found in kind.proofs(evidence) if found]
@@ -137,9 +137,9 @@ _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; of one instant, the check that says most about its cause.
+    """Return the earliest fault; at one instant, that of the most specific check.
 
-    Where a check and the replay name the same job, the check goes first.
+    If a check and the replay name the same job, the check has precedence.
     """
 
     def key(fault: Fault) -> tuple[int, int]:

@@ -32,9 +32,9 @@ class Kind:
     checks : tuple of str
         Names of the checks that hold for every policy.
     naming : callable
-        Names a job of a schedule in a sentence.
+        Function that names a job of a schedule in a sentence.
     unstarted : callable
-        Finds a job for which the schedule lacks data that the audit needs.
+        Function that finds a job without the data that the audit needs.
     proofs : Proofs
         The other checks that need no replay.
     needs : {"audit", "refer"}
@@ -61,7 +61,7 @@ class Kind:
         return getattr(policy.row, self.needs) is not None and policy.predict is None
 
     def unaudited(self, policy: Policy) -> tuple[str, ...]:
-        """Return the parts of a policy that the audit takes as they are."""
+        """Return the parts of a policy that the audit does not check."""
         if policy.predict is not None:
             return (f"predict={policy.predict}",)
         if not self.judges(policy):

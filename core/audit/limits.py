@@ -1,4 +1,4 @@
-"""Slurm's limits as the auditor counts them: totals of each limit, by whom it counts."""
+"""Slurm's limits in the auditor: totals of each limit, by the users or accounts that it counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 Key = tuple[str, ...]
-"""A limit's text, and the user or account for each of which it counts."""
+"""A limit's text, and the user or account for which it counts."""
 
 
 class Share(NamedTuple):

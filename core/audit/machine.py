@@ -1,4 +1,4 @@
-"""The machine at an instant, known from the times of a schedule, and one pass over the queue."""
+"""The machine at an instant, by the times of a schedule, and one pass over the queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Site:
         return Profile(now, self.free, ((end, procs[job]) for end, job in self.running))
 
     def shadow(self, need: int, now: int, procs: list[int]) -> tuple[int, int]:
-        """Return when predicted ends free enough processors, s, and how many more are free."""
+        """Return the instant, s, at which predicted ends free enough processors, and the rest."""
         level, instant = self.free, now
         for end, other in self.running:
             if end > instant:
@@ -73,12 +73,12 @@ class Machine:
         self.begun = 0
 
     def arrive(self, jobs: list[int]) -> None:
-        """Put arriving jobs into the queue, and others that limits kept out of it."""
+        """Add arriving jobs to the queue, and others that limits had kept out of it."""
         entering = self.limits.let_in(jobs)
         self.waiting = np.concatenate((self.waiting, np.array(entering, np.int64)))
 
     def begin(self, job: int) -> None:
-        """Give a job its processors; it leaves the queue at the end of the pass."""
+        """Assign a job its processors; it leaves the queue at the end of the pass."""
         if not self.per_event or self.estimate[job] > 0:
             site = self.sites[self.place[job]]
             site.free -= self.procs[job]
@@ -88,13 +88,13 @@ class Machine:
         self.begun += 1
 
     def give_back(self) -> None:
-        """Take back, per event, the processors of jobs that are predicted to have ended by now."""
+        """Release, per event, the processors of jobs that are predicted to have ended by now."""
         for site in self.sites if self.per_event else ():
             while site.running and site.running[0][0] <= self.now:
                 site.free += self.procs[site.running.pop(0)[1]]
 
     def complete(self, most: int | None = None) -> list[int]:
-        """Take back the processors of the jobs that end now, or of the first `most` of them."""
+        """Release the processors of the jobs that end now, or of the first `most` of them."""
         count = bisect_left(self.ending, (self.now + 1, -1, -1))
         ended = [job for _, _, job in self.ending[:count][:most]]
         del self.ending[: len(ended)]
@@ -116,7 +116,7 @@ class Machine:
 
     @property
     def most_free(self) -> int:
-        """Free processors of the place that has most."""
+        """Free processors of the place with the most of them."""
         return max(site.free for site in self.sites)
 
     def room_for(self, job: int) -> int | None:
@@ -134,7 +134,7 @@ class Machine:
         return bool(self.widths[self.waiting].min(initial=most + 1) <= most)
 
     def leave_queue(self, jobs: list[int]) -> None:
-        """Take jobs out of the queue."""
+        """Remove jobs from the queue."""
         for job in jobs:
             self.waiting = self.waiting[self.waiting != job]
 
@@ -143,7 +143,7 @@ class Machine:
         return [site.profile(self.now, self.procs) for site in self.sites]
 
     def shadow(self, job: int) -> tuple[int, int, int]:
-        """Return where and when, s, predicted ends first free enough for a job, and the extra."""
+        """Return place and instant, s, of a job's first fit by predicted ends, and the extra."""
         need, found = self.procs[job], []
         for i in self.wide_enough(job):
             instant, extra = self.sites[i].shadow(need, self.now, self.procs)
@@ -163,10 +163,10 @@ class Machine:
 class Pass:
     """Compare one pass of the scheduler, decision by decision, with the given starts.
 
-    A rule calls `may` for each job that it would start and `may_not` for each that it would not,
-    in the order in which the scheduler meets them. Where a job that may start does not, the rest
-    of the instant is judged as if it did, so that a job that is right by then is not blamed. The
-    same goes for a job that starts at another place than the rule's.
+    A rule calls `may` for each job that it would start and `may_not` for each that it would not, in
+    the order in which the scheduler examines them. If a job that may start does not, the rest of
+    the instant is judged as if it did, so that later jobs are not blamed; likewise for a job that
+    starts at another place than the rule's.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -187,16 +187,16 @@ class Pass:
         return self.machine.order.behind(rest, self.machine.waiting, self.now)
 
     def is_given(self, jobs: Int64) -> npt.NDArray[np.bool_]:
-        """Whether the times let each of these jobs start now."""
+        """Whether each of these jobs starts now by the times."""
         given: npt.NDArray[np.bool_] = self.machine.starts[jobs] == self.now
         return given
 
     def fits(self, job: int, site: int) -> bool:
-        """Whether the processors that are free there at this moment of the pass are enough."""
+        """Whether enough processors are free there at this moment of the pass."""
         return self.machine.procs[job] <= self.machine.sites[site].free
 
     def may(self, job: int, why: str, site: int) -> None:
-        """Start a job that the rule starts now, and note it if the times do not, or elsewhere."""
+        """Start a job that the rule starts now; record a difference of the times or the place."""
         machine = self.machine
         if machine.start[job] != self.now:
             self.left[job] = why
@@ -209,30 +209,30 @@ class Pass:
         self.started.append(job)
 
     def keep_out(self) -> None:
-        """Note the jobs that limits keep out of the queue."""
+        """Record the jobs that limits keep out of the queue."""
         for job in self.machine.limits.outside:
             self.may_not(job, self.machine.limits.keeps_out(job) or "")
 
     def holds(self, job: int) -> bool:
-        """Whether a limit keeps a job from starting; note it."""
+        """Whether a limit keeps a job from starting; record it."""
         why = self.machine.limits.holds(job, self.now)
         if why is not None:
             self.may_not(job, why)
         return why is not None
 
     def may_not(self, job: int, why: str) -> None:
-        """Note that the rule does not start this job now."""
+        """Record that the rule does not start this job now."""
         if self.machine.start[job] == self.now:
             self.refused[job] = why
 
     def room(self, job: int, site: int) -> str:
-        """Say that a job fits."""
+        """Return a clause stating that a job fits."""
         machine = self.machine
         free = f"{machine.sites[site].free} are free{machine.on(site)}"
         return f"it needs {machine.procs[job]} processors and {free}"
 
     def lacks(self, job: int, site: int | None = None) -> str:
-        """Say that a job does not fit, anywhere or there."""
+        """Return a clause stating that a job does not fit, anywhere or at a site."""
         machine = self.machine
         most = machine.most_free if site is None else machine.sites[site].free
         at_most = "at most " if site is None and len(machine.sites) > 1 else ""

@@ -12,11 +12,11 @@ from schedfarm.core.policy.multifactor import Multifactor
 from schedfarm.core.workload.workload import Workload
 
 User = tuple[str, str]
-"""A user and the account that its jobs are charged to."""
+"""A user and the account to which its jobs are charged."""
 
 
 class Priorities:
-    """Give the priorities of jobs at instants that never go back."""
+    """Compute the priorities of jobs at instants that never decrease."""
 
     def __init__(self, given: Multifactor, work: Workload, start: Int64, end: Int64) -> None:
         given.check_names(work.names)
@@ -109,7 +109,7 @@ class Priorities:
         return self.shares[one] / total if total else 0.0
 
     def _ranked(self) -> list[float]:
-        """Return the factors of the fair tree: users by the values on their way from the root."""
+        """Return the factors of the fair tree: users by the values on their paths from the root."""
         sums = self._sums()
         ways: list[list[float]] = []
         level: dict[str | User, float] = {}
@@ -123,7 +123,7 @@ class Priorities:
                 way.insert(0, -level[name])
                 name = self.above[name]
             ways.append(way)
-        # A way that another one continues comes first, as users before accounts of their value.
+        # A path that is a prefix of another comes first, like users before accounts of equal value.
         order = sorted(range(len(ways)), key=ways.__getitem__)
         factors, before, rank = [0.0] * len(ways), None, 0
         for visited, user_index in enumerate(order):

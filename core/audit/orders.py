@@ -1,7 +1,7 @@
 """The order of the queue at an instant, by formulas of the auditor's own.
 
-Each formula is a sentence of the semantics, in the order of that text: which value a job has, and
-whether the smallest or the largest goes first. Values are integers, exact ratios of integers, or
+Each formula implements a sentence of the semantics, in the order of that text: the value of a job,
+and whether the smallest or the largest precedes. Values are integers, exact ratios of integers, or
 floats that are evaluated in double precision from left to right.
 """
 
@@ -26,7 +26,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 EXACT = 2**53
-"""Below this, integers are floats without rounding, and quotients of them are in order or equal."""
+"""Bound below which integers are exact floats, and quotients of them keep their order."""
 
 
 class Ratio(NamedTuple):
@@ -73,28 +73,28 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Formula:
-    """Name the jobs that go first: those with the smallest or the largest value."""
+    """Define which jobs precede: those with the smallest or the largest value."""
 
     value: Callable[[Jobs], Value]
     largest_first: bool = False
     moves: bool = False
     """Whether the value of a job changes while it waits."""
     shares: bool = False
-    """Whether it is a value of the job's user."""
+    """Whether the value belongs to the job's user."""
 
 
 def _logarithm(base: Callable[[Int64], Float64], numbers: Int64) -> Float64:
-    """Return a logarithm under which 0 counts as 1."""
+    """Return a logarithm that treats 0 as 1."""
     return base(np.maximum(numbers, 1))
 
 
 def _cube(numbers: Float64) -> Float64:
-    # As two products: a power may round otherwise in the last place.
+    # As two products, since a power may round differently in the last digit.
     return numbers * numbers * numbers
 
 
 def _log2_of_width(jobs: Jobs) -> Float64:
-    # log2 of a serial job is 0, by which nothing can be divided; 2^-40 stands for it.
+    # log2 of a serial job is 0, which cannot be a divisor; 2^-40 replaces it.
     return np.where(jobs.procs > 1, _logarithm(np.log2, jobs.procs), 2.0**-40)
 
 
@@ -170,7 +170,7 @@ def ranks(value: Value) -> Int64:
         quotient = above / below
         _, first, rank, counts = np.unique(quotient, True, True, True)
         tied = counts[rank] > 1
-        # Different ratios may have one quotient; most ties are of the same two numbers.
+        # Different ratios may have equal quotients; most ties are between equal pairs of numbers.
         one = first[rank]
         if (tied & ((above[one] != above) | (below[one] != below))).any():
             return _exact_ranks(above, below)
@@ -188,8 +188,8 @@ def _exact_ranks(above: Int64, below: Int64) -> Int64:
 class Past:
     """The waits, s, and the work, s x processors, of each user's completed jobs.
 
-    ends: for each user, when each of these jobs ended, s, its wait and its work. given: starts and
-    ends of all jobs, of which those after the instant are not looked at.
+    ends: for each user, the end of each of these jobs, s, its wait and its work. given: starts and
+    ends of all jobs; those after the instant are not used.
     """
 
     given: tuple[Int64, Int64]
@@ -205,7 +205,7 @@ class Past:
 
 
 class _Account:
-    """Sum up the past of one user, halved at each multiple of the half-life.
+    """Sum the history of one user, halved at each multiple of the half-life.
 
     At such an instant the sums are halved, rounded down, before its completions are added.
     """
@@ -235,7 +235,7 @@ class _Account:
 
 
 class _Accounts:
-    """Give each job the sums of its user, as they were at the last multiple of `refresh`."""
+    """Return, for each job, the sums of its user at the last multiple of `refresh`."""
 
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.user, self.past = workload.user, past
@@ -260,7 +260,7 @@ class _Accounts:
 
 
 Sorter = Callable[[Int64, Int64, int], Int64]
-"""Puts some of the waiting jobs into queue order at an instant, s; knows all that wait."""
+"""Sorts some of the waiting jobs, given all, into queue order at an instant, s."""
 
 
 class QueueOrder:
@@ -329,7 +329,7 @@ _NOTHING = np.empty(0, np.int64)
 
 
 def _by_rank(rank: Int64) -> Sorter:
-    """Sort by ranks that stay; ties go by index."""
+    """Sort by constant ranks; ties go by index."""
     return lambda jobs, waiting, now: jobs[np.lexsort((jobs, rank[jobs]))]
 
 
@@ -338,9 +338,9 @@ COLUMNS = {"submit", "estimate", "procs", "user", "group", "queue", "partition"}
 
 
 class _Asking:
-    """Call an order's own function with the columns that it asks for, by name.
+    """Call an order's own function with its columns, by name.
 
-    The auditor has no formula of its own for such an order, and the verdict says so.
+    The auditor has no formula for such an order, which is listed in the verdict.
     """
 
     def __init__(self, workload: Workload, order: str, past: Past) -> None:
@@ -367,7 +367,7 @@ class _Asking:
 
 def _by_function(ask: _Asking) -> Sorter:
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
-        # A function may compare the jobs it is given, so it is given all that wait, always.
+        # A function may compare the given jobs, so that it always gets all waiting ones.
         all_waiting = np.sort(waiting)
         key = ask(all_waiting, now)
         jobs = np.sort(jobs)

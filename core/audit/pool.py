@@ -66,7 +66,7 @@ class Replay:
         return self._submits() or self.machine.ends_now() or self.discipline.due(now - 1) == now
 
     def _passes(self, given: list[int]) -> list[Pass]:
-        """Take every event of this instant, and make the pass after each, or after all."""
+        """Process every event of this instant, with a pass after each, or after all."""
         machine = self.machine
         passes: list[Pass] = []
         while not passes or machine.ends_now() or self._submits():
@@ -99,16 +99,16 @@ class Replay:
         self.discipline.arrived(self.machine, jobs)
 
     def _judge(self, given: list[int], passes: list[Pass]) -> Fault | None:
-        """Name the job that a fault of this instant rests on.
+        """Return the job responsible for a fault of this instant.
 
-        A job that started without a right comes first, then one that was left waiting.
+        A job that must not start comes first, then one that was left waiting.
         """
         machine = self.machine
         started = {job for step in passes for job in step.started}
         refused = passes[-1].refused
         wrong = [j for j in given if j not in started and machine.submit[j] <= machine.now]
         for step in passes:
-            # An earlier wrong decision may be the reason why a job found its place taken.
+            # An earlier wrong decision may be the reason why a job's place was occupied.
             blamed = [j for j in step.refused if j in step.misplaced or j in wrong]
             if step.misplaced:
                 job = blamed[0]

@@ -23,7 +23,7 @@ class Profile:
             self.free[-1] += procs
 
     def take(self, begin: int, end: int, procs: int) -> None:
-        """Take processors in [begin, end); a negative number gives them back."""
+        """Take processors in [begin, end); a negative number releases them."""
         begin = max(begin, self.times[0])
         if end <= begin:
             return
@@ -34,7 +34,7 @@ class Profile:
     def earliest(self, procs: int, length: int) -> int:
         """Return the first instant at which processors are free for a length of time, s.
 
-        A length of 0 asks for the processors at that instant alone.
+        A length of 0 requires the processors at that instant only.
         """
         step = 0
         while True:

@@ -1,4 +1,4 @@
-"""The rules as the auditor judges their passes: which jobs may start, which may not, and why."""
+"""Rules of the auditor: which jobs may start in a pass, which may not, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Discipline:
     judges_all = False
 
     def __init__(self, policy: Policy) -> None:
-        """Keep the options of the policy that the rule needs."""
+        """Store the options of the policy that the rule needs."""
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
         """Handle completions, before the arrivals of the instant."""
@@ -33,7 +33,7 @@ class Discipline:
         """Handle arrivals, before the pass."""
 
     def due(self, now: int) -> int | None:
-        """Return the next instant after now at which the rule itself calls for a pass, s."""
+        """Return the next instant after now at which the rule itself requires a pass, s."""
         return None
 
     def check(self, step: Pass) -> None:
@@ -42,7 +42,7 @@ class Discipline:
 
 
 Right = Callable[[Int64], npt.NDArray[np.bool_]]
-"""Returns which of some jobs would start, as processors and reservations now stand."""
+"""Returns which of some jobs would start with the present processors and reservations."""
 
 
 class Strict(Discipline):
@@ -129,7 +129,7 @@ class _Head:
             self.extra -= self.machine.procs[job]
 
     def refuses(self, job: int) -> str:
-        """Say why a job that fits may not start."""
+        """Return the reason why a job that fits may not start."""
         machine = self.machine
         return (
             f"by its estimate it ends at {machine.now + machine.estimate[job]}, past the shadow "
@@ -190,7 +190,7 @@ class Reserving(Discipline):
 
 
 def _reserve(step: Pass, job: int, profiles: list[Profile]) -> tuple[int, int] | None:
-    """Reserve the earliest start of a job; return it, and where, unless it starts at once."""
+    """Reserve the earliest start of a job; return it and its place, unless it starts at once."""
     machine = step.machine
     procs, estimate = machine.procs[job], machine.estimate[job]
     instant, site = earliest(machine, profiles, job)
@@ -223,7 +223,7 @@ def _walk(
     why: Callable[[int], str],
     charge: Callable[[int, int], None] = lambda job, site: None,
 ) -> None:
-    """Judge jobs in order; only those that start, or could, need more than one look at all."""
+    """Judge jobs in order; only those that start, or could, are examined one by one."""
     while jobs.size:
         allowed = right(jobs)
         notable = allowed | step.is_given(jobs)
@@ -252,11 +252,11 @@ class Planned(Discipline):
         self.reserved: dict[int, tuple[int, int]] = {}
 
     def due(self, now: int) -> int | None:
-        """Return the next reservation after now, s, at which the rule calls for a pass."""
+        """Return the next reservation after now, s, which requires a pass."""
         return min((t for t, _ in self.reserved.values() if t > now), default=None)
 
     def arrived(self, machine: Machine, jobs: list[int]) -> None:
-        """Give each new job its earliest reservation."""
+        """Make the earliest reservation for each new job."""
         profiles = self._profiles(machine)
         for job in jobs:
             self._take(machine, profiles, job, earliest(machine, profiles, job))
@@ -276,7 +276,7 @@ class Planned(Discipline):
             begin, site = had = self.reserved[job]
             profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
             found = earliest(machine, profiles, job)
-            # With estimate 0 it takes nothing, and others may have its instant: it keeps that.
+            # With estimate 0 it takes nothing, and others may have its instant, which it keeps.
             self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:

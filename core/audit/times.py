@@ -30,7 +30,7 @@ class Evidence:
 
     @cached_property
     def parts(self) -> Segments:
-        """Where each job runs and with how many processors, a row for each of its places."""
+        """Places of each job with their processors, one row per place."""
         parts, work = self.schedule.segments, self.schedule.workload
         if parts is not None:
             return parts
@@ -42,7 +42,7 @@ Proofs = Callable[[Evidence], Iterable[Fault | None]]
 
 
 def first(faults: Iterable[Fault | None]) -> Fault | None:
-    """Return the earliest of some faults, of one instant that of the first job."""
+    """Return the earliest of some faults; at one instant, that of the first job."""
     found = [fault for fault in faults if fault]
     return min(found, key=lambda fault: (fault.instant, fault.job), default=None)
 
@@ -72,7 +72,7 @@ def early(evidence: Evidence) -> Fault | None:
 
 
 def overrun(evidence: Evidence) -> Fault | None:
-    """Return the first job that ran on past its estimate, where the log says so."""
+    """Return the first job that ran past its estimate, if the log has such jobs."""
     schedule = evidence.schedule
     if not isinstance(schedule, LoggedSchedule):
         return None
@@ -82,8 +82,8 @@ def overrun(evidence: Evidence) -> Fault | None:
     job = int(bad[np.argmin(schedule.end[bad])])
     work, instant = schedule.workload, int(schedule.end[job])
     why = (
-        f"job {work.job[job]} ran {schedule.overrun[job]} s on after its estimate of "
-        f"{work.estimate[job]} s was over at {instant} s"
+        f"job {work.job[job]} ran {schedule.overrun[job]} s longer than its estimate of "
+        f"{work.estimate[job]} s, which ended at {instant} s"
     )
     return Fault(instant, job, "kills", why)
 
@@ -118,7 +118,7 @@ def overload(evidence: Evidence) -> Fault | None:
             over.instant,
             over.which,
             "capacity",
-            f"{evidence.says(over.which)} started at {over.instant} s, when the jobs that run"
+            f"{evidence.says(over.which)} started at {over.instant} s, when the running jobs"
             f"{f' on {platform.places[place]}' if several else ''} need {over.asked} of "
             f"{platform.sizes[place]} processors",
         )
@@ -129,9 +129,9 @@ def overload(evidence: Evidence) -> Fault | None:
 def over_limits(
     evidence: Evidence, asked: Int64, limits: Iterable[int]
 ) -> Iterable[tuple[int, Over]]:
-    """Yield the places whose limit is exceeded, and when first: `asked` is for each part of a job.
+    """Yield the places whose limit is exceeded, with the first such instant; `asked` is per part.
 
-    A part asks from the start of its job to its end; the job that is too much is named.
+    A part's request lasts from the start to the end of its job; the excessive job is returned.
     """
     parts, start, end = evidence.parts, evidence.schedule.start, evidence.schedule.end
     lasting = np.flatnonzero(end[parts.job] > start[parts.job])
@@ -146,7 +146,7 @@ def over_limits(
 
 
 class Over(NamedTuple):
-    """The request that is too much, when, s, and what is asked for in all."""
+    """The excessive request, its instant, s, and the total of all requests."""
 
     which: int
     instant: int
@@ -154,7 +154,7 @@ class Over(NamedTuple):
 
 
 def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | None:
-    """Return the first instant at which more is asked for than the limit.
+    """Return the first instant at which the requests exceed the limit.
 
     Each request lasts from its start to its end, which is later, s.
 

@@ -1,4 +1,4 @@
-"""The result of an audit: a verdict, and the fault that it rests on."""
+"""The result of an audit: a verdict, and its fault."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ CLOCKS = {
     "per-event": "as pyss: at one instant submissions come before completions, a pass follows each "
     "single event, and jobs that are predicted to have ended by then count as gone",
 }
-"""Meaning of each clock that a policy names, in half a sentence."""
+"""Meaning of each clock of a policy, as a clause."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Say whether a schedule keeps every rule that was checked, or which job breaks one first.
+    """Hold whether a schedule satisfies every checked rule, or the first job that breaks one.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class Verdict:
     why : str
         A sentence with the numbers.
     keeps : Policy, optional
-        Where the policy is broken: the same by another clock, if the schedule keeps that.
+        If the policy is broken: the same policy by another clock, if the schedule satisfies it.
     unaudited : tuple of str
-        Parts of the policy that nothing checks: ``rule NAME`` without an auditor, whose passes are
-        not judged, and ``order NAME`` without a formula of the auditor's own, so that passes are
-        judged by the order's own function.
+        Parts of the policy that are not checked: ``rule NAME`` without an auditor, whose passes are
+        not judged, and ``order NAME`` without a formula in the auditor, whose passes are judged by
+        the order's own function.
 
     Examples
     --------

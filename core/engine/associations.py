@@ -1,4 +1,4 @@
-"""From the arguments of Slurm's priority and a workload to the tree of associations of kernels."""
+"""Mapping of Slurm's priority arguments and a workload to the kernels' tree of associations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNUSED = Constants(False, False, 1, 1, 1.0, 1.0, 2.0, 0.0, 0.0)
 
 
 def unused_weights() -> Weights:
-    """Return the weights of an order that is not Slurm's priority."""
+    """Return the weights of an order other than Slurm's priority."""
     none, zeros = np.zeros(0, np.int64), np.zeros(0)
     return Weights(
         _UNUSED, np.zeros(1, np.int64), none, none.copy(), zeros, zeros.copy(), none.copy(),
@@ -52,7 +52,7 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
     )  # fmt: skip
     return Weights(
         constants,
-        # Kernels are compiled for writable arrays only, which those of an unused order are.
+        # Kernels are compiled for writable arrays only, also for an unused order.
         workload.submit.copy(),
         workload.procs.copy(),
         leaf,
@@ -80,7 +80,7 @@ def copied(weights: Weights) -> Weights:
 
 
 def _labels(workload: Workload, column: str, numbers: Int64) -> list[str]:
-    """Return the names of numbers of the log, or the numbers where it has no names."""
+    """Return the names of numbers of the log, or the numbers if it has no names."""
     names = workload.names.get(column, {})
     return [names.get(number, str(number)) for number in numbers.tolist()]
 
@@ -118,9 +118,9 @@ def _associations(
 
 
 def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Float64, Float64]:
-    """Return children, the place of the first of each account, parts of shares and products."""
+    """Return children, the index of each account's first child, parts of shares, and products."""
     number = parent.size
-    # Of each account its users first, then the accounts below, each in order.
+    # For each account first its users, then the accounts below, each in order.
     nodes = np.concatenate((np.arange(accounts, number), np.arange(1, accounts)))
     child = nodes[np.argsort(parent[nodes], kind="stable")]
     first = np.searchsorted(parent[child], np.arange(accounts + 1))

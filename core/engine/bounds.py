@@ -17,14 +17,14 @@ CHECKED = bool(config.BOUNDSCHECK) and not config.DISABLE_JIT
 
 
 def from_the_front(signature: Any, array: Any, place: Any) -> Any:
-    """Return a signature that counts places of an array from its front.
+    """Return a signature that counts indices of an array from its front.
 
     Parameters
     ----------
     signature : numba.core.typing.templates.Signature or None
-        The signature of a read or a write, whose first arguments are the array and the place.
+        The signature of a read or a write, whose first arguments are the array and the index.
     array, place : numba.types.Type
-        The types of the array and the place.
+        The types of the array and the index.
     """
     if signature is None or not isinstance(array, types.Array):
         return signature
@@ -40,9 +40,9 @@ def _unsigned(place: Any) -> Any:
 
 
 def _places(place: Any) -> Any:
-    """Return the type of a place with unsigned integers for all that are not literals.
+    """Return the type of an index with unsigned integers for all that are not literals.
 
-    Numba would count them from the end in tuples, which the unchecked build leaves to it.
+    In tuples numba would count them from the end, which the unchecked build leaves unchanged.
     """
     if isinstance(place, types.BaseTuple):  # type: ignore[attr-defined]
         return types.Tuple([_places(one) for one in place])  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ def _places(place: Any) -> Any:
 
 
 def check(context: Any, builder: Any, array: Any, first: Any, count: int) -> None:
-    """Generate code that raises IndexError unless a run of places lies within an array.
+    """Generate code that raises IndexError unless a run of elements lies within an array.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def check(context: Any, builder: Any, array: Any, first: Any, count: int) -> Non
     array
         Numba's structure of a one-dimensional array.
     first : llvmlite.ir.Value
-        The first place of the run.
+        The first index of the run.
     count : int
         The length of the run.
     """

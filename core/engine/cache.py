@@ -47,7 +47,7 @@ _used: set[Path] = set()
 
 
 def folder() -> Path | None:
-    """Return the folder of all compiled kernels; None where it cannot be used.
+    """Return the folder of all compiled kernels; None if it is unusable.
 
     It is `schedfarm` in the folder that NUMBA_CACHE_DIR names, or else `kernels` among the user's
     caches, made if it is missing. It may be read-only, as in an image.

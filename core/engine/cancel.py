@@ -13,7 +13,7 @@ from schedfarm.core.errors import Left
 class Underway:
     """Follow the simulations of a ``with`` block from other threads, and cancel them.
 
-    Kernels hold no GIL and check for cancellation once per instant; a user's own rule in Python is
+    Kernels hold no GIL and check for cancellation once per instant; a plug-in rule in Python is
     cancelled at its end only. Results do not depend on this.
 
     Examples
@@ -39,7 +39,7 @@ class Underway:
         self._tokens: list[Token[Underway | None]] = []
 
     def __enter__(self) -> Underway:
-        """Have the thread's simulations report to this object."""
+        """Make the thread's simulations report to this object."""
         self._tokens.append(_here.set(self))
         return self
 
@@ -79,12 +79,12 @@ class Underway:
         start : int64[n]
             Starts, s.
         jobs : int, optional
-            How many of them, from the first on; by default all.
+            Number of jobs, from the first on; by default all.
 
         Returns
         -------
         int64[1]
-            For the kernel to look at: not 0 once it is to leave.
+            The flag that the kernel polls: nonzero to cancel.
         """
         self._start, self._jobs = start, start.size if jobs is None else jobs
         return self._wish
@@ -92,7 +92,7 @@ class Underway:
     def check(self) -> None:
         """Raise `Left` if the simulations have been cancelled."""
         if self.left:
-            raise Left("a simulation was left before its end")
+            raise Left("a simulation was cancelled before its end")
 
 
 _here: ContextVar[Underway | None] = ContextVar("underway", default=None)

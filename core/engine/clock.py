@@ -16,8 +16,8 @@ def turn_clock(
 ) -> tuple[int, int, bool]:
     """Go to the next instant, or single event, and end the jobs that complete.
 
-    Returns the instant, s, or NEVER at the end, how many jobs have arrived by then, and whether
-    any job completed or, per event, had to by its prediction.
+    Returns the instant, s, or NEVER at the end, the number of jobs arrived by then, and whether any
+    job completed or, per event, should have by its prediction.
     """
     n = jobs.submit.size
     due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(machine)

@@ -41,9 +41,9 @@ from schedfarm.core.workload.workload import Workload
 
 
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
-    """Return the ranking of a queue order, and a user's function to call at each pass, if any.
+    """Return the ranking of a queue order, and its plug-in function to call at each pass, if any.
 
-    The key is that of a fixed order, and else zeros.
+    The key is that of a fixed order, otherwise zeros.
 
     Examples
     --------
@@ -247,7 +247,7 @@ class Orders:
 
 
 def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
-    """Return rankings for a schedule and for its clone, with sums and an instant of its own.
+    """Return rankings for a schedule and for its clone, with separate sums and instants.
 
     Ranks and keys are made before each pass, and shared.
     """

@@ -157,7 +157,7 @@ class KernelCompiler(_Compiler):
 
 
 class Step(CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled ones call. Called from Python, it is compiled as a kernel."""
+    """A function that compiled ones call; called from Python, it is compiled as a kernel."""
 
     def __init__(self, function: Callable[..., object], **options: Any) -> None:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -166,7 +166,7 @@ class Step(CPUDispatcher):  # type: ignore[misc]
         self._alone: Any = None
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for types of numbers, not in addition for literal values.
+        """Compile for types of numbers, not for literal values in addition.
 
         EASY had 17 of its 35 steps compiled twice.
         """

@@ -11,7 +11,7 @@ COMPILER = "schedfarm.core.engine.compiler"
 
 @contextmanager
 def compiling(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function once, if a kernel is compiled while this lasts.
+    """Call a function once, if a kernel is compiled inside the context.
 
     Loading a kernel of an earlier run from the disk does not count; without the JIT there is none.
 

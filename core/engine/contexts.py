@@ -54,7 +54,7 @@ def lowered(
 ) -> None:
     """Let kernels call a function by generated code, not compiled from Python.
 
-    A function that numba has, too, is numba's once the first kernel has been compiled.
+    A function that numba also implements is numba's once the first kernel has been compiled.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _usable(registry: Any) -> Any:
 
 
 def _is_jitted(template: type) -> bool:
-    # issubclass would ask their metaclass, for every pair: 0.1 s in all.
+    # issubclass would call their metaclass for every pair: 0.1 s in all.
     return not set(_JITTED).isdisjoint(template.__mro__)
 
 
@@ -264,7 +264,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
 
     def read(self) -> None:
         """Load the registries of numba's modules."""
-        # Those that are not named below add to what is built in when they are imported.
+        # Registries not named below extend the built-in ones on import.
         from numba.core import optional  # noqa: F401
         from numba.cpython import builtins, mathimpl, numbers, rangeobj, slicing, tupleobj  # noqa: F401
         from numba.np import arrayobj, npyimpl  # noqa: F401

@@ -1,8 +1,8 @@
 """Machine code of users' rules, by numba's documented interface.
 
 A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU.
-The functions of `core.policy.custom_rule` that it calls have them too, because it can write in the
-arrays that they read; so do all helpers of its module, whether they are compiled there or not.
+The functions of `core.policy.custom_rule` that it calls have these checks, too, because it can
+write to the arrays that they read; so do all helpers of its module, compiled there or not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _compiled(name: str, function: Callable[..., Any]) -> Code:
     except Exception as error:  # Numba refuses a function by many kinds of errors.
         return Code(0, None, None, _reason(error))
     if (given := inner.overloads[next(iter(inner.overloads))].signature.return_type) != numba.none:
-        # The name of a generator's type holds those of all that it has seen.
+        # The name of a generator's type contains those of all its variables.
         kind = "a generator" if isinstance(given, numba.types.Generator) else given
         raise InputError(
             f"rule {name!r} returns {kind}; it must return nothing: it decides by start(state, j) "
@@ -112,7 +112,7 @@ def _copied(function: Callable[..., Any], made: Callable[[FunctionType], Any]) -
         return known[one]
 
     def replaced(value: Any, module: str) -> Any:
-        # A helper that is compiled already has no checks, unless its author has asked for them.
+        # An already compiled helper has no checks, unless its author requested them.
         other = value.py_func if isinstance(value, Dispatcher) else value
         own = isinstance(other, FunctionType) and other.__module__ == module
         return copied(other) if own else value
@@ -127,7 +127,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the line of numba's message that says most."""
+    """Return the most informative line of numba's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "Failed in nopython mode" not in line]
     return (told or lines or [type(error).__name__])[0]

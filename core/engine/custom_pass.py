@@ -1,7 +1,7 @@
-"""Passes of a user's rule: the kernel shows it the state, and carries out and checks its decisions.
+"""Passes of a plug-in rule: the kernel copies the state, and checks and executes its decisions.
 
-The rule sees copies, so that whatever it writes changes no simulation. Where it is compiled, it is
-called by its address (`core.engine.custom_code`); else the kernel returns for each call.
+The rule sees copies, so that its writes change no simulation. If it is compiled, it is called by
+its address (`core.engine.custom_code`); otherwise the kernel returns for each call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KIND, JOB, DETAIL = range(3)
 
 
 class View(NamedTuple):
-    """The copies that a rule sees, the books of its decisions, and the kernel's own arrays.
+    """The copies that a rule sees, the records of its decisions, and the kernel's own arrays.
 
     desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
     running jobs, the soonest predicted end first. fault: int64[3]. before: float64, the memory
@@ -119,7 +119,7 @@ def show_running(planner: Planner, view: View, unit: int) -> None:
 
 @verb
 def show(planner: Planner, view: View, unit: int) -> None:
-    """Copy the state of this instant for the rule, with empty books."""
+    """Copy the state of this instant for the rule, with empty records."""
     _, _, plan, clock, _ = planner
     count, front, desk = plan.state[COUNT], plan.front[0], view.desk
     for i in range(count):
@@ -184,7 +184,7 @@ def check_reserved(planner: Planner, view: View) -> bool:
         at = view.reserved[j]
         if j == tally[LATE] - 1:
             return blame(view, PAST, j, tally[LATE_AT])
-        # The rule can write in its books, too.
+        # The rule can write to its records, too.
         if at != NO_PROMISE and at < now:
             return blame(view, PAST, j, at)
         if j == tally[OVERBOOKED] - 1:

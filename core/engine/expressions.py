@@ -84,13 +84,13 @@ INSTANT, FAILED_JOB, FAILED_AT = 0, 0, 1
 
 LARGEST = 2**63 - 1
 NEGATIVE_ZERO = -(2**63)
-"""As bits; it has the place of zero in an order."""
+"""As bits, ordered like zero."""
 
 
 class Program(NamedTuple):
-    """Instructions for an expression; none for an order that is none, or ties all jobs.
+    """Instructions for an expression; empty for other orders and for orders that tie all jobs.
 
-    steps: int64[k, 5], code, place of the result in `register`, and up to three of values. column:
+    steps: int64[k, 5], code, offset of the result in `register`, and up to three of values. column:
     float64[c, n], the parts without the instant. register: float64[r * BLOCK], registers one after
     the other: the instant, the columns, then constants and results, the last of which is the key;
     bits: the same as int64. failed: int64[2], the first job whose value was not a number, and when.
@@ -130,7 +130,7 @@ class _Lowering:
         self.count = 0
 
     def load(self, tree: Tree) -> None:
-        """Give registers to the parts of a tree without the instant: they follow it."""
+        """Assign registers, after that of the instant, to the parts of a tree without it."""
         if "now" in tree.names:
             if isinstance(tree, Applied):
                 for value in tree.values[: 1 if repeated_factors(tree) else None]:
@@ -216,7 +216,7 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
 
 @verb
 def compute(register: Float64, step: Int64, m: int) -> None:
-    """Carry out an instruction for the first m jobs of a block."""
+    """Execute an instruction for the first m jobs of a block."""
     code, to, a, b, c = step[0], step[1], step[2], step[3], step[4]
     if code <= GREATEST:
         for k in range(0, m, WORD):
@@ -233,7 +233,7 @@ def compute(register: Float64, step: Int64, m: int) -> None:
 
 @verb
 def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int) -> None:
-    """Carry out an instruction of arithmetic for a word of jobs."""
+    """Execute an arithmetic instruction for a word of jobs."""
     if code == ADD:
         add(register, to, a, b)
     elif code == SUBTRACT:
@@ -273,7 +273,7 @@ def condition_value(code: int, a: float, b: float, c: float) -> float:
 def by_ieee(function: Callable[..., float], ufunc: np.ufunc) -> Callable[..., float]:
     """Return a function of `math` that has values where Python raises, as compiled ones do.
 
-    Of other arguments the values stay those of `math`: numpy may round the last place otherwise.
+    Other arguments keep the values of `math`: numpy may round the last digit differently.
     """
     if not numba.config.DISABLE_JIT:
         return function
@@ -374,7 +374,7 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
 
 @rank.begun_by.of(ExpressionRankings)
 def begun_by(rankings: ExpressionRankings, machine: Machine) -> int:
-    """Return 0: no completion is followed."""
+    """Return 0: completions are not tracked."""
     return 0
 
 
@@ -382,14 +382,14 @@ def begun_by(rankings: ExpressionRankings, machine: Machine) -> int:
 def follow_up(
     rankings: ExpressionRankings, machine: Machine, jobs: Jobs, begun: int, now: int
 ) -> None:
-    """Note the instant of the next pass."""
+    """Record the instant of the next pass."""
     rankings.now[INSTANT] = now
 
 
 @rank.rank_queue.of(ExpressionRankings)
 def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
     """Set the keys of the jobs of a queue."""
-    # A job that waits alone, as in half of the passes on the KTH log, needs no key.
+    # A single waiting job, as in half of the passes on the KTH log, needs no key.
     if queue.size[0] == 1 and queue.length[queue.order[0]] == 1:
         return
     now = rankings.now[INSTANT]
@@ -416,7 +416,7 @@ def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> Non
 def ranked_by_expression(
     workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
 ) -> ExpressionRankings:
-    """Return rankings with the programs of expressions, None for orders that are none."""
+    """Return rankings with the programs of expressions, None for other orders."""
     return ExpressionRankings(
         *rankings,
         program_of(workload, first),

@@ -1,7 +1,7 @@
 """Entry point of fair start times: the start of each job without later jobs.
 
 G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers, JSSPP
-2005, section 3.1; in every detail SEMANTICS, "Fairness".
+2005, section 3.1; the definition is in SEMANTICS, "Fairness".
 """
 
 from __future__ import annotations

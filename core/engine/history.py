@@ -16,7 +16,7 @@ class History:
     Parameters
     ----------
     workload : Workload
-        The jobs; those of the unknown user, -1, count as one user's.
+        The jobs; those of the unknown user, -1, count as jobs of one user.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The rules none, aggressive, easy, depth(K) and conservative with limits on jobs.
 
-A job that a limit keeps from starting is passed over: it does not start, is not the head, and
-holds no reservation. Passes keep only the order of the queue: a start or an end may let jobs
+A job that a limit keeps from starting is passed over: it does not start, is not the head, and holds
+no reservation. Passes keep only the order of the queue: since a start or an end may let jobs
 anywhere in the queue take part, or not, so that each pass makes all of its reservations again.
 
 Invariant: in one pass starts only add to the use of limits and of the machine, so a job that
@@ -74,7 +74,7 @@ class Limited(NamedTuple):
 def end_jobs(world: Limited, before: int) -> None:
     """Remove the jobs that have just ended, of those that ran before, from their counters.
 
-    Before orders follow the completions, which forget them on a grid.
+    Called before the orders track the completions, which removes these on a grid.
     """
     ended = list_ended(world.machine, before, world.spare, 0)
     for p in range(ended):
@@ -85,7 +85,7 @@ def end_jobs(world: Limited, before: int) -> None:
 
 @verb
 def let_in(world: Limited) -> None:
-    """Let jobs outside of the queue into it, in their order, as far as limits allow."""
+    """Move jobs from outside into the queue, in their order, as far as limits allow."""
     clock, kept = world.clock, 0
     for p in range(clock[OUTSIDE]):
         j = world.outside[p]
@@ -125,7 +125,7 @@ def may_start(world: Limited, j: int, free: int, now: int) -> bool:
 
 @verb
 def last_to_start(world: Limited, now: int) -> int:
-    """Return the last place of the queue whose job may start, -1 for none."""
+    """Return the last place of the queue whose job may start, or -1."""
     free = most_free(world.machine)
     for p in range(world.clock[WAITS] - 1, -1, -1):
         if may_start(world, world.waiting[p], free, now):
@@ -175,7 +175,7 @@ def end_of_run(
 def sort_jobs(
     source: Int64, spare: Int64, count: int, ranking: Ranking, jobs: Jobs, now: int, limit: int
 ) -> None:
-    """Sort jobs by a ranking, starving ones first: a merge sort of the runs that are there.
+    """Sort jobs by a ranking, starving ones first: a merge sort of the existing runs.
 
     The order of the last pass has few runs: users change their ranks as a whole.
     """
@@ -222,7 +222,7 @@ def order_behind(
 ) -> tuple[int, int]:
     """Write the jobs that may be backfilled in their order; return the first place and the end.
 
-    In queue order these are those from a place on, otherwise all that wait.
+    In queue order these are the jobs from a place on, otherwise all waiting ones.
     """
     count = world.clock[WAITS]
     for p in range(count):
@@ -237,7 +237,7 @@ def order_behind(
 def pass_simple(
     world: Limited, rankings: AnyRankings, rule: int, now: int, limit: int, last: int
 ) -> None:
-    """Start heads while they fit; then those that fit and leave the head's reservation alone."""
+    """Start heads while they fit; then jobs that fit and do not affect the head's reservation."""
     jobs, machine, hold = world.jobs, world.machine, world.hold
     place, head = 0, -1
     while place <= last:

@@ -1,4 +1,4 @@
-"""From the limits of a policy and a workload to the counters of kernels."""
+"""Mapping of a policy's limits and a workload to the counters of kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OVER = {
     "MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount"),
     "MaxSubmitJobs": ("MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"),
 }
-"""Limits of a QOS in place of those of associations; the others are of the same name."""
+"""Limits of a QOS that replace limits of associations with another name."""
 
 
 class LimitError(InputError):
@@ -68,7 +68,7 @@ def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]
 
 
 def check_limits(workload: Workload, policy: Policy) -> None:
-    """Refuse limits of names and numbers that a whole log does not have.
+    """Refuse limits of names and numbers that are missing in a whole log.
 
     Parts of it, such as samples and windows, may be without the jobs of a limit.
     """
@@ -106,7 +106,7 @@ class _Jobs:
         }
 
     def checked(self) -> _Jobs:
-        """Return the jobs, if the log has what every limit needs."""
+        """Return the jobs, if the log has the data of every limit."""
         for fault in self.faults():
             raise fault
         return self
@@ -182,7 +182,7 @@ class _Jobs:
         return ~self.qos.among(own)
 
     def faults(self) -> Iterator[LimitError]:
-        """Yield limits on data that the log does not have; refuse names that nothing has."""
+        """Yield limits on data that the log lacks; refuse unknown names."""
         for limit in self.limits:
             words = limit.name.split("@")
             named = {"account": words[-1]} if limit.kind in ("account", "user") else {}
@@ -223,7 +223,7 @@ class _Jobs:
         raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
 
     def _lacks(self, kind: str, number: int) -> bool:
-        """Return whether the log has no such number; a part of a log without names does not say."""
+        """Return whether the log lacks such a number; unknown for a part of a log without names."""
         table, column = self.workload.names.get(COLUMNS[kind], {}), COLUMNS[kind]
         if number in table or not (table or self.whole):
             return False
@@ -255,9 +255,9 @@ def _merged(tables: Sequence[Mapping[str, Account]]) -> dict[str, Account]:
 
 
 class _Names:
-    """The users, accounts or QOS of jobs: labels, and which of them each job has, int64[n].
+    """The users, accounts or QOS of jobs: labels, and the index of each job's label, int64[n].
 
-    Labels are the name in the log, and the number unless it is the name of another.
+    Labels are the name in the log, and the number unless it is also another one's name.
     """
 
     def __init__(self, workload: Workload, column: str) -> None:
@@ -273,7 +273,7 @@ class _Names:
         return (called,) if str(number) in self.taken else tuple({called: 0, str(number): 0})
 
     def label(self, name: str) -> str:
-        """Return the first label of the jobs that a name or number of the log means."""
+        """Return the first label of the jobs for a name or number of the log."""
         if name in self.taken or not _NUMBER.fullmatch(name):
             return name
         return self.names.get(int(name), name)
@@ -283,7 +283,7 @@ class _Names:
         return self.labels[int(self.which[job])]
 
     def among(self, labels: Collection[str]) -> Bool:
-        """Return which jobs have one of some labels."""
+        """Return the mask of the jobs with one of some labels."""
         found: Bool = np.array(
             [any(one in labels for one in both) for both in self.labels], np.bool_
         )[self.which]
@@ -322,7 +322,7 @@ def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:
 
 
 def _amounts(workload: Workload, limit: Limit, jobs: Int64) -> Int64:
-    """Return what jobs request of what is limited: 1 job, or a resource; memory in MB."""
+    """Return the requests of jobs in units of a limit: 1 job, or a resource; memory in MB."""
     if not limit.tres:
         return np.ones(jobs.size, np.int64)
     found: Int64 = np.maximum(getattr(workload, limit.tres)[jobs], 0)

@@ -1,4 +1,4 @@
-"""What jobs use of the limits that they are under, and whether another one would exceed a limit.
+"""Use of limits by jobs, and whether another job would exceed a limit.
 
 Each limit counts for a set of jobs. A running job adds an amount to each of its counters, of
 running TRES-minutes one that falls with time: procs x (start + estimate - now). So a counter holds
@@ -15,12 +15,12 @@ from schedfarm.core.engine.machine import Machine
 
 
 class Counters(NamedTuple):
-    """The counters of limits, and which of them each job adds to.
+    """The counters of limits, and the entries by which jobs add to them.
 
     The entries of job j are ``first[j] : first[j + 1]``, int64[n + 1]. counter, amount, slope,
-    checked: int64[entries], the counter, what the job adds at its start, by how much that falls in
-    a second, and whether the limit holds for this job. most, used, since, fall: int64[counters],
-    the limit, what was used at the last change, its instant, s, and the sum of slopes.
+    checked: int64[entries], the counter, the job's amount at its start, its decrease per
+    second, and whether the limit applies to this job. most, used, since, fall: int64[counters],
+    the limit, the use at the last change, its instant, s, and the sum of slopes.
     """
 
     first: Int64

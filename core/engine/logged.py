@@ -22,12 +22,12 @@ def logged(workload: Workload, policy: Policy) -> Schedule:
     workload : Workload
         A log, or a part of one, at its own load.
     policy : Policy
-        Whose name the schedule has.
+        The policy that names the schedule.
 
     Returns
     -------
     Schedule
-        As the log has it.
+        The schedule of the log.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def logged(workload: Workload, policy: Policy) -> Schedule:
             if unknown == len(workload)
             else 'leave them out with no_wait = "drop" of [traces.clean]'
         )
-        raise InputError(f"rule {policy.rule!r}: no log says the wait of {what}; {right}")
+        raise InputError(f"rule {policy.rule!r}: the log lacks the wait of {what}; {right}")
     start = workload.submit + workload.logged_wait
     latest = np.maximum.accumulate(start)
     return Schedule(workload, policy.name, start, start < latest)

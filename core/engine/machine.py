@@ -1,8 +1,8 @@
 """The steps that depend on the machine; everything else is written for every machine.
 
 A place is a part of a machine inside which a job runs: the only one of a pool, a cluster of a grid.
-A need is a number of processors, or what stands for a request on a machine with other resources:
-numbers above 0 such that a smaller one needs no more processors.
+A need is a number of processors, or a number that represents a request on a machine with other
+resources: above 0, and such that a smaller one needs no more processors.
 `core.machines` has an implementation of each step for each type of machine.
 """
 
@@ -35,7 +35,7 @@ def give_back(machine: Machine, now: int) -> bool:
 def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now, or only the first of them; return whether any is early.
 
-    At least one ends. An end before its prediction is early.
+    At least one job ends. An end before its prediction is early.
     """
     raise NotImplementedError
 
@@ -78,7 +78,7 @@ def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
 
 @generic
 def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first place where a job fits and leaves the reservation alone, -1 for none.
+    """Return the first place where a job fits without affecting the reservation, or -1.
 
     The job starts there: its processors are charged to the extra ones if it outlasts the shadow.
     """

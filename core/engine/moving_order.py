@@ -177,7 +177,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
 def turn_moving(
     world: World, rankings: AnyRankings, arrived: int, per_event: bool
 ) -> tuple[int, int]:
-    """Do as `turn`, and count completions for the orders."""
+    """Do as `turn`, and charge completions to users for the orders."""
     begun = begun_by(rankings, world.machine)
     now, arrived = turn(world, arrived, per_event)
     if now < NEVER:

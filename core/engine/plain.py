@@ -1,4 +1,4 @@
-"""Kernels and steps compiled by numba's documented interface alone: see `toolchain`."""
+"""Kernels and steps compiled only by numba's documented interface: see `toolchain`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def step(function: F) -> F:
 
 
 def choose(declared: Any) -> None:
-    """Let compiled code call a generic step: by the type of the first argument."""
+    """Make a generic step callable from compiled code, by the type of the first argument."""
     # Imported here: it reads modules of numba that no process with the own compiler needs.
     from numba.extending import overload
 

@@ -90,7 +90,7 @@ def columns_of(plan: Plan) -> tuple[Int64, Int64, Int64, Int64]:
 
 @verb
 def cut(plan: Plan, place: int) -> None:
-    """Void the reservations from this place on: another job goes before theirs.
+    """Void the reservations from this place on: another job precedes theirs.
 
     The profile is laid out again when it is needed, which is cheaper than removing them from it.
     """

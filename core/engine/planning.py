@@ -1,8 +1,8 @@
-"""The steps of a plan that depend on the machine: profiles, and where a job finds room in them.
+"""The steps of a plan that depend on the machine: profiles, and the search for gaps in them.
 
 The plan of a machine is a `core.engine.plan.Plan`, or has its fields. As for `core.engine.machine`,
-there is an implementation for each type of machine. A step of a profile is given as its place
-there; it is of the profile of the place c that is given or returned with it.
+each type of machine has its own implementation. A step of a profile is given by its index, in the
+profile of the place c that is given or returned with it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
 
 @generic
 def earliest(machine: Machine, plan: AnyPlan, i: int, now: int) -> tuple[int, int, int]:
-    """Return where and when the job at place i of the queue can start first, and the step there.
+    """Return the earliest place and start of the job at place i of the queue, and the step there.
 
-    Next to the reservations so far; of places where that is as early, the first.
+    Next to the reservations so far; ties go to the first place.
     """
     raise NotImplementedError
 
@@ -108,5 +108,5 @@ def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
 
 @generic
 def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
-    """Forget the place of the reservation at place i of the queue, whose job is about to leave."""
+    """Forget the place of the reservation at place i of the queue, whose job is to be removed."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""From a policy with predictions to the kernel that simulates it on one pool."""
+"""Mapping of a policy with predictions to the kernel that simulates it on one pool."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
 def predictions(schedule: Schedule) -> Int64:
     """Return the run time that was predicted for each job at its submission, int64[n], s.
 
-    Without `predict=` in the policy that is the estimate. The predictions follow from the starts.
+    Without `predict=` in the policy, this is the estimate. Predictions follow from the starts.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The rules none, aggressive and easy on one pool, planned with predicted run times.
 
-A separate simulation: predictions change while jobs run, so that almost nothing which the other
-kernels know between two instants remains true. Each pass examines the whole queue. The running jobs
-are sorted by predicted end, the waiting ones by key.
+A separate simulation: predictions change while jobs run, so that almost none of the invariants of
+the other kernels hold. Each pass examines the whole queue. The running jobs are sorted by predicted
+end, the waiting ones by key.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ waiting and running jobs; free processors; number of completed jobs; whether the
 is pending; the number of fields."""
 
 ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50, 100))])
-"""Seconds that the corrections of STEPS add, in turn."""
+"""Seconds that the successive corrections of STEPS add."""
 
 
 class Predicting(NamedTuple):
-    """How jobs are predicted, and what is known of each.
+    """Method of predicting jobs, and the state of each.
 
     code, jobs: of the predictor. correction: its code. limit: estimates, int64[n], s. added:
-    `ADDED`. corrections: int64[n], made so far. person: int64[n], index of the job's user. latest:
+    `ADDED`. corrections: int64[n], number so far. person: int64[n], each job's user. latest:
     int64[users], the last job of each that completed. before: int64[n], the one of the same user
     that completed before each; -1 for none.
     """
@@ -162,7 +162,7 @@ def ended_later(jobs: Jobs, i: int, j: int) -> bool:
 
 @verb
 def remember(predicting: Predicting, jobs: Jobs, j: int) -> None:
-    """Add a job that ends now to the past of its user."""
+    """Add a job that ends now to the history of its user."""
     u, before = predicting.person[j], predicting.before
     later, past = -1, predicting.latest[u]
     while past >= 0 and ended_later(jobs, past, j):
@@ -176,7 +176,7 @@ def remember(predicting: Predicting, jobs: Jobs, j: int) -> None:
 
 @verb
 def complete(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
-    """End the jobs that end now, by position, and remember them as the past of their users."""
+    """End the jobs that end now, by position, and add them to the histories of their users."""
     running, kept = lists.running, 0
     for p in range(clock[RUNNING]):
         j = running[p]
@@ -254,7 +254,7 @@ def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> 
 
 @verb
 def shadow_of(jobs: Jobs, lists: Lists, clock: Int64, need: int) -> tuple[int, int]:
-    """Return when enough processors are predicted to be free, s, and how many more are then."""
+    """Return the predicted instant with enough free processors, s, and the extra ones then."""
     level, p, shadow = clock[FREE], 0, clock[NOW]
     running, count = lists.running, clock[RUNNING]
     while p < count:
@@ -362,9 +362,9 @@ def run_predicting(
 def finish_until(
     predicting: Predicting, jobs: Jobs, ends: Int64, at: int, instant: int, known: Int64
 ) -> int:
-    """Remember the jobs that have completed by the arrivals of an instant; return the next place.
+    """Add jobs completed by the arrivals of an instant to the histories; return the next place.
 
-    ends: the jobs in order of (end, position), from place `at` on to be remembered, except those
+    ends: the jobs in order of (end, position), to be added from place `at` on, except those
     marked in `known`. A job of run 0 that starts at the instant completes after its arrivals.
     """
     n, first = ends.size, at

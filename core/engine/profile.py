@@ -1,10 +1,10 @@
-"""Free processors through time: a step function, and the verbs that read and change it.
+"""Free processors over time: a step function, and the steps that read and change it.
 
 In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i]
 processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
-the whole machine is free, because every reservation ends. Times ascend and never repeat. Every verb
-splits the steps that it needs: where two reservations meet the profile may be level, and one of
-them must still come out whole.
+the whole machine is free, because every reservation ends. Times ascend and never repeat. Every
+operation splits the steps that it needs. Where two reservations meet, the profile may be level,
+since one of them must still be removable as a whole.
 
 Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
 estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
@@ -33,7 +33,7 @@ from schedfarm.core.engine.lanes import (
 )
 
 HEAD, TAIL = 0, 1
-"""Places in a profile's mark: its first step, and one past its last."""
+"""Indices of a profile's mark: its first step, and one past its last."""
 
 
 HALVED = 2 * WORD
@@ -308,7 +308,7 @@ def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
 
 @verb
 def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
-    """Put a reservation's processors back."""
+    """Return a reservation's processors to the profile."""
     if duration > 0:
         change(profile, step_at(profile, t), t, t + duration, -procs)
 

@@ -20,14 +20,14 @@ BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
 
 MERGE = 48
-"""Neighbours that hold no more than this together become one block."""
+"""Neighbouring blocks with at most this many jobs together are joined."""
 
 STEPS = 12
-"""Cells that are looked at one by one: halving on to the end is 4 % slower."""
+"""Cells that are searched one by one: bisection to the end is 4 % slower."""
 
 
 SEEN_FIRST, SEEN_AT = 1, 2
-"""Places in a queue's `size`: the job that was first when last looked for, and its cell then."""
+"""Indices of a queue's `size`: the first job at the last search, and its cell then."""
 
 
 class Queue(NamedTuple):
@@ -192,7 +192,7 @@ def pour(queue: Queue, source: int, skip: int, target: int) -> None:
     """Move the jobs of block `source` after its first `skip` to the end of block `target`."""
     base = target * BLOCK
     moved = queue.length[source] - skip
-    # To the block's own beginning first, where its tail may have no room left.
+    # First to the block's own beginning, since its tail may have no room left.
     carry(columns_of(queue), queue.first[target], base, queue.length[target])
     carry(columns_of(queue), queue.first[source] + skip, base + queue.length[target], moved)
     queue.first[target] = base

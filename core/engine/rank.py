@@ -1,8 +1,8 @@
 """The steps of a policy's orders that depend on whether they rank users by their usage.
 
-`Rankings` compare jobs by what is known of them; `core.engine.user_ranking.SharedRankings` and
-`core.engine.priority.WeighedRankings` follow completions and give the waiting jobs new keys before
-each pass. There is an implementation of each step for all three.
+`Rankings` compare jobs by their columns; `core.engine.user_ranking.SharedRankings` and
+`core.engine.priority.WeighedRankings` track completions and give the waiting jobs new keys before
+each pass. All three have an implementation of each step.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def copy_usage(rankings: AnyRankings, other: AnyRankings) -> None:
 
 @begun_by.of(Rankings)
 def none_begun(rankings: Rankings, machine: Machine) -> int:
-    """Return 0: no completion is followed."""
+    """Return 0: completions are not tracked."""
     return 0
 
 
@@ -69,12 +69,12 @@ def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int,
 
 @rank_queue.of(Rankings)
 def keep_queue(rankings: Rankings, queue: Queue) -> None:
-    """Do nothing: keys stay, or there are none."""
+    """Do nothing: keys are constant or missing."""
 
 
 @rank_list.of(Rankings)
 def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
-    """Do nothing: keys stay, or there are none."""
+    """Do nothing: keys are constant or missing."""
 
 
 @settled_until.of(Rankings)

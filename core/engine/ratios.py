@@ -1,4 +1,4 @@
-"""Lane masks of the places whose ratio of elapsed time to span is large or small.
+"""Lane masks of the jobs whose ratio of elapsed time to span is large or small.
 
 Each ratio is that of now - since[k] to span[k], both s. They are compared by products of 31-bit
 integers, which are exact. A place with a larger value, or with a span of 0 (which counts as 1
@@ -19,7 +19,7 @@ BITS = 31
 
 _SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
 _OTHER = _PASSED
-"""A verb's arguments; of two verbs the fifth is another place instead."""
+"""Arguments of the steps; for two of them the fifth is another index instead."""
 
 Ratio = tuple[Any, Any]
 """Elapsed time and span of all places."""
@@ -56,7 +56,7 @@ def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], An
 
 @verb
 def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return a number with the sign of the difference of two ratios; 0 where it is not sure."""
+    """Return a number with the sign of the difference of two ratios; 0 if it is uncertain."""
     done, other = int(now) - int(since[i]), int(passed)
     asked, lasts = int(span[i]), int(lasts)
     for number in (done, other, asked - 1, lasts - 1):
@@ -73,7 +73,7 @@ def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
 @in_lanes(_compare(">=", _given))
 def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the word of the places from i on with as large a ratio, or of which it is not sure."""
+    """Return the lane mask of the places from i on with at least the ratio, or uncertain."""
     word = 0
     for k in range(WORD):
         word |= int(_difference(since, span, now, i + k, passed, lasts) >= 0) << k
@@ -82,7 +82,7 @@ def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts:
 
 @in_lanes(_compare("<=", _given))
 def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the word of the places from i on with as small a ratio, or of which it is not sure."""
+    """Return the lane mask of the places from i on with at most the ratio, or uncertain."""
     word = 0
     for k in range(WORD):
         word |= int(_difference(since, span, now, i + k, passed, lasts) <= 0) << k
@@ -91,9 +91,9 @@ def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts
 
 @in_lanes(_compare(">=", _at_other))
 def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
-    """Return the word of the places from i on with the ratios of those from `other`, or larger.
+    """Return the lane mask of the places from i on with at least the ratios of those from `other`.
 
-    Or of which it is not sure.
+    Uncertain places are included.
     """
     word = 0
     for k in range(WORD):
@@ -103,9 +103,9 @@ def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
 @in_lanes(_compare("<=", _at_other))
 def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
-    """Return the word of the places from i on with the ratios of those from `other`, or smaller.
+    """Return the lane mask of the places from i on with at most the ratios of those from `other`.
 
-    Or of which it is not sure.
+    Uncertain places are included.
     """
     word = 0
     for k in range(WORD):

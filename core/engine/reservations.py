@@ -205,7 +205,7 @@ def next_backfill(
 
 @verb
 def guard_points(machine: Machine, plan: AnyPlan) -> None:
-    """Let no backfill delay a reservation without duration, which counts as one second.
+    """Protect a reservation without duration from backfills; it counts as one second.
 
     Jobs with reservations delay each other only by their durations; easy, which is depth(1),
     guards the shadow time of a head with estimate 0.

@@ -81,11 +81,11 @@ def _widths(workload: Workload, machine: Machine, unit: int) -> Int64:
 class Door(NamedTuple):
     """The parts of a machine that the engine needs for a simulation.
 
-    check: refuses, by an `InputError`, policies that the machine does not know. machine: returns
-    it idle, for a workload that counts processors in units of some. plan: returns an empty plan,
-    given the same and the widest job in units. place: returns where each job ran, int64[n], or
-    None where that follows from the starts. needs: returns the need of each job, int64[n], given
-    the workload, the machine and the unit.
+    check: refuses, by an `InputError`, policies that the machine does not support. machine: returns
+    the idle machine, for a workload that counts processors in units. plan: returns an empty plan,
+    given the same and the widest job in units. place: returns the place of each job, int64[n], or
+    None if it follows from the starts. needs: returns the need of each job, int64[n], given the
+    workload, the machine and the unit.
     """
 
     check: Callable[[Policy], None]

@@ -14,7 +14,7 @@ from schedfarm.core.engine.jit import NEVER, verb
 class Jobs(NamedTuple):
     """The columns that a kernel reads and the two that it writes, each of shape (n,).
 
-    leave: int64[1], not 0 once the kernel is to stop between two instants, its work half done.
+    leave: int64[1], nonzero if the kernel is to stop between two instants, before its end.
     Kernels run without the GIL: another thread sets it, and reads the progress in `start`.
     """
 
@@ -111,7 +111,7 @@ def give_back(running: Running, now: int) -> bool:
 
 @verb
 def release(jobs: Jobs, running: Running) -> bool:
-    """End the next job and release its processors; return whether that is early."""
+    """End the next job and release its processors; return whether the end is early."""
     last = running.count[0] - 1
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]

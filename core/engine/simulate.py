@@ -23,7 +23,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     workload : Workload
         The jobs and their machine.
     policy : Policy or str
-        What the scheduler does, or its name.
+        The policy, or its name.
 
     Returns
     -------
@@ -33,8 +33,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Raises
     ------
     InputError
-        If the policy is unknown or a function, its rule does not know the platform, or what the
-        user brought for it cannot be used.
+        If the policy is unknown or a function, its rule does not support the platform, or its
+        plug-in cannot be used.
     Left
         If the simulation was cancelled; see `core.engine.cancel`.
 
@@ -64,7 +64,7 @@ def _chosen(policy: Policy | str) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if not inspect.isroutine(policy):
-        raise InputError(f"policy {policy!r} is no Policy and no name of one, such as 'saf+easy'")
+        raise InputError(f"policy {policy!r} is neither a Policy nor the name of one: 'saf+easy'")
     module, name = policy.__module__, policy.__qualname__
     if name.isidentifier():
         raise InputError(
@@ -78,11 +78,11 @@ def _chosen(policy: Policy | str) -> Policy:
 
 
 def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64:
-    """Return the starts of a user's rule, or refuse them."""
+    """Return the starts of a plug-in rule, or refuse them."""
     start, n, rule = np.asarray(starts), len(workload), f"rule {policy.rule!r}"
     if workload.platform.keeps:
         raise InputError(
-            f"{rule} returned starts alone; on platform {workload.platform.name!r} they do not say "
+            f"{rule} returned only starts; on platform {workload.platform.name!r} they do not show "
             "where jobs run: rules that return starts are for platform 'pool'"
         )
     if start.shape != (n,) or start.dtype.kind not in "iu":
@@ -95,7 +95,7 @@ def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64
         j = int(early.argmax())
         raise InputError(
             f"{rule} starts job {workload.job[j]} at {start[j]} s; it is submitted at "
-            f"{workload.submit[j]} s, and every job must start, not before that"
+            f"{workload.submit[j]} s, and every job must start then or later"
         )
     if (late := start >= HORIZON).any():
         j = int(late.argmax())

@@ -2,7 +2,7 @@
 
 A name that a module imports is compiled into its users. The files are read when a kernel is made,
 just after its imports. The implementations of generic steps are in
-modules that the kernel does not import: they count where one of its arguments has their type.
+modules that the kernel does not import: they count if one of its arguments has their type.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def closure(file: Path) -> set[Path]:
 def imports(file: Path) -> tuple[Path, ...]:
     """Return the files that a module imports, of those in its own top package.
 
-    In an installation, the folder around that package holds all other libraries too: to read what
-    these import took 6 to 9 s of CPU in every process.
+    In an installation, the folder around that package contains all other libraries, too: reading
+    their imports took 6 to 9 s of CPU in every process.
     """
     root = file.parent
     while (root / "__init__.py").exists():
@@ -84,7 +84,7 @@ def _imported(tree: ast.Module, place: tuple[str, ...]) -> Iterator[tuple[str, .
 
 
 def _file(root: Path, name: tuple[str, ...]) -> Path | None:
-    # What a package's own __init__ holds counts where it is the package that is imported from.
+    # The contents of a package's own __init__ count if the import is from the package.
     places = (root.joinpath(*name).with_suffix(".py"), root.joinpath(*name, "__init__.py"))
     return next((place for place in places if place.is_file()), None)
 
@@ -94,7 +94,7 @@ _VARIANTS: dict[type, set[tuple[Path, Path]]] = {}
 
 
 def register(kind: type, declared: Path, file: Path) -> None:
-    """Note that a module implements, for a type, generic steps that another one declares."""
+    """Register a module that implements, for a type, generic steps of another module."""
     pair = declared, file
     if pair not in _VARIANTS.setdefault(kind, set()):
         _VARIANTS[kind].add(pair)
@@ -102,9 +102,9 @@ def register(kind: type, declared: Path, file: Path) -> None:
 
 
 def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
-    """Return a digest of what implements, for some types, the generic steps of a kernel.
+    """Return a digest of the implementations of a kernel's generic steps for some types.
 
-    It is "" where there are none. Sources were read when the implementations were imported.
+    It is "" without any. Sources were read when the implementations were imported.
     """
     files = closure(source)
     found = {

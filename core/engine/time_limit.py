@@ -1,7 +1,7 @@
-"""A limit on the CPU time of one call of a user's code.
+"""A limit on the CPU time of one call of plug-in code.
 
-The work is done by a thread of its own. If a call takes too long, an exception is raised in that
-thread; compiled code does not notice, and is left to run until the process ends.
+The work runs in a separate thread. If a call takes too long, an exception is raised in that
+thread; compiled code is not interrupted, and runs until the process ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ LOOK_SECONDS = 0.05
 """Least interval between two checks of the time of a call, s."""
 
 PATIENCE = 20
-"""Number of exceptions that are raised in a thread before it is left."""
+"""Number of exceptions that are raised in a thread before it is abandoned."""
 
 
 class Overrun(SystemExit):
     """Interrupt a rule that has taken too long; no rule should catch it.
 
-    Python lets a thread end by a SystemExit without a word, wherever in its last steps it comes.
+    A thread ends silently by a SystemExit, at any of its last steps.
     """
 
 
 class Pace:
-    """Tell which call a thread is in; as a context it marks a call from Python."""
+    """Identify the current call of a thread; as a context it marks a call from Python."""
 
     def __init__(self, desk: Int64, seconds: float) -> None:
         self.desk, self.seconds = desk, seconds
@@ -43,21 +43,21 @@ class Pace:
 
 
 def within_limit(work: Callable[[], None], pace: Pace) -> bool:
-    """Do some work in a thread; return False once a call has taken more than its seconds of CPU.
+    """Run a function in a thread; return False once a call has exceeded its seconds of CPU.
 
-    Errors of the work are raised here.
+    Errors of the function are raised here.
     """
     clocks: list[int] = []
     raised: list[BaseException] = []
     done: list[bool] = []
 
-    # An Overrun can come at every step, so that none of them may be needed for an end.
+    # An Overrun can occur at every step, so that no step may be essential for the end.
     def run() -> None:
         try:
             clocks.append(_own_clock())
             work()
             done.append(True)
-        except BaseException as error:  # It is raised by the caller.
+        except BaseException as error:  # The caller raises it.
             raised.append(error)
 
     context = copy_context()
@@ -82,7 +82,7 @@ def _ends_in_time(thread: threading.Thread, clocks: list[int], pace: Pace) -> bo
             continue
         try:
             used = time.clock_gettime(clocks[0])
-        except OSError:  # It has ended since.
+        except OSError:  # The thread has ended since.
             continue
         if pace.desk[INSIDE] == 0 or pace.desk[CALLS] != calls:
             calls, since = int(pace.desk[CALLS]), used

@@ -2,7 +2,7 @@
 
 The own compiler (`compiler`, `contexts`, `cache`) uses internals of numba and is tested with the
 versions in `TESTED`. Outside of them kernels are compiled by `njit` as documented: the results are
-the same, the compilation takes longer, and no kernel is kept on the disk.
+the same, compilation takes longer, and no kernel is cached on the disk.
 """
 
 from __future__ import annotations

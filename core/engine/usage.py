@@ -1,4 +1,4 @@
-"""Usage of users: sums over their completed jobs, and the sums that an order sees."""
+"""Usage of users: sums over their completed jobs, and the refreshed sums used by orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs
 
 MOST_WAITED, LEAST_WORKED = range(2)
-"""Codes of the orders of users: most wait per work done; least work."""
+"""Codes of the orders of users: largest wait per completed work; least work."""
 
 SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
 """Fields of `passed`: completed jobs; refreshes since the first submission, the latest not counted

@@ -46,7 +46,7 @@ class Sharing(NamedTuple):
 
 @verb
 def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
-    """Keep in line the users of the first `count` of the waiting jobs, new ones at its end."""
+    """Restrict the line to users of the first `count` waiting jobs; new ones join at its end."""
     state, stamp = line.state, line.stamp
     state[STAMP] += 1
     here, kept = 2 * state[STAMP], 0

@@ -37,9 +37,9 @@ class World(NamedTuple):
 class Options(NamedTuple):
     """Options of a policy in addition to its orders.
 
-    rule: a code. depth: how many waiting jobs hold reservations under RESERVING, NEVER for all.
-    threshold: after how long a job starves, s, or NEVER. per_event: whether each event has a pass
-    of its own.
+    rule: a code. depth: number of waiting jobs with reservations under RESERVING, NEVER for all.
+    threshold: wait after which a job starves, s, or NEVER. per_event: whether each event has its
+    own pass.
     """
 
     rule: int

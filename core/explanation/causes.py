@@ -31,13 +31,13 @@ REDUCTION = 10.0
 """Limit of the reduction of a large set: CPU time of its simulations, s, as estimated."""
 
 FEW = 64
-"""Parts of a set that are tried whatever the effort that is left."""
+"""Number of parts of a set that are tried even without remaining effort."""
 
 MOST = 100_000
-"""Parts of a set above which they are not tried whatever the effort: of 17 jobs."""
+"""Number of parts above which they are never tried, reached with 17 jobs."""
 
 LOOKS = (64, 512, 4_096)
-"""Jobs after which to look whether the effect of one is over."""
+"""Number of jobs after which to check whether the effect of one is over."""
 
 KINDS = {
     "smallest": "no smaller set of jobs has this effect",
@@ -85,10 +85,10 @@ class CauseSet:
 
 @dataclass
 class Trials:
-    """Simulate a schedule again without sets of jobs, and see when one job starts.
+    """Simulate a schedule again without sets of jobs, and return the start of one job.
 
-    left: CPU time that may still be spent, s. gains: by how much earlier it starts without each job
-    that was removed alone, s; 0 where it does not start earlier.
+    left: remaining CPU time, s. gains: time by which the job starts earlier without each other job
+    that was removed alone, s; 0 if it does not start earlier.
     """
 
     schedule: Schedule
@@ -112,7 +112,7 @@ class Trials:
     def others(self) -> Int64:
         """The jobs that were submitted before the start, since no later one can matter.
 
-        Under a rule that keeps participants of a network apart, those of its own.
+        Under a rule that separates the participants of a network, only those of its own.
         """
         jobs = np.arange(self.last)
         matters = jobs != self.job
@@ -124,7 +124,7 @@ class Trials:
 
     @property
     def near(self) -> Int64:
-        """Those of them that waited or ran while the job waited."""
+        """Earlier jobs that waited or ran while the job waited."""
         others, submit = self.others, self.schedule.workload.submit[self.job]
         found: Int64 = others[self.schedule.end[others] >= submit]
         return found
@@ -132,7 +132,7 @@ class Trials:
     def by_weight(self, jobs: Int64) -> Int64:
         """Sort jobs by processors x the time for which they waited or ran with it, largest first.
 
-        These are the likeliest to matter, where the effort is not enough for all.
+        These are the most likely to matter if the effort is not enough for all.
         """
         schedule, submit = self.schedule, self.schedule.workload.submit
         begin = np.maximum(submit[jobs], submit[self.job])
@@ -147,7 +147,7 @@ class Trials:
     def window(self, job: int) -> Window | None:
         """Return the window from the last cut up to a job; None if it does not give the schedule.
 
-        On a grid the running jobs alone may be put elsewhere; then the window is everything.
+        On a grid, the running jobs may then be placed elsewhere; the window is then the whole log.
         """
         for cut in dict.fromkeys((self.cut_before(job), 0)):
             if cut not in self.windows:
@@ -161,9 +161,9 @@ class Trials:
         return None
 
     def start_without(self, removed: Iterable[int]) -> int | None:
-        """Return when the job would start, s, its own start or later if not earlier.
+        """Return the start of the job without others, s; its own start or later if not earlier.
 
-        It is None where the policy does not give the schedule since the first of the removed jobs.
+        None if the policy does not reproduce the schedule since the first removed job.
         """
         removed = sorted(removed)
         window = self.window(min(removed[0], self.job))
@@ -178,7 +178,7 @@ class Trials:
         return found is not None and found < self.start
 
     def gain(self, removed: int) -> int:
-        """Return how much earlier the job starts without one other, s."""
+        """Return the time by which the job starts earlier without one other, s."""
         if removed not in self.gains:
             found = self.start_without([removed])
             self.gains[removed] = max(self.start - found, 0) if found is not None else 0
@@ -213,7 +213,7 @@ class Trials:
 def cause_of(trials: Trials) -> CauseSet:
     """Return the smallest set of jobs without which the job of some trials starts earlier.
 
-    Sets of up to three jobs come from exhaustive search, as far as the effort goes; larger ones
+    Sets of up to three jobs come from exhaustive search, as far as the effort allows; larger ones
     are reduced to a set of which no part suffices.
     """
     search = _Search(trials)
@@ -261,7 +261,7 @@ class _Search:
         return None
 
     def several(self) -> CauseSet | None:
-        """Try all pairs and triples: of the jobs that were near, then with earlier ones."""
+        """Try all pairs and triples: first of near jobs, then with earlier ones."""
         trials, near = self.trials, self.near
         is_all = self.candidates.size == self.others.size
         for size in range(2, LARGEST + 1):
@@ -314,7 +314,7 @@ class _Search:
         return self.made("smallest" if is_smallest else "minimal", found)
 
     def _enough(self) -> list[int] | None:
-        """Return jobs without which the job starts earlier, as few as is easy to say."""
+        """Return jobs without which the job starts earlier, with a simple reduction."""
         trials, cut = self.trials, self.trials.cut_before(self.trials.job)
         since = self.others[self.others >= cut]
         for some in (self.near, since, self.others):
@@ -326,9 +326,9 @@ class _Search:
         return None
 
     def _reduced(self, jobs: list[int]) -> tuple[list[int], bool]:
-        """Leave out halves, quarters and so on, and at last single jobs, until none can go.
+        """Leave out halves, quarters and so on, and finally single jobs, until none can be omitted.
 
-        Return the jobs that are left, and whether the effort was enough.
+        Return the remaining jobs, and whether the effort was enough.
         """
         chunk, self.trials.left = max(len(jobs) // 2, 1), REDUCTION
         while True:

@@ -21,7 +21,7 @@ from schedfarm.core.schedule import Schedule
 
 @dataclass(frozen=True)
 class Other:
-    """Hold what another job had to do with the explained one.
+    """Hold the relation of another job to the explained one.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Other:
         ``later`` (it was submitted later, and started first from ahead in the queue) and ``passed``
         (it started first from behind).
     gain : int, optional
-        How much earlier the explained job would start without it, s; None where it was not tried.
+        Time by which the explained job would start earlier without it, s; None if not tried.
     """
 
     job: int
@@ -42,7 +42,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Say why a job started when it did.
+    """Hold the reasons for the start of a job.
 
     Parameters
     ----------
@@ -53,19 +53,19 @@ class Explanation:
     job : int
         Index of the job.
     promised : int, optional
-        Start that the rule reserved for it at its submission, s; None where it reserves none.
+        Start that the rule reserved for it at its submission, s; None without a reservation.
     fair : int, optional
         Strict fair start time, s: its start if no later job existed.
     held : tuple of Held
-        Why it did not start at its submission, and in the last pass before its start.
+        Reasons why it did not start at its submission, and in the last pass before its start.
     ended, arrived : tuple of int
         Indices of the jobs that ended, and that were submitted, at its start.
     others : tuple of Other
         The jobs that ran or were ahead of it at its submission, that started before it though
         submitted later or behind it, and those without which it starts earlier.
     cause : CauseSet, optional
-        The smallest set of jobs without which it starts earlier; None where it never waited, was
-        refused, or `departure` says why.
+        The smallest set of jobs without which it starts earlier; None if it never waited, was
+        refused, or `departure` gives a reason.
     departure : str, optional
         Sentence that names the first job whose start is not that of the policy, so that nothing
         can be simulated.
@@ -178,7 +178,7 @@ def explain(
     chosen = _chosen(schedule, policy)
     if chosen.predict is not None:
         raise InputError(
-            f"policy {chosen.name!r}: explanations know estimates and no predictions; "
+            f"policy {chosen.name!r}: explanations support estimates only; "
             f"leave out predict={chosen.predict}"
         )
     index = whole("job", job, least=0)
@@ -215,8 +215,8 @@ def _chosen(schedule: Schedule, policy: Policy | str | None) -> Policy:
         raise InputError("the schedule does not name its policy; give policy=, such as 'fcfs+easy'")
     if chosen.row.of_log:
         raise InputError(
-            f"rule {chosen.rule!r} takes starts from the log and decides nothing; name the policy "
-            "that the starts are to be explained by, such as 'fcfs+easy'"
+            f"rule {chosen.rule!r} takes starts from the log and decides nothing; give the policy "
+            "by which to explain the starts, such as 'fcfs+easy'"
         )
     return chosen
 

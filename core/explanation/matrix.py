@@ -1,4 +1,4 @@
-"""How long groups of jobs make each other wait, from simulations without one group at a time."""
+"""Waiting that groups of jobs cause each other, from simulations without one group at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPINGS = ("user", "group", "queue", "partition", WIDTH)
 """Ways to group jobs: by a column, or by classes of processors."""
 
 DRAWS = 40
-"""Jobs of a group that are drawn to estimate how long it lets its own jobs wait."""
+"""Number of jobs drawn per group to estimate the waiting that it causes its own jobs."""
 
 DEVIATIONS = 1.6449
 """Standard deviations to each side of a 90 % interval."""
@@ -122,7 +122,7 @@ class Delays:
 def delays(
     workload: Workload, policy: Policy | str, by: str = "user", *, top: int = 10, seed: int = 0
 ) -> Delays:
-    """Return how long groups of jobs let each other wait.
+    """Return the waiting that groups of jobs cause each other.
 
     The workload is simulated without each group; what a group causes itself is estimated from
     drawn jobs, each simulated without the others of its group.
@@ -190,8 +190,8 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
     labels, which = np.unique(value, return_inverse=True)
     if labels.size < 2:
         raise InputError(
-            f"by={by!r}: all {len(workload)} jobs of {workload.name} are of one {by}, and there is "
-            "no other to let them wait"
+            f"by={by!r}: all {len(workload)} jobs of {workload.name} have the same {by}, so that "
+            "no other group delays them"
         )
     work = np.bincount(which, weights=(workload.run * workload.procs).astype(np.float64))
     ranks = np.argsort(np.argsort(-work, kind="stable"), kind="stable")
@@ -202,7 +202,7 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
 
 
 def _vanished(schedule: Schedule, policy: Policy, kept: Bool) -> Float64:
-    """Return the processor-seconds by which each kept job that waits does so less."""
+    """Return the decrease of waiting of each kept job that waits, processor-seconds."""
     jobs = schedule.workload.take(kept)
     wait = schedule.wait[kept]
     less = np.where(wait > 0, wait - simulate(jobs, policy).wait, 0)
@@ -232,7 +232,7 @@ def _own(
 
 
 def _alone(schedule: Schedule, policy: Policy, group: Bool, job: int) -> float:
-    """Return the processor-seconds by which a job waits less without the others of its group."""
+    """Return the decrease of a job's waiting without the others of its group, processor-seconds."""
     kept = ~group
     kept[job] = True
     return float(_vanished(schedule, policy, kept)[np.count_nonzero(kept[:job])])

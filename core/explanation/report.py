@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from schedfarm.core.explanation.explain import Explanation, Other
 
 NAMED = 12
-"""Jobs of a set that the text names."""
+"""Number of jobs of a set that the text lists."""
 
 MOST_USAGES = 8
-"""Clusters, nodes or resources whose use the text lists; JSON has all."""
+"""Number of clusters, nodes or resources whose use the text lists; JSON has all."""
 
 
 def facts(found: Explanation) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _places(found: Explanation) -> dict[str, int]:
 
 
 def _where(found: Explanation) -> str:
-    """Say on which clusters or nodes the job ran."""
+    """Name the clusters or nodes of the job."""
     places = _places(found)
     if not places:
         return ""
@@ -207,7 +207,7 @@ def _where(found: Explanation) -> str:
 
 
 def _place_facts(found: Explanation) -> dict[str, Any]:
-    """Return what depends on the machine: places, other requests, origin."""
+    """Return the machine-dependent values: places, other requests, origin."""
     jobs = found.schedule.workload
     facts: dict[str, Any] = {
         name: int(getattr(jobs, name)[found.job]) for name, _, _ in jobs.platform.stocks
@@ -220,7 +220,7 @@ def _place_facts(found: Explanation) -> dict[str, Any]:
 
 
 def _trigger(found: Explanation) -> str:
-    """Say what happened at the start."""
+    """Describe the events at the start."""
     if found.ended:
         said = []
         for job in found.ended[:3]:
@@ -262,7 +262,7 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
 
 
 def _delaying(found: Explanation, role: str) -> str:
-    """Say how many of the jobs of a role delayed the job, where they were removed and tried."""
+    """Return the number of jobs of a role that delayed the job, if they were tried."""
     if found.departure is not None:
         return ""
     count = sum(role in other.roles and bool(other.gain) for other in found.others)
@@ -329,7 +329,7 @@ def _at(instant: int) -> str:
 
 
 def _early(found: Explanation, job: int) -> int:
-    """Return how long before its estimate a job ended, s."""
+    """Return the time by which a job ended before its estimate, s."""
     schedule = found.schedule
     due = schedule.start[job] + schedule.workload.estimate[job]
     return max(int(due - schedule.end[job]), 0)

@@ -23,7 +23,7 @@ from schedfarm.core.schedule import Schedule, Segments
 NO_REASON = "the replay finds another job at fault"
 
 FOLLOWED = 1_500
-"""Jobs up to which the reference is asked why a job could not start: it takes seconds for more."""
+"""Most jobs for which the reference is replayed for a reason: more take seconds."""
 
 RUNNING, AHEAD, LATER, PASSED = "running", "ahead", "later", "passed"
 
@@ -47,7 +47,7 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """Say why a job did not start in a pass.
+    """Hold the reason why a job did not start in a pass.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Held:
     used : int
         Processors in use after the pass.
     why : str, optional
-        A clause; None where `unknown` says why there is none.
+        A clause; None if `unknown` gives the reason for its absence.
     unknown : str, optional
         A clause.
     in_use : tuple of Usage
@@ -65,7 +65,7 @@ class Held:
         Index of the first job of the queue after the pass that no limit holds, under rules that
         make reservations.
     shadow : int, optional
-        When predicted ends first free enough processors for the head, s.
+        First instant at which predicted ends free enough processors for the head, s.
     extra : int, optional
         Processors that the head leaves free then.
     """
@@ -136,7 +136,7 @@ class Situation:
         return int(times[times < self.start].max())
 
     def held(self, instant: int) -> Held:
-        """Say why the job did not start at an instant, s."""
+        """Return the reason why the job did not start at an instant, s."""
         on = np.zeros(len(self.schedule.workload), np.bool_)
         on[self.window.jobs[(self.starts <= instant) & (instant < self.ends)]] = True
         used = int(self.schedule.taken[on].sum())
@@ -164,7 +164,7 @@ class Situation:
         return Held(instant, used, _reason(fault.why))
 
     def _by_state(self, instant: int, used: int) -> Held:
-        """Let the auditor judge one pass over the jobs that wait and run then."""
+        """Judge one pass over the then waiting and running jobs by the auditor."""
         whole, starts, ends = self.schedule, self.schedule.start, self.schedule.end
         queue = _Queue(whole, self.policy)
         present = self.window.jobs[
@@ -196,7 +196,7 @@ class Situation:
         return self._held(machine, instant, used, step.refused.get(place), jobs)
 
     def _by_replay(self, instant: int, used: int) -> Held:
-        """Let the auditor replay the window, for what a rule keeps from pass to pass."""
+        """Replay the window by the auditor, for rules with state between passes."""
         window, place = self.window, int(self.window.place[self.job])
         start = self.starts.copy()
         start[place] = instant
@@ -360,7 +360,7 @@ def _place(queue: Int64, job: int) -> int:
 
 
 def _reason(why: str) -> str:
-    """Return the part of a fault's sentence that says why a start was without a right."""
+    """Return the part of a fault's sentence with the reason against a start."""
     return why.partition(", but ")[2]
 
 

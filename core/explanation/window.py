@@ -39,7 +39,7 @@ def job_seconds(policy: Policy) -> float:
 
 
 def is_restartable(workload: Workload, policy: Policy) -> bool:
-    """Whether the running jobs alone say what a simulation does once no job waits.
+    """Whether the running jobs determine a simulation once no job waits.
 
     By the per-event clock the order of starts within an instant counts as well, and predictions
     depend on completed jobs.
@@ -76,7 +76,7 @@ class Window:
         submit = whole.submit[self.jobs]
         submit[: running.size] = schedule.start[running]
         self.workload = whole.take(self.jobs, submit=submit)
-        # The jobs of before the cut are in no set that is tried here.
+        # Jobs before the cut are in no set that is tried here.
         self.place = np.full(last, -1)
         self.place[cut:last] = np.arange(running.size, self.jobs.size)
         self.given, self.place_given = schedule.start[self.jobs], schedule.place[self.jobs]
@@ -87,7 +87,7 @@ class Window:
         return OVERHEAD + self.jobs.size * job_seconds(self.policy)
 
     def departs(self, until: int) -> int | None:
-        """Return the first job that starts otherwise than in the schedule before an instant, s."""
+        """Return the first job before an instant, s, whose start differs from the schedule."""
         found = simulate(self.workload, self.policy)
         first = np.minimum(found.start, self.given)
         wrong = (found.start != self.given) | (
@@ -99,22 +99,22 @@ class Window:
         return int(self.jobs[np.flatnonzero(wrong)[np.argmin(first[wrong])]])
 
     def without(self, removed: Iterable[int]) -> tuple[Workload, Bool]:
-        """Return the window's jobs except some of those from the cut on, and which remain."""
+        """Return the window's jobs without some from the cut on, and the mask of remaining jobs."""
         kept = np.ones(self.jobs.size, np.bool_)
         kept[self.place[[*removed]]] = False
         return self.workload.take(kept), kept
 
     def start_without(self, job: int, removed: Iterable[int]) -> int:
-        """Return when a job would start without some others, s."""
+        """Return the start of a job without some others, s."""
         jobs, kept = self.without(removed)
         place = int(np.count_nonzero(kept[: self.place[job]]))
         return int(simulate(jobs, self.policy).start[place])
 
     def forgets(self, removed: int, schedule: Schedule) -> bool:
-        """Whether at the end of the window all is as if a job had been there.
+        """Whether the state at the end of the window is the same as with a job.
 
-        So it is where no job waits then, and the same jobs run since the same instants. The end is
-        a cut of the schedule.
+        It is the same if no job waits then, and the same jobs run since the same instants. The end
+        is a cut of the schedule.
         """
         end = self.cut + int(self.jobs.size - np.count_nonzero(self.jobs < self.cut))
         if end >= len(schedule.workload):

@@ -17,10 +17,10 @@ CAMPAIGN = "campaign.toml"
 """The campaign as last run, for people; store.json contains it, too."""
 
 GROWING = "growing"
-"""Exists while the arrays of a store are created or grown."""
+"""File that exists while the arrays of a store are created or grown."""
 
 LOCK = "lock.json"
-"""Names the run that holds the store."""
+"""File that names the run holding the store."""
 
 PARTS = "parts"
 """Folder of the locks of parts; it is removed when the summary has been completed."""
@@ -96,7 +96,7 @@ def summary_object(name: str, dims: Sequence[str]) -> str:
 
 
 def is_plain(name: object) -> bool:
-    """Return whether a name of a trace, a log or an array cannot lead out of the store.
+    """Return whether the name of a trace, a log or an array stays inside the store.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def is_plain(name: object) -> bool:
 
 
 def is_free(lock: bytes | None) -> bool:
-    """Tell from lock.json, None if it is missing, whether the store is certainly free.
+    """Return whether the store is certainly free, by its lock.json (None if missing).
 
     A killed run leaves its name there: False means that a run may be in progress.
 

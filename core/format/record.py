@@ -202,7 +202,7 @@ class Record:
         try:
             header, payload, last = data.splitlines(keepends=True)
             if json.loads(last)["crc32"] != zlib.crc32(header + payload):
-                raise ValueError("its CRC-32 is not that of its content")
+                raise ValueError("its CRC-32 does not match its content")
             known = Header.from_bytes(header)
             return cls(known, Payload.from_bytes(payload, len(known.span)))
         except (KeyError, TypeError) as error:

@@ -1,1 +1,1 @@
-"""Logs: the formats that are read, what a row becomes, and schedules that logs tell."""
+"""Logs: formats, cleaning of rows into jobs, and schedules recorded in logs."""

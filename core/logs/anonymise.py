@@ -1,6 +1,6 @@
 """Copies of logs without names: users, groups, accounts and job names replaced consistently.
 
-A list says what is kept, so that an unforeseen column is left out.
+Only listed columns are kept, so that an unforeseen column is left out.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ state exitcode derivedexitcode planned reserved suspended cputime cputimeraw tot
 consumedenergy consumedenergyraw flags"""
 
 SACCT_KEPT = SACCT_TIMES | frozenset(_PLAIN.split())
-"""Columns of sacct that are kept as they are."""
+"""Columns of sacct that are kept unchanged."""
 
 SWF_KEPT = re.compile(
     r";\s*(Version|MaxJobs|MaxRecords|MaxNodes|MaxProcs|MaxRuntime|MaxEstimate|UnixStartTime)"
@@ -149,7 +149,7 @@ def _sacct(source: str, weeks: int) -> Anonymised:
         if len(words) != len(header):
             raise InputError(
                 f"{source}, line {number}: the row has {len(words)} fields and the first line "
-                f"names {len(header)}; ask sacct for no column that holds a '|', such as JobName"
+                f"names {len(header)}; do not print columns that contain '|', such as JobName"
             )
         for k in times:
             words[k] = _moved(words[k], weeks, f"{source}, line {number}")

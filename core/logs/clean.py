@@ -1,6 +1,6 @@
 """Cleaning of a log's rows before they become jobs: processors, estimates and run times.
 
-Simulators differ here, most of them silently; the way of each is one `Clean` value.
+Simulators differ here, most of them silently; a `Clean` value describes each treatment.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.options import Options, flag, one_of, option, whole_from
 
 PROCESSORS = {
-    "requested": "the requested ones, where unknown the allocated ones",
-    "allocated": "the allocated ones alone",
+    "requested": "the requested ones, or the allocated ones if unknown",
+    "allocated": "the allocated ones only",
 }
-"""Processors that a job takes."""
+"""Number of processors of a job."""
 
 ESTIMATES = {
-    "requested": "the requested time, where unknown the one of `no_estimate`",
+    "requested": "the requested time, or that of `no_estimate` if unknown",
     "exact": "the run time itself: no estimate is wrong, and no job is killed",
 }
 """Time that a job requests."""
@@ -41,7 +41,7 @@ MOST_SECONDS = 10**9
 
 SUBMIT = {
     "submitted": "when the user submitted it",
-    "eligible": "when a scheduler could first start it, as in sacct; where unknown its submit",
+    "eligible": "when a scheduler could first start it, as in sacct; its submit if unknown",
 }
 """The instant at which a job arrives."""
 
@@ -77,7 +77,7 @@ class Clean(Options):
         A key of `ESTIMATES`.
     no_estimate : str or int
         Estimate of a job whose row requests no time: a key of `NO_ESTIMATE`, or a number of seconds
-        from 1 to 10^9; where it ran longer, its run time.
+        from 1 to 10^9; if it ran longer, its run time.
     max_estimate : int
         Largest estimate, s, up to 10^9; one that is larger becomes it, or the run time where the
         job ran longer. 0 for none.
@@ -98,7 +98,7 @@ class Clean(Options):
     Raises
     ------
     InputError
-        Naming the option, its value, and what would be right.
+        The error names the option, its value, and a valid one.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Clean(Options):
     processors: str = option("requested", one_of(PROCESSORS))
     estimates: str = option("requested", one_of(ESTIMATES))
     no_estimate: str | int = option("run", _no_estimate)
-    # Sums and products with any run time within the clock then fit int64, or are known not to.
+    # Sums and products with any run time within the clock then fit int64, or are known not to fit.
     max_estimate: int = option(0, whole_from(0, MOST_SECONDS))
     estimate_factor: int = option(0, whole_from(0, 1000))
     kill: bool = option(True, flag)
@@ -142,28 +142,28 @@ class Clean(Options):
         return {k: v for k, v in super().to_dict().items() if v != getattr(AS_HERE, k)}
 
     def procs(self, requested: Int64, allocated: Int64) -> Int64:
-        """Return the processors that each row's job takes; 0 or less where unknown."""
+        """Return the processors of each row's job; 0 or less if unknown."""
         if self.processors == "allocated":
             return allocated
         return np.where(requested > 0, requested, allocated)
 
     def leaves_out(self, run: Int64) -> Bool:
-        """Return which rows are left out for a run time of 0, bool[n]."""
+        """Return the mask of rows left out for a run time of 0, bool[n]."""
         return np.asarray((run == 0) & (self.zero_run == "drop"))
 
     def submits(self, submit: Int64, eligible: Int64) -> Int64:
-        """Return when each row's job arrives, s; below 0 where its submit is unknown."""
+        """Return the arrival of each row's job, s; below 0 if its submit is unknown."""
         if self.submit == "submitted":
             return submit
         return np.where(submit < 0, submit, np.maximum(submit, eligible))
 
     def lacks_wait(self, wait: Int64) -> Bool:
-        """Return which rows are left out since their wait is unknown, bool[n]."""
+        """Return the mask of rows left out for an unknown wait, bool[n]."""
         return np.asarray((wait == UNKNOWN) & (self.no_wait == "drop"))
 
     def unasked(self, asked: Int64) -> Bool:
-        """Return which rows' estimate is their run time, since they request no time, bool[n]."""
-        # Where all estimates are exact, a caution about some of them says nothing.
+        """Return the mask of rows without a request, whose estimate is their run time, bool[n]."""
+        # If all estimates are exact, a warning about some of them is pointless.
         silent = self.no_estimate == "run" and self.estimates == "requested"
         return np.asarray((asked <= 0) & silent)
 
@@ -177,9 +177,9 @@ class Clean(Options):
         `run` are the logged run times, s, at least 0, `asked` the requested times, s, 0 or less for
         none. Under another `name` a model draws other estimates.
         """
-        # A cached log may come in 32 bits, in which products would wrap around.
+        # A cached log may have 32 bits, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
-        # Beyond the clock a sum or product stays beyond it, for the workload to refuse.
+        # A value beyond the clock stays beyond it, so that the workload refuses it.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
         estimate = self._requests(longer, asked, name)
         if self.max_estimate:

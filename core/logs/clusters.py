@@ -116,7 +116,7 @@ def write_clusters(
     schedule : Schedule, optional
         A schedule of this workload.
     notes : mapping of str to str, optional
-        Comments at the head of the TOML, such as what the schedule was made by.
+        Comments at the head of the TOML, such as the policy of the schedule.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def clusters_bytes(
 def read_network(path: str | os.PathLike[str]) -> Machine[Network]:
     """Read clusters from a TOML file of the keys `KEYS`.
 
-    ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s, which all clusters have or none.
+    ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s, which all clusters have, or none.
     """
     source = os.fspath(path)
     text = parsed(source, "clusters")

@@ -100,7 +100,7 @@ class Field:
     Parameters
     ----------
     names : tuple of str
-        Columns of the log, the first of which that a file has counts; in SWF numbers of fields.
+        Columns of the log, of which the first present one counts; in SWF numbers of fields.
     unit : str
         A key of `UNITS` of its kind; empty for counts and names.
     times : int

@@ -9,7 +9,7 @@ from itertools import groupby
 from schedfarm.core.errors import InputError
 
 MOST = 1_000_000
-"""Most names of a range; more are a slip."""
+"""Most names of a range; more are probably a mistake."""
 
 _FOLDED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
@@ -61,7 +61,7 @@ def folded(names: Sequence[str]) -> list[str]:
         together = [name for _, name in run]
         found = _NUMBERED.fullmatch(together[0])
         text = f"{found[1]}[{found[2]}-{together[-1][len(found[1]) :]}]" if found else ""
-        # Not of a1 and a02.
+        # This excludes a1 and a02.
         ranged = len(together) > 1 and unfolded(text, "names") == together
         texts += [text] if ranged else together
     return texts
@@ -70,7 +70,7 @@ def folded(names: Sequence[str]) -> list[str]:
 def _key(place: int, name: str) -> tuple[str, int, bool]:
     """Return the key that consecutive names of one range share."""
     found = _NUMBERED.fullmatch(name)
-    # Else aa would be in the range of an aa3 that follows it.
+    # Otherwise aa would be in the range of a following aa3.
     return (found[1], int(found[2]) - place, True) if found else (name, place, False)
 
 
@@ -79,6 +79,6 @@ def _numbers(part: str, text: str, where: str) -> list[str]:
     first, last = (found[1], found[2] or found[1]) if found else ("1", "0")
     if not int(first) <= int(last) < int(first) + MOST:
         raise InputError(
-            f"{where} is {text!r}: {part.strip()!r} is no range of numbers, such as 001-104"
+            f"{where} is {text!r}: {part.strip()!r} is not a range of numbers, such as 001-104"
         )
     return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]

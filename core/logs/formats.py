@@ -54,7 +54,7 @@ class Format:
     meaning : str
         The format's full name.
     ends : tuple of str
-        Ends of its files' names, in small letters, before a ``.gz``.
+        Lower-case suffixes of its files, before a ``.gz``.
     opens : callable
         Whether the first line of a file, stripped, proves that it is of this format.
     fields : int or None
@@ -68,11 +68,11 @@ class Format:
     unsized : str
         Sentence for a log without the size of its machine.
     sized_by : str
-        Remedy where only the log can give the size.
+        Remedy if only the log can give the size.
     sidecar : Sidecar, optional
         The machine's file, for formats that have one.
     maps : bool
-        Whether a map of columns goes with the format.
+        Whether the format supports a map of columns.
     write : callable, optional
         From a workload on a pool or grid to the content of a file.
     """
@@ -290,13 +290,13 @@ def writer_of(path: Path) -> Callable[[Workload], bytes]:
             return row.write
     ends = " or ".join(end for row in written for end in row.ends)
     raise InputError(
-        f"{name}: jobs that ask for processors alone are written as {ends}, also with .gz; give "
+        f"{name}: jobs that request processors only are written as {ends}, also with .gz; give "
         "such a name"
     )
 
 
 def file_ends() -> tuple[str, ...]:
-    """Return the ends of names of log files, the likeliest first.
+    """Return the suffixes of log files, the most likely first.
 
     Examples
     --------

@@ -88,8 +88,8 @@ LAYOUT = Layout(
 def parse_gwf(path: str | os.PathLike[str]) -> Parsed:
     """Read the rows of a log.
 
-    Users, groups, queues and partitions keep their numbers where every one is a number; else, as
-    with ``user12``, they are numbered from 1 in the order in which the file names them.
+    Users, groups, queues and partitions keep their numbers if every one is a number; otherwise, as
+    with ``user12``, they are numbered from 1 in order of appearance.
     """
     source = os.fspath(path)
     columns, names = read_rows(log_text(path), source, LAYOUT)

@@ -117,7 +117,7 @@ def machine_text(machine: Machine[Nodes], notes: Mapping[str, str]) -> str:
 def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
     """Write the machine's file, then the table of jobs."""
     try:
-        # A missing folder is more often a misspelling than a wish.
+        # A missing folder is more often misspelt than intended.
         log.parent.stat()
         write_whole(machine_file(log), machine)
         write_whole(log, jobs)
@@ -141,8 +141,8 @@ def parsed(source: str, places: str) -> dict[str, Any]:
     except OSError as error:
         raise InputError(
             f"{source}: cannot read the machine's {places} ({error.strerror}); a log of jobs on "
-            f"{places} needs them in a TOML file of its name beside it, and a table of other "
-            "columns a map of them"
+            f"{places} needs them in a TOML file of its name next to it, and a table of other "
+            "columns needs a map"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{source}: not TOML ({error})") from None
@@ -172,7 +172,7 @@ def _nodes(groups: object) -> tuple[list[str], list[int]]:
         capacity = whole(f"{where}: capacity", group.get("capacity"), least=1)
         capacities += [capacity] * len(found)
         if len(names) > MOST:
-            raise InputError(f"{where}: there are {len(names)} nodes by then; at most {MOST}")
+            raise InputError(f"{where}: {len(names)} nodes so far; give at most {MOST}")
     return names, capacities
 
 

@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NEEDED = (("submit",), ("run", "end"), ("procs", "allocated"))
-"""Columns of a map of a table; of each group one is enough."""
+"""Required columns of a map of a table; one of each group is enough."""
 
 
 def parse_mapped(path: str | os.PathLike[str], fields: FieldMap | None) -> Parsed:
@@ -189,7 +189,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
     column_of = chosen(fields, header, where)
     for column in {*column_of.values(), *fields.drop}:
         if header.count(column) > 1:
-            raise InputError(f"{where}: column {column!r} stands there twice; give it once")
+            raise InputError(f"{where}: column {column!r} is there twice; give it once")
 
     def split(text: str, where: str) -> list[str]:
         row = _cells(text, where)
@@ -242,7 +242,7 @@ def _cells(text: str, where: str) -> list[str]:
 
 
 def _dropped(fields: FieldMap, words: Mapping[str, tuple[Sequence[str], Int64]]) -> dict[str, Bool]:
-    """Return which rows each value of ``[drop]`` leaves out."""
+    """Return the mask of rows that each value of ``[drop]`` leaves out."""
     found = {}
     for column, values in fields.drop.items():
         known, which = words[column]
@@ -304,7 +304,7 @@ def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
 
 
 def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Values]:
-    """Return the conversion of plain words as arrays; words that may be unknown are not certain."""
+    """Return the vectorised conversion of plain words; possibly unknown words are not certain."""
     if one.unit == "datetime":
         return _datetimes
     if one.unit == "clock":
@@ -499,7 +499,7 @@ def _seconds(column: Any, what: str) -> Int64:
 def _numbers(
     column: Any, convert: Converter, fields: FieldMap, one: Field, kind: str, source: str, row: int
 ) -> Int64:
-    """Return numbers in the unit of the workload; odd ones are judged as words."""
+    """Return numbers in the unit of the workload; unusual ones are converted as words."""
     import pyarrow.types as kinds
 
     valid = column.is_valid().to_numpy(zero_copy_only=False)

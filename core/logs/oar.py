@@ -1,4 +1,4 @@
-"""Logs of jobs on nodes, as an OAR site can give them: CSV, and the machine as TOML next to it.
+"""Logs of jobs on nodes, as from an OAR site: CSV, and the machine as TOML next to it.
 
 The same form holds a schedule, with the columns `SCHEDULED`.
 """
@@ -72,7 +72,7 @@ def _form(platform: Nodes) -> Form:
 
 def parse_oar(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
     """Read the rows of a log, for the machine next to it or another one."""
-    # Nothing else of the file is used where the machine is given.
+    # If the machine is given, the rest of the file is unused.
     found = Machine(platform) if isinstance(platform, Nodes) else read_machine(machine_file(path))
     table = read_table(path, _form(found.platform))
     columns = {**table.columns, **_requests(table)}
@@ -107,7 +107,7 @@ def write_oar(
     schedule : Schedule, optional
         A schedule of this workload.
     notes : mapping of str to str, optional
-        Comments at the head of the TOML, such as what the schedule was made by.
+        Comments at the head of the TOML, such as the policy of the schedule.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _requests(table: Table) -> dict[str, Int64]:
 
 
 def _faults(columns: Mapping[str, Int64], platform: Nodes) -> dict[str, Bool]:
-    """Return which rows have each fault of `REASONS`, bool[n] each."""
+    """Return the mask of rows with each fault of `REASONS`, bool[n] each."""
     asked = np.stack([columns[name] for name in ("properties", "weight")], axis=1)
     kinds, kind = np.unique(asked, axis=0, return_inverse=True)
     enough = [int(platform.candidates(row, weight).sum()) for row, weight in kinds.tolist()]

@@ -47,7 +47,7 @@ def check_is_file(path: str | os.PathLike[str]) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes, unchanged: as many as it has when it is opened."""
+    """Return a file's bytes, unchanged: as many as at its opening."""
     check_is_file(path)
     try:
         with open(path, "rb") as file:
@@ -82,7 +82,7 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
             if packed and size > most:
                 raise InputError(
                     f"{source}: {length:,} bytes of gzip data hold more than {most:,} bytes; "
-                    "no log packs so well, so fetch it again, or unpack it first"
+                    "no log compresses so well, so fetch it again, or decompress it first"
                 )
             yield part
     except (EOFError, OSError, zlib.error) as error:
@@ -102,7 +102,7 @@ def write_log(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a log, as gzip if its name ends in ``.gz``."""
     target = Path(path)
     try:
-        # A missing folder is more often a misspelling than a wish.
+        # A missing folder is more often misspelt than intended.
         target.parent.stat()
         write_whole(target, packed_for(path, content))
     except OSError as error:

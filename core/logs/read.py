@@ -51,23 +51,23 @@ def read_log(
     workload's name is the file's without the ends of logs' names.
 
     - **SWF**, the Standard Workload Format of the Parallel Workloads Archive.
-    - **GWF**, the Grid Workloads Format. Users, groups, queues and partitions keep their numbers
-      where every one is a number; else they are numbered from 1 in the order in which the file
-      names them, and the workload's `names` gives the name of each number.
+    - **GWF**, the Grid Workloads Format. Users, groups, queues and partitions keep their numbers if
+      every one is a number; otherwise they are numbered from 1 in order of appearance, and the
+      workload's `names` has the name of each number.
     - **sacct**, the output of ``sacct --parsable2``, with a first line that names the columns
       (`core.logs.sacct.ASK`). Submit times count from the earliest one of the file, and its clock
-      is taken for UTC. Users, accounts (`group`), qualities of service (`queue`) and partitions
-      are numbered as in GWF. Steps count as rows.
-    - **Jobs on nodes** as CSV. A job asks for `weight` processors (1 where empty) on each of
-      `nodes` nodes of the set `properties` for `walltime` s, at which it is killed. `reserved` is
-      the start that it asks for in advance, `serial` the serial part of a moldable job's work, 0
-      to 1. The machine is in the file of the same name that ends in ``.toml``.
-    - **Jobs on clusters with links** as CSV. A job is submitted to the cluster `origin` and asks
-      for `procs` processors for `estimate` s, by default its run time. `communication` is the part
-      of its run time that is communication, `bandwidth` the kbit/s that each of its processors
-      then sends, `alltoall` the part of that traffic that goes to all others alike; each is 0 where
-      empty. Jobs without a number are numbered by their row. The clusters are in the file of the
-      same name that ends in ``.toml``.
+      counts as UTC. Users, accounts (`group`), qualities of service (`queue`) and partitions are
+      numbered as in GWF. Steps count as rows.
+    - **Jobs on nodes** as CSV. A job requests `weight` processors (1 if empty) on each of `nodes`
+      nodes of the set `properties` for `walltime` s, at which it is killed. `reserved` is its start
+      requested in advance, `serial` the serial part of a moldable job's work, 0 to 1. The machine
+      is in the file of the same name that ends in ``.toml``.
+    - **Jobs on clusters with links** as CSV. A job is submitted to the cluster `origin` and
+      requests `procs` processors for `estimate` s, by default its run time. `communication` is the
+      part of its run time that is communication, `bandwidth` the kbit/s that each of its processors
+      then sends, `alltoall` the all-to-all part of that traffic; each is 0 if empty. Jobs without a
+      number are numbered by their row. The clusters are in the file of the same name that ends in
+      ``.toml``.
 
     Parameters
     ----------
@@ -77,14 +77,15 @@ def read_log(
         Size of the machine; by default that of an SWF log's header, MaxProcs, else MaxNodes. GWF
         and sacct do not give it. A log with nodes or clusters has none.
     platform : Platform, optional
-        The machine; it replaces the one next to a log of its kind. Of other logs its size counts.
+        The machine; it replaces the one next to a log of its kind. For other logs only its size
+        counts.
     rows : (int, int), optional
-        Only the data rows from the first number, counted from 0, up to but without the second,
+        Only the data rows from the first number, counted from 0, to before the second,
         chosen before anything is dropped or sorted.
     jobs : int, optional
         Only the first jobs by (submit, position) of those that can be simulated.
     clean : Clean
-        Which processors, estimates and run times count.
+        Treatment of processors, estimates and run times.
     columns : mapping or str, optional
         A map as a table with ``columns``, or the name of a ready map; by default the one in the
         TOML file of the log's name.
@@ -154,7 +155,7 @@ def read_swf(
     jobs: int | None = None,
     clean: Clean = AS_HERE,
 ) -> Workload:
-    r"""Read a log of the Standard Workload Format, whatever its name and first line are.
+    r"""Read a log of the Standard Workload Format, independently of its name and first line.
 
     Parameters
     ----------
@@ -250,7 +251,7 @@ def read_schedule(
     """Read the schedule that a log records.
 
     It holds the jobs that can be placed, and its policy's name is empty. A file of a format that
-    records no schedules is taken for SWF.
+    records no schedules is read as SWF.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def format_of(path: str | os.PathLike[str], *, mapped: bool | None = None) -> st
     A first line that begins with ``;`` means SWF, with ``#`` GWF; one that names a column JobID
     between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or
     without ``.gz``, decides, then the number of fields of a row. The default is SWF. With a map of
-    columns, by default one in the TOML file of the log's name, formats that maps go with precede.
+    columns, by default one in the TOML file of the log's name, formats that support maps precede.
 
     Examples
     --------

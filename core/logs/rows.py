@@ -24,8 +24,8 @@ from schedfarm.core.workload.load import most_in_use
 from schedfarm.core.workload.workload import Names, Workload
 
 REASONS = {
-    "no wait": "its wait is not known, left out by no_wait = drop",
-    "no procs": "the processors that the job takes are not known",
+    "no wait": "its wait is unknown, left out by no_wait = drop",
+    "no procs": "the processors of the job are unknown",
     "too wide": "more processors than the machine has",
     "no run": "run time below 0: the job was cancelled before it started",
     "run 0": "run time 0, left out by zero_run = drop",
@@ -34,7 +34,7 @@ REASONS = {
 """Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
 SAID = ("group", "queue", "partition", "nodes", "gpus", "memory", "priority", "soft")
-"""Optional columns, which a workload has if its log does."""
+"""Optional columns, present in a workload if the log has them."""
 
 LONGEST_INT64 = 18
 """Number of digits that always fits 64 bits."""
@@ -59,7 +59,7 @@ def whole_field(word: str, where: str) -> int:
         return int(word)
     if not _DECIMAL.fullmatch(word):
         raise InputError(f"{where}: {word[:SHOWN]!a} is not a number")
-    # Not as an int before it is known to be small: one of 10^7 digits takes minutes to make.
+    # Converted only if it is short: an int of 10^7 digits takes minutes.
     value = Decimal(word)
     if not -(2**63) <= value < 2**63:
         raise InputError(f"{where}: {word[:SHOWN]} does not fit 64 bits")
@@ -173,7 +173,7 @@ def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
     known = ran & (column["wait"] >= 0) if "wait" in column else np.zeros_like(ran)
     if not known.any():
         return told
-    # A cached log may come in 32 bits, in which sums would wrap around.
+    # A cached log may have 32 bits, in which sums would overflow.
     submit, wait, run = (column[name][known].astype(np.int64) for name in ("submit", "wait", "run"))
     most = most_in_use(submit + wait, run, procs[known])
     return f"{told}, and by its own times up to {most} are in use at once"
@@ -232,8 +232,8 @@ def kept_rows(
     """Choose the rows of a log that can be simulated on a machine of some processors.
 
     The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
-    and `user`; `wait`, `eligible` and those of `SAID` where the log has them; and `task` where jobs
-    share a number. Rows with `faults` are dropped before those of `REASONS`.
+    and `user`; `wait`, `eligible` and those of `SAID` if the log has them; and `task` if jobs share
+    a number. Rows with `faults` are dropped before those of `REASONS`.
     """
     column = _arriving(column, source, clean)
     procs = clean.procs(column["requested"], column["allocated"])
@@ -241,7 +241,7 @@ def kept_rows(
     if not place.size:
         listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
         raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    # Most logs are sorted; a stable sort of them costs one look at each row.
+    # Most logs are sorted; a stable sort then reads each row once.
     place = place[np.argsort(column["submit"][place], kind="stable")][:jobs]
     kept = Kept(column, place, procs, dropped)
     _check_once(kept, source)
@@ -251,7 +251,7 @@ def kept_rows(
 def to_workload(
     kept: Kept, source: str, machine: int | Platform, parsed: Parsed, clean: Clean
 ) -> Workload:
-    """Make a workload of the kept rows of a log, on a pool of processors or a platform."""
+    """Make a workload from the kept rows of a log, on a pool of processors or a platform."""
     asked, name = kept["request_time"], log_name(source)
     run, estimate, killed = clean.times(kept["run"], asked, name)
     platform = Pool(machine) if isinstance(machine, int) else machine
@@ -306,10 +306,10 @@ def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping
 
 
 def _check_once(kept: Kept, source: str) -> None:
-    """Refuse two rows of one job. A resample may hold a job again, at another instant."""
+    """Refuse two rows of one job; a resample may contain a job again at another instant."""
     named = [name for name in ("job", "submit", "user", "task") if name in kept.column]
     job, submit, user, *task = (kept[name] for name in named)
-    # In most logs job numbers ascend: one look at each row.
+    # In most logs job numbers ascend, which is checked in one pass.
     if (job[1:] > job[:-1]).all():
         return
     place = np.lexsort((*task, user, submit, job))
@@ -320,7 +320,7 @@ def _check_once(kept: Kept, source: str) -> None:
     if again.size:
         k = int(again.min())
         raise InputError(
-            f"{source}: job {job[k]} of user {user[k]}, submitted at {submit[k]} s, stands in two "
+            f"{source}: job {job[k]} of user {user[k]}, submitted at {submit[k]} s, is in two "
             f"rows ({again.size} rows of the log repeat others); keep one row of each job"
         )
 
@@ -328,7 +328,7 @@ def _check_once(kept: Kept, source: str) -> None:
 def _faults(
     column: Mapping[str, Int64], procs: Int64, machine: int, clean: Clean
 ) -> dict[str, Bool]:
-    """Return which rows have each fault of `REASONS`, bool[n] each."""
+    """Return the mask of rows with each fault of `REASONS`, bool[n] each."""
     run, no_wait = column["run"], np.full(procs.size, UNKNOWN)
     found = (
         clean.lacks_wait(column.get("wait", no_wait)),
@@ -355,8 +355,8 @@ def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
 def number_words(words: Sequence[str]) -> tuple[Int64, dict[int, str]]:
     """Return words as numbers, and the name of each number.
 
-    Numbers stay as they are if every word is one; else words count from 1 in order of appearance.
-    An empty word, and any number below 0, is unknown, -1.
+    Numbers stay unchanged if every word is one; otherwise words are numbered from 1 in order of
+    appearance. An empty word, and any number below 0, is unknown, -1.
 
     Examples
     --------

@@ -38,12 +38,12 @@ from schedfarm.core.workload.columns import UNKNOWN
 
 REASONS = {
     "step": "a step of a job, such as 123.batch: its job has a row of its own",
-    "unfinished": "pending, running or suspended when sacct was asked: its run time is not known",
+    "unfinished": "pending, running or suspended when sacct was called: its run time is unknown",
     "requeued": "an earlier run of a job that was requeued: its last run has a row of its own",
     "cancelled": "cancelled while it waited: it never started",
     **ROW_REASONS,
 }
-"""Why a row cannot be simulated; it counts under the first of its reasons."""
+"""Reasons why a row cannot be simulated; it counts under the first of them."""
 
 NEEDED = (
     ("jobid", "jobidraw"),
@@ -53,13 +53,13 @@ NEEDED = (
     ("timelimit", "timelimitraw"),
     ("reqcpus", "alloccpus", "ncpus"),
 )
-"""Columns that the header must name, in any case of letters; of each group one is enough."""
+"""Columns that the header must name, in any case of letters; one of each group is enough."""
 
 ASK = (
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
     "AllocCPUS,NNodes,ReqTRES,AllocTRES,ReqMem,Priority,Reason,Reservation,Restarts,State"
 )
-"""What to ask sacct for with --format."""
+"""Columns to request from sacct with --format."""
 
 UNFINISHED = frozenset(
     {
@@ -80,7 +80,7 @@ UNFINISHED = frozenset(
 """States of a job that has not ended."""
 
 WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "partition"}
-"""Which of its columns hold names, by what a workload calls them."""
+"""Columns with names, by their names in a workload."""
 
 REQUESTED = ("reqtres", "alloctres")
 """Columns of resources, the requested ones first: a job that waited has no allocated ones."""
@@ -116,11 +116,11 @@ COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"}
 """Columns of `IGNORED` of which every value above 0 counts."""
 
 LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
-"""Beginnings of Slurm's reasons that name a limit, as QOSMaxJobsPerUserLimit."""
+"""Prefixes of Slurm's reasons that name a limit, such as QOSMaxJobsPerUserLimit."""
 
 _MEMORY_WORD = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?B?", re.ASCII | re.IGNORECASE)
 NO_VALUE = frozenset({"", "unknown", "none", "n/a", "invalid"})
-"""Words, in small letters, that mean an unknown value."""
+"""Lower-case words that mean an unknown value."""
 
 _NO_LIMIT = NO_VALUE | {"unlimited", "partition_limit"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", re.ASCII)
@@ -136,10 +136,10 @@ _UNFINISHED, _CANCELLED = 1, 2
 
 
 def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
-    """Read the rows of what ``sacct --parsable2`` printed.
+    """Read the output of ``sacct --parsable2``.
 
     The first line names the columns; `ASK` lists those that matter. Submit times count from the
-    earliest one of the file, and its clock is taken for that of UTC. Users, accounts (`group`),
+    earliest one of the file, and its clock counts as UTC. Users, accounts (`group`),
     qualities of service (`queue`) and partitions are numbered from 1 in order of appearance, unless
     every one is a number, as with UIDs.
     """
@@ -203,7 +203,7 @@ def _layout(header: Sequence[str]) -> Layout:
         if len(words) != len(header):
             raise InputError(
                 f"{where}: the row has {len(words)} fields and the first line names "
-                f"{len(header)}; ask sacct for no column that holds a '|', such as JobName"
+                f"{len(header)}; do not print columns that contain '|', such as JobName"
             )
         return list(map(str.strip, words))
 
@@ -219,7 +219,7 @@ def _layout(header: Sequence[str]) -> Layout:
             "run": every(
                 Source("elapsed", _times(NO_VALUE)), Source("elapsedraw", _units(1, NO_VALUE))
             ),
-            # Tasks of an array share the number in JobID; only JobIDRaw tells them apart.
+            # Tasks of an array share the number in JobID; only JobIDRaw distinguishes them.
             "job": (
                 *every(Source("jobidraw", Converter(_job, _jobs)))[: ids == "jobid"],
                 Source(ids, Converter(_last_job(ids), _jobs)),
@@ -241,7 +241,7 @@ def _layout(header: Sequence[str]) -> Layout:
             "dependency": first(_IS_SAID, "dependency"),
             "restarts": first(_COUNT, "restarts", "restartcnt"),
             "limited": first(_IS_LIMIT, "reason"),
-            # The number of an array is one for all its tasks, where JobIDRaw is not there.
+            # Without JobIDRaw, all tasks of an array have the same number.
             "task": (Source(ids, _tasks()),),
         },
         words={name: field for name, field in WORDS.items() if field in header},
@@ -252,7 +252,7 @@ def _layout(header: Sequence[str]) -> Layout:
 
 
 def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
-    """Set run times, and which jobs have not ended, from times and states."""
+    """Set run times and the mask of unfinished jobs from times and states."""
     start, end, state = columns["start"], columns.pop("end"), columns.pop("state")
     both = (start >= 0) & (end >= 0)
     run = np.where((columns["run"] < 0) & both, end - start, columns["run"])
@@ -366,7 +366,7 @@ def _jobs(words: Words) -> Values:
 
 
 def _tasks() -> Converter:
-    """Return a converter that gives equal numbers to equal words alone."""
+    """Return a converter that gives equal numbers to equal words only."""
     seen: dict[str, int] = {}
 
     def word(word: str, _: str) -> int:
@@ -438,7 +438,7 @@ def _reqmem(end: str) -> Converter:
     """Return the converter of ReqMem that ends so: n per node, c per processor, else for all."""
 
     def word(word: str, where: str) -> int:
-        # 0 asks for all the memory of the nodes, which the accounting does not give.
+        # 0 requests all memory of the nodes, which the accounting does not record.
         if word.lower() in NO_VALUE or word.rstrip("ncKMGTP?") in ("0", ""):
             return UNKNOWN
         own = word[-1] if re.search(r"[\dKMGTP][nc]$", word) else ""

@@ -22,14 +22,14 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 KILL_MARK = 1
-"""Seconds past its request that a killed job is written to run (`core.write_swf`)."""
+"""Seconds beyond its request in the written run time of a killed job (`core.write_swf`)."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class LoggedSchedule(Schedule):
     """Hold a schedule of a log, with the time that jobs ran past their estimates.
 
-    Unlike a simulation, a log may hold any times, starts before instant 0 too: audits report them.
+    Unlike a simulation, a log may contain any times, even starts before 0, which audits report.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def _of_18_fields(file: BufferedReader, source: str, fields: tuple[str, ...]) ->
     log = swf_cache.load(name, fields)
     if log is None:
         log, after = swf_text.parse(unpacked_parts(file, source), source), os.fstat(file.fileno())
-        # A file that was written meanwhile has another content than this name says.
+        # A file written meanwhile does not match the digest in this name.
         if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
             swf_cache.store(name, log)
     return log
@@ -135,7 +135,7 @@ def write_swf(
     schedule : Schedule, optional
         A schedule of this workload, for the column of wait times; without it they are unknown.
     notes : mapping of str to str, optional
-        Further lines of the header, such as what the schedule was made by.
+        Further lines of the header, such as the policy of the schedule.
 
     Raises
     ------

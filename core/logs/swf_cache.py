@@ -54,7 +54,7 @@ def folder() -> Path | None:
 
 
 def key(file: BufferedReader) -> str:
-    """Return the name of the entry for a file of this content."""
+    """Return the name of the entry for a file with this content."""
     file.seek(0)
     return f"{hashlib.file_digest(file, 'sha256').hexdigest()}-v{VERSION}.npy"
 
@@ -105,7 +105,7 @@ def store(name: str, log: Log) -> None:
     small = np.iinfo(np.int32)
     fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)
     kind = np.int32 if fits else np.int64
-    # Not joined to one array: of 10^7 rows that is 720 MB more.
+    # Not joined to one array, which takes 720 MB more for 10^7 rows.
     parts = [np.ascontiguousarray(column, kind) for column in columns]
     head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
     words = np.array([*head, *(zlib.crc32(part.data) for part in parts), 0])

@@ -44,7 +44,7 @@ CHUNK = 2**21
 """Bytes of text parsed at a time: the arrays of a chunk stay in the processor's cache."""
 
 LONGEST_LINE = 2**24
-"""Bytes of a line that is longer than any log's."""
+"""Upper bound of the bytes of a line of any log."""
 
 _HEADER = re.compile(
     rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
@@ -131,7 +131,7 @@ def _narrow(column: Int64) -> Int64:
 
 
 class Wide(Exception):
-    """Say that the first row of a log has more fields than the format."""
+    """Report that the first row of a log has more fields than the format."""
 
 
 class Header:
@@ -195,7 +195,7 @@ def _chunks(parts: Iterable[bytes], source: str) -> Iterator[bytes]:
                 rest = rest[end:]
             elif len(rest) > LONGEST_LINE:
                 raise InputError(
-                    f"{source} holds a line of more than {LONGEST_LINE:,} bytes, so it is no log"
+                    f"{source} holds a line of more than {LONGEST_LINE:,} bytes, so it is not a log"
                 )
     if rest:
         yield rest

@@ -56,7 +56,7 @@ def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
     }
     taken = {source.field for source in sources.values()}
     rest = [name for name in names[len(FIELDS) :] if name not in taken]
-    # Not by their own names: a log's `memory` is field 7.
+    # Prefixed, since a log's `memory` is field 7.
     words = {f"map {k}": one.field for k, one in sources.items() if one.convert is NAMES}
     mapped = {f"map {k}": (one,) for k, one in sources.items() if one.convert is not NAMES}
 

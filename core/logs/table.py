@@ -126,7 +126,7 @@ def whole_column(name: str, least: int, most: int = MOST, *, empty: int | None =
 def share_column(name: str, digits: int, empty: int, nothing: str) -> Column:
     """Declare a column of shares from 0 to 1, read exactly as whole numbers of 10^-digits.
 
-    An error message ends with the meaning of `nothing`.
+    Error messages end with `nothing`, the meaning of an empty word.
     """
     shape = re.compile(rf"0|1|0?\.\d{{1,{digits}}}|1\.0{{1,{digits}}}", re.ASCII)
 
@@ -230,7 +230,7 @@ def _header(words: Sequence[str], form: Form, where: str) -> list[str]:
             known = choices(name, may)
             raise InputError(f"{where}: unknown column {name[:SHOWN]!r}; {known}")
         if names.count(name) > 1:
-            raise InputError(f"{where}: column {name!r} stands there twice; give it once")
+            raise InputError(f"{where}: column {name!r} is there twice; give it once")
     for name in form.needed:
         if name not in names:
             raise InputError(

@@ -50,13 +50,14 @@ class Layout:
     words : mapping of str to str
         Columns of names that become numbers, and their fields.
     split : callable
-        From a line and where it stands to its fields; None for a line that is no row.
+        Function from a line and its position to its fields; None for a line that is not a row.
     tokens : callable
-        From a chunk of plain lines to the words of each field; None where lines are not all rows.
+        Function from a chunk of plain lines to the words of each field; None if some line is not a
+        row.
     skip : Source, optional
-        A row for which this is 1 has names, and no columns.
+        Field that is 1 for a row with names but no columns.
     comment : bytes
-        Begins a line that is no row; empty where the format has none.
+        Prefix of lines that are not rows; empty if the format has none.
     """
 
     fields: Sequence[str]
@@ -94,7 +95,7 @@ def first_line(text: bytes) -> tuple[str, int, bytes]:
 def read_rows(
     text: bytes, source: str, layout: Layout, line: int = 1
 ) -> tuple[dict[str, Int64], Names]:
-    """Return the columns of a text that begins at a line of a file, and what numbers stand for.
+    """Return the columns of a text from a line of a file on, and the names of numbers.
 
     Columns of every layout are `line`, the line of each row, and `skip`, which marks skipped rows.
     """

@@ -1,7 +1,7 @@
 """Words of a text as arrays: split and converted without a Python loop over rows.
 
 Every function here is exact or declines. A word that is not certainly of the usual form is left to
-a converter of single words, so values and refusals are those of a careful reader.
+a converter of single words, so that values and refusals are those of a careful reader.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def spans(words: Words) -> Values:
 
 
 def with_byte(words: Words, byte: bytes) -> Bool:
-    """Return which words hold a byte."""
+    """Return the mask of words that contain a byte."""
     found = np.zeros(len(words), np.bool_)
     found[words.holding(np.flatnonzero(words.text == byte[0]))] = True
     return found
@@ -235,7 +235,7 @@ class Converter:
     Parameters
     ----------
     word : callable
-        From a word and where it stands to its number, `UNKNOWN` where it says none; it refuses
+        Function from a word and its position to its number, or `UNKNOWN`; it refuses
         by an `InputError`.
     fast : callable, optional
         From words to numbers and which of them are certain.

@@ -33,7 +33,7 @@ class Platform(Protocol):
     """Name of one of its places."""
 
     keeps: ClassVar[tuple[str, ...]]
-    """Columns of a schedule that do not follow from the starts, and have to be stored."""
+    """Columns of a schedule that do not follow from the starts and are therefore stored."""
 
     asks: ClassVar[tuple[str, ...]]
     """Columns with requests of jobs that only this kind of platform uses."""
@@ -55,7 +55,7 @@ class Platform(Protocol):
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Names of the places to which jobs belong (`Columns.origin`); empty where they do not."""
+        """Names of the places to which jobs belong (`Columns.origin`); empty if they do not."""
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
@@ -91,10 +91,10 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
     {
         kind.form.name: kind
         for kind in (
-            Kind("one pool of processors, each as good as another", Pool),
-            Kind("several clusters, inside one of which each job runs", Grid),
-            Kind("nodes of some processors each, of which jobs take several", Nodes),
-            Kind("clusters with links to a switch, over which jobs migrate or spread", Network),
+            Kind("one pool of processors, all equivalent", Pool),
+            Kind("several clusters; each job runs inside one", Grid),
+            Kind("nodes of some processors each; jobs take several nodes", Nodes),
+            Kind("clusters with links to a switch, for migration and co-allocation", Network),
             Kind("one pool of processors, GPUs, memory, licences and watts", Resources),
         )
     }
@@ -113,12 +113,12 @@ def platform_from_dict(plain: object) -> Platform:
     Returns
     -------
     Platform
-        A value equal to the one that gave the form.
+        A value equal to the one with this plain form.
 
     Raises
     ------
     InputError
-        If the form is not of two such keys, the kind is unknown, a parameter is unknown or
+        If the form does not have these two keys, the kind is unknown, a parameter is unknown or
         missing, or a value is wrong.
 
     Examples

@@ -70,8 +70,8 @@ class Counted:
     warmup, cooldown
         Excluded ends, as for `core.metrics.window.window_of`.
     weeks : int, optional
-        Length of weekly series, at least 1; jobs that end later count in the last week.
-        By default up to the week of the last end.
+        Length of weekly series, at least 1; jobs that end later count in the last week. By default
+        up to the week of the last end.
     users : UserIndex, optional
         Users in the results; by default those of the workload.
     least_jobs : int
@@ -80,9 +80,9 @@ class Counted:
     Raises
     ------
     InputError
-        If `schedule` is none, or `warmup` neither a share nor a duration; later, when a figure is
-        asked for that needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1,
-        or the schedule lasts longer than `MAX_WEEKS`.
+        If `schedule` is not a schedule, or `warmup` neither a share nor a duration; later, when a
+        figure needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1, or the
+        schedule lasts longer than `MAX_WEEKS`.
 
     Examples
     --------
@@ -107,11 +107,13 @@ class Counted:
     ) -> None:
         if not isinstance(schedule, Schedule):
             raise InputError(
-                f"metrics are of a schedule and not of a {type(schedule).__name__}; give what "
-                "simulate() returned, which holds its workload: summarise(schedule)"
+                f"metrics need a schedule, not a {type(schedule).__name__}; give the result of "
+                "simulate(), which contains its workload: summarise(schedule)"
             )
         self.schedule, self.workload, self.tau = schedule, schedule.workload, tau
         self.window: Window = window_of(schedule, warmup, cooldown)
+        counts = self.window.counts
+        self._count = len(self.workload) if counts is None else int(np.count_nonzero(counts))
         self._weeks, self._users, self._least_jobs = weeks, users, least_jobs
 
     @property
@@ -120,7 +122,7 @@ class Counted:
         return slice(None) if self.window.counts is None else self.window.counts
 
     def __len__(self) -> int:
-        return len(self.wait)
+        return self._count
 
     @cached_property
     def wait(self) -> Int64:
@@ -200,7 +202,7 @@ class Counted:
         """
         return getattr(self.workload, name)[self.kept]
 
-    @property
+    @cached_property
     def figures(self) -> Figures:
         """Sums, counts and maxima of waits, responses and slowdowns, from one pass."""
         return self._pass[0]
@@ -246,7 +248,7 @@ class Counted:
     @cached_property
     def area(self) -> Float64:
         """Time held x processors, float64[k], processor s: the weight of a job by its area."""
-        # Made floats first: numpy takes 1.7 times as long to multiply these by whole numbers.
+        # Converted first: numpy takes 1.7 times as long to multiply floats by integers.
         area: Float64 = self.held.astype(np.float64)
         area *= self.procs.astype(np.float64)
         return area

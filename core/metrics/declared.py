@@ -2,7 +2,7 @@
 
 Definitions are those of the semantics page, section Metrics. Sums of seconds are exact integers;
 means of slowdowns are numpy's pairwise sums in job order. Therefore every value is the same to the
-bit on every machine. A metric that is added here becomes part of every summary and store; a plug-in
+bit on every machine. A metric added here becomes part of every summary and store; a plug-in
 metric (`find_metric`) is in the stores whose campaigns name it.
 """
 
@@ -121,7 +121,7 @@ _ROWS = (
         better=NEITHER, shared=True, dtype="int64",
     ),
     Metric(
-        "counted", "1", "number of jobs that count: not of warm-up or cool-down", len,
+        "counted", "1", "number of counted jobs: without warm-up and cool-down", len,
         better=NEITHER,
     ),
     Metric("wait", "s", "mean wait", lambda c: ratio(c.waited, len(c))),
@@ -211,7 +211,7 @@ _ROWS = (
     ),
     Metric(
         "loss_of_capacity", "1",
-        "share of the processors that are idle while waiting jobs ask for as many", _lost,
+        "share of the processors that are idle while waiting jobs request them", _lost,
     ),
     Metric("makespan", "s", "time from first submission to last end", _makespan),
     Metric(
@@ -303,7 +303,7 @@ _ROWS = (
     ),
     Metric(
         "week_loss_of_capacity", "1",
-        "share of the processors that are idle in the week while waiting jobs ask for as many",
+        "share of the processors that are idle in the week while waiting jobs request them",
         _week_lost, over=WEEK,
     ),
     Metric(
@@ -364,24 +364,24 @@ _ROWS = (
         lambda c: _per_origin(c, c.coallocated), over=ORIGIN, better=NEITHER,
     ),
     Metric(
-        "origin_given", "processor s", "what jobs of other clusters held on the cluster",
+        "origin_given", "processor s", "processor time of other clusters' jobs on the cluster",
         lambda c: given(c.node_time), over=ORIGIN, better=NEITHER,
     ),
     Metric(
-        "origin_received", "processor s", "what the cluster's jobs held on other clusters",
+        "origin_received", "processor s", "processor time of the cluster's jobs on other clusters",
         lambda c: received(c.node_time), over=ORIGIN, better=NEITHER,
     ),
     Metric(
-        "origin_utilisation", "1", "share of the cluster's processors in use, by jobs of anyone",
+        "origin_utilisation", "1", "share of the cluster's processors in use, by any jobs",
         _origin_utilisation, over=ORIGIN, better=LARGER,
     ),
     Metric(
         "origin_link_load", "1",
-        "mean of what is asked of the cluster's link / its capacity",
+        "mean demand on the cluster's link / its capacity",
         lambda c: link_loads(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
     ),
     Metric(
-        "origin_link_peak", "1", "most that is asked of the cluster's link / its capacity",
+        "origin_link_peak", "1", "largest demand on the cluster's link / its capacity",
         lambda c: link_peaks(c.schedule, c.link_demands, c.window), over=ORIGIN, better=NEITHER,
     ),
 )  # fmt: skip
@@ -435,7 +435,7 @@ def find_metric(name: str) -> Metric:
         )
     if metric.name in METRICS:
         raise InputError(
-            f"metric {name!r} would be called {metric.name!r}, as one of ours is; give it "
+            f"metric {name!r} would be called {metric.name!r}, like a built-in one; give it "
             "another name"
         )
     return replace(metric, shared=False)

@@ -267,7 +267,7 @@ FAIRNESS = {
             lambda j: math.nan if j.fst is None else unfair_share(j.schedule, j.fst),
         ),
         Metric(
-            "resource_unfairness", "processor s", "mean of what jobs deserved and did not get",
+            "resource_unfairness", "processor s", "mean time deserved and not received",
             lambda j: mean(_unserved(j.schedule)[j.kept]),
         ),
         Metric(

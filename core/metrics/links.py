@@ -99,8 +99,8 @@ def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
     Returns
     -------
     float64[places]
-        Of what co-allocated jobs asked for, not of what they got: above 1 where links are
-        ignored. NaN in a window of no time, and without capacities.
+        The demand of co-allocated jobs, not their share: above 1 if links are ignored. NaN in a
+        window without duration, and without capacities.
     """
     links, parts = _capacities(schedule), schedule.segments
     if parts is None or not links.size or window.end == window.begin:
@@ -147,7 +147,7 @@ def _most(begins: Int64, ends: Int64, demand: Int64) -> int:
 def _counted_off(schedule: Schedule) -> Int64:
     """Return the number of the job's processors that precede those of each part, int64[k]."""
     parts = schedule.segments
-    assert parts is not None, "called with segments alone"
+    assert parts is not None, "called with segments only"
     order = np.lexsort((parts.place, parts.job))
     job, procs = parts.job[order], parts.procs[order]
     before = np.cumsum(procs) - procs

@@ -12,11 +12,11 @@ from schedfarm.core.machines.platform import Platform
 from schedfarm.core.metrics.counted import Counted
 
 CELL, WEEK, USER, WIDTH, ORIGIN = "cell", "week", "user", "width", "origin"
-"""What there is one value of: a simulation, or each week, user, width class or participant of it.
+"""Dimensions of metrics: one value per simulation, week, user, width class or participant.
 """
 
 SMALLER, LARGER, NEITHER = "smaller", "larger", ""
-"""Which values are better."""
+"""Directions of better values."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

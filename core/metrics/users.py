@@ -88,9 +88,9 @@ def index_users(
     workload : Workload
         Of n jobs.
     label : int64[u], optional
-        User numbers, ascending; by default all that the workload knows.
+        User numbers, ascending; by default all known users of the workload.
     user : int64[n], optional
-        What counts as the user of each job; by default the workload's own column.
+        The user of each job; by default the workload's column.
 
     Examples
     --------
@@ -293,5 +293,5 @@ def gini_of(values: Float64) -> float:
 def _values(values: npt.ArrayLike) -> Float64:
     array = np.asarray(values, np.float64)
     if array.ndim != 1 or np.isnan(array).any() or array.min(initial=0.0) < 0:
-        raise InputError(f"an index of inequality needs numbers from 0 in one row, not {values!r}")
+        raise InputError(f"an index of inequality needs one row of numbers from 0, not {values!r}")
     return array

@@ -22,8 +22,8 @@ from schedfarm.core.models.speedup import downey_speedup
 from schedfarm.core.workload.workload import Workload
 
 WORK = (70.0, 310_000.0)
-"""Least and most work of a job, s x processors: where a straight line through the middle 80 % of
-the distribution of the logarithm of work meets 0 and 1, in the archive's log of the CTC SP2."""
+"""Least and most work of a job, s x processors: the points at which a straight line through the
+middle 80 % of the distribution of log work reaches 0 and 1, in the archive's log of the CTC SP2."""
 
 GAP = 380.0
 """Mean time between submissions, s, as in the same log."""
@@ -63,8 +63,9 @@ def downey(
 
     Shape, the variance's range and the speedup are as published. The ends of the distribution of
     work and the mean gap could not be found in print: ours are fitted to the archive's log of the
-    CTC SP2, one of the author's two. That no job is submitted in a day's second half is recalled,
-    not read. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run
+    CTC SP2, one of the author's two logs. That no job is submitted in the second half of a day is
+    from memory, not from the
+    paper. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run
     times to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and index are the
     first of more, unless estimates are Tsafrir's.
 
@@ -73,7 +74,7 @@ def downey(
     processors : int
         Size of the machine.
     jobs, weeks : int, optional
-        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.

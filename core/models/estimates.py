@@ -15,7 +15,7 @@ from schedfarm.core.names import choices
 from schedfarm.core.philox import philox
 
 GRAIN = 60
-"""Users ask for whole minutes, s."""
+"""Users request whole minutes, s."""
 
 HOUR = 3_600
 """One hour, s."""
@@ -74,7 +74,7 @@ def f_model(
 ) -> Int64:
     """Draw an estimate for each run time, s, uniform in [run, (f + 1) x run].
 
-    Estimates are rounded up to whole minutes, at least one, since users ask for round times; this
+    Estimates are rounded up to whole minutes, at least one, since users request round times; this
     rounding is ours. With f = 0 the estimates are exact except for the rounding; Mu'alem and
     Feitelson try 0 to 300. An estimate is below its run only where the run exceeds `max_estimate`.
 

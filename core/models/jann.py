@@ -81,7 +81,7 @@ CTC = (
 CTC log until 1996-09-12: 17,826 jobs that can be simulated, where the paper counts 17,440."""
 
 SIZES = ("uniform", "largest")
-"""How many processors a job of a class asks for."""
+"""Choices of the processors of a job of a class."""
 
 
 def jann(
@@ -106,19 +106,19 @@ def jann(
 
     Method, classes and the days of the log are as published. The paper's tables of parameters
     could not be opened for this program: those here are fitted by the paper's method to the same
-    days of the archive's cleaned log (`CTC`). They agree with what is said of the tables: most
-    need a single stage for the gaps, the run times up to eight, where the paper has up to seven.
-    Which sizes of a class occur is not said either: `sizes`. Classes wider than the machine are
-    left out, and one that it cuts is narrowed. Submissions are rounded down to whole seconds, run
-    times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under the same seed
-    and index are the first of more, unless estimates are Tsafrir's.
+    days of the archive's cleaned log (`CTC`). They agree with the description of the tables: most
+    gaps need a single stage, run times up to eight, where the paper has up to seven. The sizes that
+    occur in a class are not given either: `sizes`. Classes wider than the machine are
+    left out, and a class that exceeds it partly is narrowed. Submissions are rounded down to whole
+    seconds, run times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under the
+    same seed and index are the first of more, unless estimates are Tsafrir's.
 
     Parameters
     ----------
     processors : int
         Size of the machine; the model's own has 322 processors in use.
     jobs, weeks : int, optional
-        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.

@@ -24,7 +24,7 @@ BUCKETS = 48
 """Half hours in a day; the first is that of midnight."""
 
 CYCLE_START = 11
-"""The gamma density of the daily cycle is laid over the half hours from this one on, wrapping."""
+"""First half hour of the gamma density of the daily cycle, which wraps around."""
 
 LONGEST_RUN = 12.0
 """A logarithm of a run time above this is drawn again (45 hours)."""
@@ -89,7 +89,7 @@ INTERACTIVE = Class(
 """Interactive jobs."""
 
 CLASSES = {"one": (ALL,), "two": (INTERACTIVE, BATCH)}
-"""What `lublin` takes as `classes`; of two jobs of one instant the first class comes first."""
+"""Values of `classes`; of two jobs at one instant, the one of the first class comes first."""
 
 
 def lublin(
@@ -108,7 +108,7 @@ def lublin(
 ) -> Workload:
     """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
 
-    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, but that a
+    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, except that a
     submission is rounded down to whole seconds once, not again with each job after it. The model
     has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
     k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
@@ -120,15 +120,15 @@ def lublin(
     processors : int
         Size of the machine.
     jobs, weeks : int, optional
-        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     classes : {"one", "two"}
-        The parameters for all jobs, or those for batch and interactive jobs, each with arrivals
-        of its own.
+        The parameters for all jobs, or separate ones for batch and interactive jobs, each with
+        their own arrivals.
     users : int
         Number of users.
     estimates, f, max_estimate
@@ -189,7 +189,7 @@ def _draw_class(
 def _arrivals(kind: Class, key: Key, block: int = BLOCK) -> Iterator[Int64]:
     """Yield blocks of submission instants, s since midnight, whatever the number in a block.
 
-    A gap of e^gamma / 1800 points is paid to the half hours passed, each at its weight: the
+    A gap of e^gamma / 1800 points is spent on the half hours passed, each at its weight: the
     program's walk over buckets is the inverse of the weights' running sum.
     """
     draw = generator(key, kind.name, "arrivals")
@@ -232,7 +232,7 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
     draw = generator(key, kind.name, "sizes")
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
     low = min(kind.ulow, high)
-    # The program wants ulow < umed < uhi, for which a machine of fewer than 10 has no room.
+    # The program needs ulow < umed < uhi, which fewer than 10 processors do not allow.
     middle = max(high - kind.upper, low)
     which, stage, place = draw.random((size, 3)).T
     first = stage <= kind.uprob
@@ -244,12 +244,12 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
 
 
 def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
-    """Draw run times, s: e to a mixture of two gammas, the more processors the longer."""
+    """Draw run times, s: e to a mixture of two gammas, longer for more processors."""
     share = np.clip(kind.pa * procs + kind.pb, 0, 1)
     log = np.full(procs.size, np.inf)
     turn = 0
     while (again := log > LONGEST_RUN).any():
-        # Each turn draws for all jobs, so that a job's numbers do not depend on how many follow.
+        # Each turn draws for all jobs, so that a job's numbers do not depend on the later ones.
         one, two, coin = (
             generator(key, kind.name, f"runs {turn} {part}") for part in ("first", "second", "coin")
         )

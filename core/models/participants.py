@@ -1,4 +1,4 @@
-"""The workload of Jones and Ligon: each cluster of a network has a Poisson stream of its own."""
+"""The workload of Jones and Ligon: a separate Poisson stream for each cluster of a network."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 PROCESSORS = 100
-"""Size of the paper's clusters that get `PER_WEEK` jobs a week at the low end of its figures."""
+"""Size of the paper's clusters, with `PER_WEEK` jobs a week at the low end of its figures."""
 
 FASTEST = 1e9
 """Most jobs a week: more than a thousand a second are beyond a clock of seconds."""
 
 AHEAD = 1.1
-"""How much longer streams are drawn where they were too short; no result depends on it."""
+"""Factor by which streams that were too short are extended; no result depends on it."""
 
 EACH = ("per_week", "mean_run", "least", "most", "computation", "bandwidth", "alltoall")
 """Parameters that may be a list of one number for each cluster."""
@@ -61,9 +61,9 @@ def participants(
 ) -> Workload:
     """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster of a network.
 
-    What is drawn for a cluster is keyed by the seed, the index and its place among the clusters,
+    Draws for a cluster are keyed by the seed, the index and its place among the clusters,
     and scaled by the parameters: at another rate the same jobs come sooner or later, and those of
-    other clusters do not change. So workloads of several rates differ by the rates alone (common
+    other clusters do not change. So workloads of several rates differ by the rates only (common
     random numbers).
 
     The k-th job of cluster c (k from 1, c from 0) of K has number k x K + c, its u-th user u x K +
@@ -76,8 +76,8 @@ def participants(
     platform : Network
         The clusters.
     jobs, weeks : int, optional
-        How much to draw: this many jobs of all clusters together, or all that are submitted in
-        this many weeks. Exactly one of them is given.
+        Amount to draw: this number of jobs of all clusters together, or all jobs submitted in this
+        number of weeks. Exactly one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.
     load : float, optional
@@ -93,9 +93,9 @@ def participants(
         Part of a run time that is computation, the paper's K, counted in thousandths; the rest is
         communication.
     bandwidth : int or sequence of int
-        What each processor of a job sends on one cluster, kbit/s. The paper does not print its own.
+        Traffic of each processor of a job on one cluster, kbit/s. The paper does not print its own.
     alltoall : float or sequence of float
-        Part of that which goes to all others alike, counted in thousandths; the rest goes to
+        All-to-all part of that traffic, counted in thousandths; the rest goes to
         neighbours in a mesh. The paper does not print its own.
     users : int
         Number of users of each cluster.
@@ -163,7 +163,7 @@ def participants(
 
 
 def _own(key: Key, cluster: int) -> Key:
-    """Return the key of a cluster's draws; how large the network is, changes no stream."""
+    """Return the key of a cluster's draws; streams do not depend on the size of the network."""
     return f"participants {cluster}", *key[1:]
 
 
@@ -202,7 +202,7 @@ def _procs(what: str, value: object) -> int:
 def _submissions(
     rates: Sequence[float], key: Key, jobs: int | None, weeks: int | None
 ) -> list[Int64]:
-    """Return when the jobs of each cluster are submitted, each ascending."""
+    """Return the submissions of each cluster's jobs, ascending."""
     total = sum(rates)
     span = float(weeks) if weeks is not None else (jobs or 0) / total
     if span > MOST_WEEKS:

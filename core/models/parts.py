@@ -46,7 +46,7 @@ def check_amount(jobs: int | None, weeks: int | None) -> None:
 
 
 def generator(key: Key, *what: object) -> np.random.Generator:
-    """Return the generator of one purpose, independent of all other draws."""
+    """Return the generator for one purpose, independent of all other draws."""
     return np.random.Generator(philox(*key, *what))
 
 

@@ -22,7 +22,7 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 PER_WEEK = 570.0
-"""Jobs a week that the paper's clusters of 100 nodes get at the low end of its figures."""
+"""Jobs a week on the paper's clusters of 100 nodes at the low end of its figures."""
 
 NODES = (10, 50)
 """Fewest and most nodes of the paper's jobs."""
@@ -59,7 +59,7 @@ def poisson(
     processors : int
         Size of the machine, at least `most`.
     jobs, weeks : int, optional
-        How much to draw: this many jobs, or all that are submitted in this many weeks. Exactly
+        Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
         Seed of the campaign, and which sample of the model.

@@ -17,7 +17,7 @@ MOST_PROCESSORS = 10**5
 """Most processors of a moldable job: products of Amdahl's law then fit int64."""
 
 FLOAT_ERROR = 2.0**-45
-"""Relative error by which a quotient of floats may exceed the whole number that it stands for."""
+"""Relative error by which a quotient of floats may exceed its exact integer."""
 
 
 def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) -> Int64:
@@ -53,7 +53,7 @@ def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) ->
 def downey(
     sequential: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike, processors: int
 ) -> Int64:
-    """Return how long jobs take by Downey's model, rounded up to whole seconds.
+    """Return the times of jobs by Downey's model, rounded up to whole seconds.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def downey_speedup(
     """
     n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
     steep = a * n / (a + s / 2 * (n - 1))
-    # Of a variance above 2, which has another branch, the divisor may be 0.
+    # With a variance above 2, which has another branch, the divisor may be 0.
     with np.errstate(divide="ignore"):
         flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
     low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))

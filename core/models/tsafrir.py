@@ -13,7 +13,7 @@ HEAD = 20
 """Number of popular estimates."""
 
 HEAD_SHARE = 0.89
-"""Share of the jobs that ask for a popular estimate."""
+"""Share of the jobs that request a popular estimate."""
 
 HEAD_SIZE = (14.0491, -0.177531, 0.462513)
 """a, b, c of the share a e^(b r) + c, in percent, of the estimate of popularity rank 2 to 20."""
@@ -34,7 +34,7 @@ JOINT = tuple(60 * m for m in (5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 4
 """Estimates among the 20 most popular of each of the four logs, s."""
 
 ROUND = tuple(60 * m for m in (12_000, 6_000, 3_000, 600, 300, 120, 60, 20, 10, 5))
-"""Multiples of these, the largest first, fill the popular estimates up, s."""
+"""Multiples of these, the largest first, complete the popular estimates, s."""
 
 RANKS = (
     (3, 1, 4, 17, 13, 7, 8, 18, 2, 6, 16, 10, 5, 15, 14, 19, 11, 12, 9, 20),
@@ -46,7 +46,7 @@ RANKS = (
 logs of SDSC SP2, CTC SP2, KTH SP2 and SDSC BLUE."""
 
 SHORTEST_LIMIT = 3_600
-"""The model is of machines that allow an hour at least, s."""
+"""The model is for machines that allow at least one hour, s."""
 
 
 def tsafrir(
@@ -56,14 +56,14 @@ def tsafrir(
 
     Twenty estimates take 89 % of the jobs: the largest that the platform allows is the most
     popular, the others are the values common to four logs of the archive, filled up with round
-    ones; which has which rank is drawn as it was found in those logs. The other estimates are
+    ones; their ranks are drawn as found in those logs. The other estimates are
     whole minutes, many short ones and few long ones. Each job, from the longest on, gets one of
-    the estimates that are left and not shorter than its run.
+    the remaining estimates that are not shorter than its run.
 
     Parameters, and the way in which ranks and jobs are drawn, are those of the author's program
     ``m_tsafrir05``. Ours are two details: numbers of jobs are rounded by largest remainders, and
     where more jobs run long than estimates are long enough, which that program refuses, those
-    jobs ask for the largest estimate. The result depends on the whole set of run times.
+    jobs request the largest estimate. The result depends on the whole set of run times.
 
     References
     ----------
@@ -96,7 +96,7 @@ def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, 
     """Draw the different estimates, s, the popular ones first, and the number of jobs of each."""
     head = popular(limit)
     ranks = _ranks(draw)
-    # A platform of short limits has fewer round values; the least popular ranks are theirs not.
+    # A platform with short limits has fewer round values, without the least popular ranks.
     share = _head_sizes()[ranks[ranks <= head.size] - 1]
     share *= HEAD_SHARE / share.sum()
     kinds = int(round(float(np.interp(jobs, *KINDS))))
@@ -133,8 +133,9 @@ def _head_sizes() -> Float64:
 def _ranks(draw: np.random.Generator) -> Int64:
     """Draw the popularity rank of the popular estimates, in the order of `popular`.
 
-    A rank is due where it comes latest in the four logs; the most popular of those due is taken.
-    Else two of those that the logs have shown so far are drawn, and the more popular is taken.
+    A rank is due after the position at which it comes latest in the four logs; the most popular due
+    rank is taken. Otherwise two of the ranks so far in the logs are drawn, and the more popular is
+    taken.
     """
     table = np.array(RANKS)
     latest = {rank: int(np.max(np.nonzero(table == rank)[1])) for rank in range(1, HEAD + 1)}
@@ -175,7 +176,7 @@ def _shared_out(jobs: int, share: Float64) -> Int64:
 
 
 def _matched(asked: Int64, longest: Int64, draw: np.random.Generator) -> Int64:
-    """Return for each run, the longest first, one of the estimates left that hold it."""
+    """Return for each run, the longest first, one of the remaining estimates that cover it."""
     enough = np.searchsorted(-asked, -longest, side="right").tolist()
     uniform = draw.random(asked.size).tolist()
     left = asked.tolist()

@@ -1,8 +1,8 @@
-"""Rules that are called at each pass: the state that they see, and the steps by which they decide.
+"""Rules that are called at each pass: their view of the state, and the steps of their decisions.
 
 A rule of a user is a function of a `State`, or a class whose instances are called with one. It
 starts waiting jobs by `start` and holds processors for others by `reserve`; `fits` and `earliest`
-look into the profile of free processors, which both keep up to date. The same functions run in
+query the profile of free processors, which both keep up to date. The same functions run in
 compiled rules (`core.engine.custom_code`) and in plain Python.
 """
 
@@ -24,7 +24,7 @@ TALLY = 5
 class Columns(NamedTuple):
     """Columns of the jobs that have arrived, by their index, int64[arrived] each; times in s.
 
-    number: that of the job in the log. The last four are -1 where the log does not give them.
+    number: that of the job in the log. The last four are -1 if the log lacks them.
     """
 
     submit: Int64
@@ -38,7 +38,7 @@ class Columns(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """Free processors through time: free[s] from time[s] on, s, for the first size[0] steps.
+    """Free processors over time: free[s] from time[s] on, s, for the first size[0] steps.
 
     By the predicted ends of running jobs, and by the starts and reservations of this pass.
     """
@@ -61,7 +61,7 @@ class Book(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a rule sees at a pass: nothing of later jobs, and of run times only the estimates.
+    """State that a rule sees at a pass, without later jobs, and with estimates for run times.
 
     now: the time, s. processors: those of the machine. waiting: the waiting jobs in queue order,
     int64[k], as indices of `jobs`. running: the running jobs, and ends: their predicted ends, s,
@@ -198,7 +198,7 @@ def start(state: State, j: int) -> None:
     book = state.book
     k = book.tally[STARTS]
     book.tally[STARTS] = k + 1
-    # The rule can write in the tally, too.
+    # The rule can write to the tally, too.
     if 0 <= k < book.decided.size:
         book.decided[k] = j
     if 0 <= j < state.jobs.procs.size:
@@ -219,7 +219,7 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
     at : int
         The instant, s, not before now. That of the pass of its arrival is the job's promised start.
     seconds : int, optional
-        For how long; by default for its estimate, and at least 1 s.
+        Duration; by default its estimate, and at least 1 s.
 
     Examples
     --------
@@ -249,18 +249,18 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
 
 
 def block(state: State, at: int, seconds: int, procs: int) -> int:
-    """Take processors out of the profile for no job, for this pass.
+    """Take processors out of the profile without a job, for this pass.
 
     Parameters
     ----------
     state : State
         The pass.
     at : int
-        From when on, s, not before now.
+        Begin, s, not before now.
     seconds : int
-        For how long.
+        Duration.
     procs : int
-        How many; `fits` and `earliest` then leave them alone.
+        Number of processors, which `fits` and `earliest` then exclude.
 
     Returns
     -------
@@ -360,7 +360,7 @@ def example_state(processors: int, procs: list[int], estimate: list[int]) -> Sta
 
 
 def is_called_at_passes(found: object) -> bool:
-    """Return whether a user's object is a rule of passes: a class, or callable with one state."""
+    """Return whether an object is a rule of passes: a class, or callable with one state."""
     import inspect
 
     if isinstance(found, type):

@@ -1,7 +1,7 @@
 """Orders as expressions: a small, typed language of numbers and columns of jobs.
 
-A text is read by a parser of our own into a tree of the operations below. Nothing else can be
-written: no call of a function outside of `OPERATIONS`, no attribute, and no string. The tree is
+A text is read by our own parser into a tree of the operations below. Nothing else can be written:
+no call of a function outside of `OPERATIONS`, no attribute, and no string. The tree is
 evaluated by numpy here, and at each pass by `core.engine.expressions`.
 """
 
@@ -29,10 +29,10 @@ LONGEST = 2000
 """Most characters of an expression."""
 
 DEEPEST = 100
-"""Most operations inside each other: deeper trees would exhaust the stack of Python."""
+"""Most nested operations: deeper trees would exhaust the stack of Python."""
 
 EXACT = 2**53
-"""Whole numbers below this are written without an exponent: float64 has them all."""
+"""Bound of integers written without an exponent: float64 represents them exactly."""
 
 SHOWN = 60
 """Characters that an error shows on either side of a mistake."""
@@ -43,7 +43,7 @@ MINUS = "negative"
 """Name of the operation of a minus before a value."""
 
 REPEATED = 8
-"""Whole exponents up to this are products from left to right, which round the same everywhere."""
+"""Largest integer exponent computed as products, which round the same everywhere."""
 
 NAMED_TWICE = {"qos": "queue", "account": "group"}
 """Other names of columns: a log has a quality of service or a queue, an account or a group."""
@@ -62,7 +62,7 @@ class Operation:
     function: Callable[..., Any]
     binds: int = 0
     several: bool = False
-    """Whether it is repeated over more than two values, from left to right."""
+    """Whether it applies to more than two values, from left to right."""
 
 
 def _infix(
@@ -76,7 +76,7 @@ def _function(name: str, function: Callable[..., Any], arity: int = 1) -> Operat
 
 
 def _lesser(one: Any, other: Any) -> Any:
-    # Of equal zeros the first, as in kernels; numpy does not say which. NaN stays.
+    # The first of equal zeros, as in kernels; numpy leaves it open. NaN stays.
     return np.where((one <= other) | np.isnan(one), one, other)
 
 
@@ -307,7 +307,7 @@ class _Parser:
         self.nested += 1
         at = self.tokens[self.place].at
         if self.nested > DEEPEST:
-            raise self.error(at, f"more than {DEEPEST} values inside each other; shorten it")
+            raise self.error(at, f"more than {DEEPEST} nested values; shorten it")
         tree = self._first()
         while True:
             token = self.tokens[self.place]
@@ -386,7 +386,7 @@ class _Parser:
                 self._number(value, token.at, f"a value of {token.text!r}")
         tree = Applied(row, tuple(values))
         if tree.depth > DEEPEST:
-            raise self.error(token.at, f"more than {DEEPEST} operations inside each other")
+            raise self.error(token.at, f"more than {DEEPEST} nested operations")
         return tree
 
     def _number(self, value: Tree, at: int, what: str) -> Tree:

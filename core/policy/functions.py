@@ -25,7 +25,7 @@ from schedfarm.core.policy.expression import Expression
 from schedfarm.core.workload.workload import Workload
 
 COLUMNS = ("submit", "estimate", "procs", "user", "group", "queue", "partition")
-"""Columns of jobs as inputs, int64[k]; -1 where the log does not give the last four."""
+"""Columns of jobs as inputs, int64[k]; -1 if the log lacks one of the last four."""
 
 HISTORY = ("waited", "worked")
 """Sums over the completed jobs of each job's user, int64[k]: of waits, s, and of run x procs,
@@ -36,7 +36,7 @@ ARGUMENTS = (*COLUMNS, "now", *HISTORY)
 """All inputs; ``now`` is the time of the pass, int, s."""
 
 SERIAL_LOG2 = 2.0**-40
-"""Replaces log2 of one processor in UNICEF, so that serial jobs go first, by wait / estimate."""
+"""Replaces log2 of one processor in UNICEF, so that serial jobs come first, by wait / estimate."""
 
 
 def wfp3(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
@@ -149,7 +149,7 @@ class OrderFunction:
     False
     >>> OrderFunction("mine:narrow", lambda width: width)
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: order 'mine:narrow' asks for 'width'; it may take submit,
+    schedfarm.core.errors.InputError: order 'mine:narrow' takes 'width'; it may take submit,
     estimate, \
 procs, user, group, queue, partition, now, waited, worked
     """
@@ -165,12 +165,12 @@ procs, user, group, queue, partition, now, waited, worked
         unknown = [name for name in self.asks if name not in ARGUMENTS]
         if unknown:
             raise InputError(
-                f"order {self.name!r} asks for {', '.join(map(repr, unknown))}; "
+                f"order {self.name!r} takes {', '.join(map(repr, unknown))}; "
                 f"it may take {', '.join(ARGUMENTS)}"
             )
         if self._static and self.asks_history:
             raise InputError(
-                f"order {self.name!r} is static but asks for waited or worked, which change as "
+                f"order {self.name!r} is static but takes waited or worked, which change as "
                 "jobs complete; leave out static"
             )
 
@@ -217,7 +217,7 @@ procs, user, group, queue, partition, now, waited, worked
         workload : Workload
             The jobs.
         jobs : int64[k] or slice
-            Which of them.
+            Indices of the given jobs.
         now : int
             The instant, s.
         history : mapping of str to int64[k], optional
@@ -225,7 +225,7 @@ procs, user, group, queue, partition, now, waited, worked
         """
         if self.asks_history and history is None:
             raise InputError(
-                f"order {self.name!r} asks for waited or worked, which nobody follows here"
+                f"order {self.name!r} takes waited or worked, which are not tracked here"
             )
         known = {"now": now, **(history or {})}
         given = {
@@ -234,7 +234,7 @@ procs, user, group, queue, partition, now, waited, worked
         }
         try:
             values = self.call(**given)
-        except Exception as error:  # A user's function may fail in any way.
+        except Exception as error:  # A plug-in function may fail in any way.
             raise own.RaisedError.of(
                 f"order {self.name!r}", error, self._called_with(workload.job[jobs], now)
             ) from error
@@ -258,7 +258,7 @@ def own_function(name: str) -> OrderFunction:
     """
     found = own.brought("order", own.ORDERS, name)
     if found is None:
-        raise InputError(f"order {name!r} is no entry point of group {own.ORDERS!r}")
+        raise InputError(f"order {name!r} is not an entry point of group {own.ORDERS!r}")
     return OrderFunction(name, cast("Callable[..., Any]", found))
 
 
@@ -280,9 +280,9 @@ def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
     Parameters
     ----------
     values : array_like
-        What it returned.
+        The return value.
     numbers : int64[n]
-        The jobs' numbers, for the sentence that refuses one.
+        The jobs' numbers, for error messages.
     order : str
         The order's name.
 

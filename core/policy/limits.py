@@ -28,9 +28,9 @@ _MOST = 10**18
 class Meaning:
     """Declare a limit.
 
-    name: that of sacctmgr. kinds: what has it. counts: ``jobs`` that run, their resources
-    (``tres``), these times the remaining time limits (``minutes``), or jobs that wait or run
-    (``submitted``). each: whether it holds for all jobs together, or for those of each ``user`` or
+    name: that of sacctmgr. kinds: its possible holders. counts: running ``jobs``, their resources
+    (``tres``), these times the remaining time limits (``minutes``), or waiting and running jobs
+    (``submitted``). each: whether it applies to all jobs together, or to those of each ``user`` or
     ``account``. short: the name in listings of sacctmgr.
     """
 
@@ -66,17 +66,17 @@ _ROWS = (
 )
 
 MEANINGS: dict[str, Meaning] = {row.name: row for row in _ROWS}
-"""Every limit by its name, in the order in which a policy's name has them."""
+"""Every limit by its name, in the order of a policy's name."""
 
 KINDS = ("root", "account", "user", "qos")
-"""What has limits, in the order in which a policy's name has them."""
+"""Holders of limits, in the order of a policy's name."""
 
 _SPELT = {
     spelling.lower(): row.name for row in _ROWS for spelling in (row.name, row.short) if spelling
 }
 
 COLUMNS = {"account": "group", "user": "user", "qos": "queue"}
-"""Columns of jobs by which they belong to what has limits."""
+"""Columns of jobs that identify the holders of their limits."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ class Limit:
 
     @property
     def names(self) -> list[str]:
-        """Names of what has the limit: of a user also that of the account."""
+        """Names of the limit's holder: for a user also that of the account."""
         return self.name.split("@") if self.name else []
 
     @property
     def rank(self) -> tuple[int, str, int, str]:
-        """Place in a policy's name."""
+        """Sort key for a policy's name."""
         return KINDS.index(self.kind), self.name, [*MEANINGS].index(self.what), self.tres
 
 
@@ -143,7 +143,7 @@ def read_limits(text: str) -> tuple[Limit, ...]:
     for part in (part.strip() for part in split_outside(text[1:-1], ",") if part.strip()):
         limit = _entry(part)
         if limit.rank in found:
-            raise InputError(f"limits: {limit.says!r} is given twice; once is enough")
+            raise InputError(f"limits: {limit.says!r} is given twice; give it once")
         found[limit.rank] = limit
     if not found:
         raise InputError("limits=() lists none; leave it out")
@@ -208,7 +208,7 @@ def _memory(text: str) -> int:
     number = text.removesuffix(text[-1:]) if unit else text
     if unit not in _MEGABYTES or not _WHOLE.fullmatch(number):
         raise InputError(f"{text!r} is not an amount of memory; give one such as 512G")
-    # The canonical text is in MB, and has to be readable again.
+    # The canonical text is in MB, and must be readable again.
     if (found := int(number) * _MEGABYTES[unit]) >= _MOST:
         raise InputError(f"{text!r} is {found} MB of memory; give less than 10^18 MB")
     return found

@@ -91,13 +91,13 @@ class Multifactor:
             name = next((one for one in listed if not _NUMBER.fullmatch(one)), None)
             if name is not None and not names.get(column):
                 raise InputError(
-                    f"order {NAME!r}: {argument} lists {name!r}, and there are no names in the "
+                    f"order {NAME!r}: {argument} lists {name!r}, but there are no names in the "
                     f"log's column {column!r}; list numbers of the log, which a campaign always "
                     "needs, since its stores hold no names"
                 )
 
     def _listed(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield each argument with a table, the column that it is about, and its names."""
+        """Yield each argument with a table, its column, and its names."""
         above = {one.parent for one in self.accounts.values()}
         yield "accounts", "group", [name for name in self.accounts if name not in above]
         yield "users", "group", [account for _, account in self.users]
@@ -186,7 +186,7 @@ def _table(what: str, text: str, key: Callable[..., Any], value: Callable[..., A
         if not equals:
             raise InputError(f"{what}: {part!r} has no value; write it as in {_EXAMPLES[what]}")
         if key(what, name) in found:
-            raise InputError(f"{what}: {name!r} is listed twice; once is enough")
+            raise InputError(f"{what}: {name!r} is listed twice; list it once")
         found[key(what, name)] = value(f"{what}: {name}", given)
     return found
 
@@ -278,7 +278,7 @@ def _arguments(text: str) -> Multifactor:
         if not equals:
             raise InputError(f"argument {key!r} has no value; give {key}=...")
         if key in given:
-            raise InputError(f"argument {key!r} is given twice; once is enough")
+            raise InputError(f"argument {key!r} is given twice; give it once")
         given[key] = _READ[key](key, value)
     backwards = {key: name for name, key in _WRITTEN.items()}
     return Multifactor(**{backwards.get(key, key): value for key, value in given.items()})

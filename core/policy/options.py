@@ -1,4 +1,4 @@
-"""Options of a policy, which its name adds to order and rule: one row each."""
+"""Options of a policy, after order and rule in its name: one row each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from schedfarm.core.policy.orders import ORDERS, find_order, spelt
 from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
 TIMES = re.compile(r"(\d{1,100})x")
-"""Multiple of a quantity that the option's meaning names."""
+"""Multiple of the quantity in the option's meaning."""
 
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
@@ -39,11 +39,11 @@ class Option:
     meaning : str
         Effect of the option.
     canonical : callable
-        From the name and the value that a user gave to the canonical spelling.
+        Function from the option's name and given value to its canonical spelling.
     default : str, optional
-        Value where none is given.
+        Default value.
     values : tuple of str
-        All values, the default first, of an option with few.
+        All values of an option with few, the default first.
     """
 
     name: str
@@ -92,8 +92,8 @@ def _interval(name: str, text: str) -> str:
     seconds = seconds_of(text)
     if not seconds or seconds >= 2**40:
         raise InputError(
-            f"{name}={text!r} is no interval; give a whole number from 1 and a unit (w d h m s), "
-            "such as 5m"
+            f"{name}={text!r} is not an interval; give a whole number from 1 and a unit (w d h m "
+            "s), such as 5m"
         )
     return duration(seconds)
 
@@ -126,7 +126,7 @@ def _from_to(least: int, most: int) -> Callable[[str, str], str]:
 
 def _count(name: str, text: str) -> str:
     if not _COUNT.fullmatch(text):
-        raise InputError(f"{name}={text!r} is no whole number from 0, below 10^9")
+        raise InputError(f"{name}={text!r} is not a whole number from 0 and below 10^9")
     return str(int(text))
 
 
@@ -166,7 +166,7 @@ def _time_of_day(name: str, text: str) -> str:
     seconds = seconds_of(text)
     if seconds is None or seconds >= DAY:
         raise InputError(
-            f"{name}={text!r}; give what local time is ahead of UTC, such as 1h, or 16h for -8 h"
+            f"{name}={text!r}; give the offset of local time from UTC, such as 1h, or 16h for -8 h"
         )
     return duration(seconds)
 
@@ -181,7 +181,7 @@ _ROWS = (
     Option(
         "backfill",
         "ORDER",
-        "order in which jobs behind the reservations are tried",
+        "order in which jobs behind the reservations are considered",
         _order,
         values=tuple(ORDERS),
     ),
@@ -374,4 +374,4 @@ OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}
 """Every option by its name, in the order in which a policy's name has them."""
 
 COMMON = ("threshold", "events")
-"""Options that every rule knows."""
+"""Options that every rule supports."""

@@ -61,7 +61,7 @@ class Order:
     name : str
         Its name in a policy.
     meaning : str
-        The jobs that go first, in one line.
+        The jobs that precede, in one line.
     fixed : callable, optional
         Function from a workload to the keys of its jobs, if they are known at submission: a new
         array, int64[n], smallest first.
@@ -118,7 +118,7 @@ class Order:
 
     @property
     def remembers(self) -> bool:
-        """Whether it looks at completed jobs."""
+        """Whether it depends on completed jobs."""
         asks = self.function is not None and self.function.asks_history
         return self.shares is not None or self.weighs is not None or asks
 
@@ -354,7 +354,7 @@ def spelt(name: str) -> str:
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:
-    """Return the revisions of orders, by name, in canonical policies; first ones are left out.
+    """Return the revisions of orders, by name, in canonical policies, without first ones.
 
     Examples
     --------

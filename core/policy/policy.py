@@ -38,7 +38,7 @@ class Policy:
         Predictor of run times with which the rule and the orders plan instead of estimates:
         ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; kills stay at estimates.
     correct : {"steps", "double", "estimate"}
-        How a prediction that proves too short is raised.
+        Correction of predictions that prove too short.
     walk : {"start", "arrival", "queue"}
         Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
         arrival (as pyss), or by the queue at that instant, through which the order matters.
@@ -172,7 +172,7 @@ class Policy:
 
     @property
     def orders(self) -> list[Order]:
-        """Rows of the order of the queue and, if it has one of its own, of backfills."""
+        """Rows of the queue order and, if it differs, of the backfill order."""
         return [find_order(name) for name in (self.order, self.backfill) if name is not None]
 
     @property
@@ -271,6 +271,6 @@ def _options(given: list[str]) -> dict[str, str]:
         if not equals:
             raise InputError(f"option {option!r} is incomplete; give {option}=...")
         if key in values:
-            raise InputError(f"option {option!r} is given twice; once is enough")
+            raise InputError(f"option {option!r} is given twice; give it once")
         values[key] = value
     return values

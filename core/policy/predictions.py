@@ -25,7 +25,7 @@ KNOWN_AT_SUBMISSION = (
     "queue",
     "partition",
 )
-"""Columns of a job that a predictor sees, int64."""
+"""Columns of a job that a predictor gets, int64."""
 
 MOST_JOBS = 64
 """Largest number of past jobs in a mean."""
@@ -57,7 +57,7 @@ class Predictor:
     code : str
         ``module:name`` of the code by which kernels evaluate it.
     jobs : int
-        Number of the user's last completed jobs that it looks at.
+        Number of the user's last completed jobs that it uses.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Correction:
-    """Declare how a prediction that proves too short is raised; `code` as for a predictor."""
+    """Declare a correction of predictions that prove too short; `code` as for a predictor."""
 
     name: str
     meaning: str
@@ -129,7 +129,7 @@ last2, mean(K), soft, perfect, module:name
 
 
 def canonical_predictor(option: str, text: str) -> str:
-    """Return the name of a predictor as policies have it; InputError if it cannot be used.
+    """Return the canonical name of a predictor; InputError if it cannot be used.
 
     Examples
     --------

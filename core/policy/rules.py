@@ -31,7 +31,7 @@ Reference = str | Callable[..., Any]
 """A function or class, or its ``module:name``, which is loaded at its first use."""
 
 Check = Callable[[str, Mapping[str, str]], str | None]
-"""Returns why a rule excludes an order and options, as a sentence, or None."""
+"""Returns the reason why a rule excludes an order and options, as a sentence, or None."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Rule:
     aliases : tuple of str
         Other names in the literature.
     plain : Reference, optional
-        Function (policy) that returns why a user's rule runs as plain Python, None if it is
-        compiled.
+        Function (policy) that returns the reason why a plug-in rule runs as plain Python, None if
+        it is compiled.
     cost : Cost
         CPU time with orders that are kept sorted; under `GIVEN`, at depth 4.
     """
@@ -130,8 +130,8 @@ class Rule:
         reference: Reference | Mapping[str, Reference] | None = getattr(self, part)
         if platform not in self.platforms:
             raise InputError(
-                f"rule {self.name!r} does not know platforms of kind {platform!r}; "
-                f"it knows {', '.join(self.platforms)}"
+                f"rule {self.name!r} does not support platforms of kind {platform!r}; "
+                f"it supports {', '.join(self.platforms)}"
             )
         if reference is None:
             raise InputError(f"rule {self.name!r} has {_MISSING[part]}; its row names none")
@@ -160,7 +160,7 @@ _PREDICTED = ("predict", "correct")
 """Options of rules that can plan with predictions."""
 
 _LIMITED = ("limits",)
-"""Options of rules under which jobs may have to wait for a limit."""
+"""Options of rules with limits on jobs."""
 
 
 def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None:
@@ -168,7 +168,7 @@ def _fixed_while_predicted(order: str, options: Mapping[str, str]) -> str | None
         correct = options.get("correct")
         return correct and f"correct={correct} corrects predictions; add predict=, such as last2"
     if "events" in options:
-        return f"predictions go with events=instant; leave out events={options['events']}"
+        return f"predictions need events=instant; leave out events={options['events']}"
     return _moving(order, "predictions need") or _moving(
         options.get("backfill", order), "predictions need"
     )
@@ -178,9 +178,9 @@ def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
     if not any(name in options for name in _LIMITED):
         return None
     if "predict" in options:
-        return f"limits go with estimates; leave out predict={options['predict']}"
+        return f"limits need estimates; leave out predict={options['predict']}"
     if "events" in options:
-        return f"limits go with events=instant; leave out events={options['events']}"
+        return f"limits need events=instant; leave out events={options['events']}"
     return None
 
 
@@ -255,7 +255,7 @@ def _moving(order: str, who: str) -> str | None:
     if not find_order(order).moves:
         return None
     return (
-        f"order {order!r} changes while jobs wait; {who} one that stays as it is, such as fcfs, "
+        f"order {order!r} changes while jobs wait; {who} one that does not change, such as fcfs, "
         "spf or saf"
     )
 
@@ -404,7 +404,7 @@ _ROWS = (
     ),
     Rule(
         "tabu",
-        "planned, whose plan is searched for a better one every so often (Klusacek 2012)",
+        "planned, whose plan is searched for a better one at intervals (Klusacek 2012)",
         simulate="schedfarm.core.machines.grid.search:tabu",
         holds=ALL,
         options=(
@@ -480,7 +480,7 @@ _ROWS = (
     ),
     Rule(
         "logged",
-        "no simulation: each job starts when the log says that it did",
+        "no simulation: each job starts at its start in the log",
         simulate="schedfarm.core.engine.logged:logged",
         check=_as_it_was,
         of_log=True,

@@ -1,1 +1,1 @@
-"""The reference: slow, obvious programs written from the text of SEMANTICS alone."""
+"""The reference: slow, obvious programs written from the text of SEMANTICS only."""

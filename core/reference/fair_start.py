@@ -1,6 +1,6 @@
-"""The reference for fair start times: every job by a simulation of its own.
+"""The reference for fair start times: a separate simulation for every job.
 
-Like the reference simulator that it uses, it is slow and obvious, knows every policy, and shares
+Like the reference simulator that it uses, it is slow and obvious, supports every policy, and shares
 nothing with the compiled kernels.
 """
 
@@ -40,7 +40,7 @@ def fair_start_reference(
 
 
 def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Let the job arrive as it did, and no later job."""
+    """Add the job at its arrival, and no later job."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.step(ending, [other for other in arriving if other in simulation.coming])
@@ -48,7 +48,7 @@ def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
 
 
 def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Let the job join, with its own submit time, when no job before it waits any more."""
+    """Add the job, with its own submit time, once no earlier job waits."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.coming.remove(job)

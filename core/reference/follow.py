@@ -21,7 +21,7 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 Where = tuple[Any, ...]
-"""Where a job runs, as its machine describes it."""
+"""Place of a job, in the form of its machine."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Difference:
     job : int
         Index of the job.
     why : str
-        A clause with the numbers: what the schedule did, and what the rule does.
+        A clause with the numbers: the decisions of the schedule and of the rule.
     of_end : bool
-        Whether the job ends at another instant than the rule lets it; otherwise the decision is
-        about its start, its refusal or where it runs.
+        Whether the job's end differs from the rule's; otherwise the difference is its start, its
+        refusal or its place.
     """
 
     instant: int
@@ -76,11 +76,11 @@ class Replayable(Simulation):
         raise NotImplementedError
 
     def where(self, job: Job) -> Where:
-        """Return where a job of this simulation runs."""
+        """Return the place of a job of this simulation."""
         raise NotImplementedError
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return where a job of a schedule runs, in the same form."""
+        """Return the place of a job of a schedule, in the same form."""
         raise NotImplementedError
 
     def names(self, where: Where) -> str:
@@ -88,19 +88,19 @@ class Replayable(Simulation):
         raise NotImplementedError
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say why the last pass did not start a job there."""
+        """Return the reason why the last pass did not start a job there."""
         raise NotImplementedError
 
     def starts_itself(self, job: Job) -> bool:
-        """Whether a job starts by the passes of the rule, and not at an instant of its own."""
+        """Whether a job starts in the rule's passes, not at its own reserved instant."""
         return True
 
     def differs_outside_passes(self, given: Given) -> tuple[Job, str] | None:
-        """Return the first job on which something else than a pass decides otherwise now."""
+        """Return the first job with a different decision outside of passes now."""
         return None
 
     def ends_of_interest(self) -> Iterable[Job]:
-        """Return the started jobs whose ends do not follow from their starts and places alone."""
+        """Return the started jobs whose ends do not follow from their starts and places only."""
         return ()
 
 
@@ -141,7 +141,7 @@ class _Follower:
         self.instants = sorted({*self.starting, *self.given.end}, reverse=True)
 
     def first_difference(self, until: int) -> Difference | None:
-        """Go from instant to instant of the simulation and the schedule alike."""
+        """Advance the simulation and the schedule from instant to instant."""
         simulation, begun = self.simulation, False
         while True:
             while self.instants and begun and self.instants[-1] <= simulation.now:
@@ -168,10 +168,10 @@ class _Follower:
             simulation.step(*simulation.next_event())
 
     def _compare(self, is_event: bool) -> Difference | None:
-        """Name the job on which a difference of this instant rests.
+        """Return the job responsible for a difference at this instant.
 
-        A job that started elsewhere comes first, since others may have had to make way; then one
-        that started without a right, then one that was left waiting.
+        A job that started elsewhere comes first, since others may have had to move; then one that
+        must not start, then one that was left waiting.
         """
         simulation, given, now = self.simulation, self.given, self.simulation.now
         starting = self.starting.get(now, [])

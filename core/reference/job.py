@@ -37,7 +37,7 @@ class Job:
     killed : bool
         Whether its end is a kill at its estimate.
     start : int
-        When it started, s; -1 as long as it has not.
+        Start, s; -1 before it.
     place : int
         Index of the cluster in which it started; 0 in a pool.
     promise : int
@@ -45,11 +45,11 @@ class Job:
     backfilled : bool
         Whether it started while a job before it in the queue stayed waiting.
     molded : int
-        Nodes that a moldable job was given; 0 where it has those that it asks for.
+        Nodes given to a moldable job; 0 if it has the requested ones.
     nodes : tuple of int
         Indices of the nodes that it has, ascending; none in a pool or a grid.
     cut : int
-        When it was cut off before its end, s; -1 if it was not.
+        Instant at which it was cut off before its end, s; -1 if it was not.
     refused : bool
         Whether it never starts.
     parts : tuple of int
@@ -57,13 +57,13 @@ class Job:
     demands : tuple of int
         Its demand on the link of each of these clusters, kbit/s.
     speed : int
-        Units of work that it does in a second now, on a network.
+        Units of work per second at present, on a network.
     done, counted : int
         Units of work done by the instant `counted`, s.
     prediction : int
-        Run time that the scheduler predicts, s; -1 where it goes by the estimate.
+        Run time that the scheduler predicts, s; -1 if it uses the estimate.
     corrections : int
-        How often the prediction has been corrected.
+        Number of corrections of the prediction.
     """
 
     position: int
@@ -108,7 +108,7 @@ class Job:
 
     @property
     def end(self) -> int:
-        """When it ends, s, which the scheduler does not know; -1 if it is refused."""
+        """True end, s, which is unknown to the scheduler; -1 if it is refused."""
         if self.refused or self.cut >= 0:
             return self.cut
         if self.parts:
@@ -117,7 +117,7 @@ class Job:
 
     @property
     def predicted_end(self) -> int:
-        """When it ends as far as the scheduler knows, s."""
+        """Predicted end, s."""
         if self.parts:
             return self.finish(self.estimate)
         return self.start + self.lasts
@@ -145,16 +145,16 @@ class Job:
 
     @property
     def asked(self) -> int:
-        """How many nodes it asks for."""
+        """Number of requested nodes."""
         return self.procs // self.weight
 
     @property
     def width(self) -> int:
-        """How many nodes it has, or is to have."""
+        """Number of nodes that it has, or is to have."""
         return self.molded or self.asked
 
     def on(self, seconds: int, nodes: int) -> int:
-        """Return how long work takes on some nodes that takes some seconds on those asked for, s.
+        """Return the time of work on some nodes, given its seconds on the requested ones, s.
 
         Examples
         --------

@@ -11,13 +11,13 @@ from schedfarm.core.reference.job import Job
 from schedfarm.core.workload.workload import Workload
 
 Belongs = Callable[[Job], bool]
-"""Tells whether a job counts for a limit."""
+"""Returns whether a job counts for a limit."""
 
 REPLACED = {
     "MaxJobs": {"MaxJobsPerUser", "MaxJobsPerAccount"},
     "MaxSubmitJobs": {"MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"},
 }
-"""Limits of associations that those of a QOS of other names replace."""
+"""Limits of associations that are replaced by QOS limits with other names."""
 
 
 class Limits:
@@ -67,7 +67,7 @@ class Limits:
         return self.workload.names.get(column, {}).get(number, str(number))
 
     def _is(self, column: str, number: int, name: str) -> bool:
-        """Whether a limit of a name, or of a number that is not a name, is of this number."""
+        """Whether a limit's name, or number if that is not a name, has this number."""
         if name == self._name(column, number):
             return True
         return name == str(number) and name not in self.workload.names.get(column, {}).values()
@@ -82,7 +82,7 @@ class Limits:
         return line
 
     def _in_force(self, job: Job) -> list[tuple[Limit, Belongs]]:
-        """Return the limits that hold for a job, each with the jobs that count."""
+        """Return the limits that apply to a job, each with the jobs that count."""
         qos = [one for one in self.limits if one.kind == "qos" and self._has_qos(job, one.name)]
         unknown = {"user": job.user == -1, "account": job.group == -1}
         found: list[tuple[Limit, Belongs]] = [

@@ -80,7 +80,7 @@ def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
 
 
 class Simulation:
-    """The clock, the queue and the machine; what a pass does is left to the rule."""
+    """The clock, the queue and the machine; passes are defined by the rule."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.policy, self.workload = policy, workload
@@ -92,7 +92,7 @@ class Simulation:
         self.jobs = jobs_of(workload)
         self.predictions = Predictions(workload, policy) if policy.predict else None
         self.limits = Limits(workload, policy)
-        # A job goes through these lists in turn.
+        # A job passes through these lists in this order.
         self.coming = list(self.jobs)
         self.outside: list[Job] = []
         self.waiting: list[Job] = []
@@ -107,7 +107,7 @@ class Simulation:
             self.step(*self.next_event())
 
     def goes_on(self) -> bool:
-        """Whether a job is yet to arrive, to start or to end."""
+        """Whether a job has yet to arrive, start or end."""
         return bool(self.coming or self.outside or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:
@@ -129,11 +129,11 @@ class Simulation:
         return ([], arriving[:1]) if arriving else (ending[:1], [])
 
     def instants(self) -> list[int]:
-        """Return the instants of pending events; the present again if a job of run 0 started."""
+        """Return the instants of pending events, including now if a job of run 0 started."""
         return [job.submit for job in self.coming[:1]] + [job.end for job in self.running]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Take completions, then arrivals, then make one pass."""
+        """Process completions, then arrivals, then make one pass."""
         for job in ending:
             self.running.remove(job)
             self.completed.append(job)
@@ -148,7 +148,7 @@ class Simulation:
         self.scheduling_pass(self.let_in())
 
     def let_in(self) -> list[Job]:
-        """Let the submitted jobs into the queue that limits allow there, and return them."""
+        """Add to the queue the submitted jobs that limits allow, and return them."""
         entering: list[Job] = []
         for job in list(self.outside):
             if not self.limits.is_outside(job, self.waiting + self.running):
@@ -167,13 +167,13 @@ class Simulation:
             if job in jobs:
                 jobs.remove(job)
 
-    # What the rule adds.
+    # Steps of the rule.
 
     def check(self) -> None:
         """Refuse a workload that the rule cannot simulate."""
 
     def after_completions(self, ended: list[Job]) -> None:
-        """Do what the rule does between completions and arrivals."""
+        """Act for the rule between completions and arrivals."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""
@@ -203,14 +203,14 @@ class Simulation:
         """Whether a waiting job has waited longer than the threshold allows."""
         return self.threshold is not None and self.now - job.submit > self.threshold
 
-    # What the machine adds.
+    # Steps of the machine.
 
     def extra_columns(self) -> dict[str, Any]:
         """Return the columns of the schedule that do not follow from the starts, by name."""
         return {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether the processors of a place that are free now are enough."""
+        """Whether enough processors of a place are free now."""
         raise NotImplementedError
 
     def reservation(self, job: Job, claims: list[Claim]) -> Claim:
@@ -218,7 +218,7 @@ class Simulation:
         raise NotImplementedError
 
     def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
-        """Give a waiting job its processors."""
+        """Assign a waiting job its processors."""
         self.waiting.remove(job)
         self.running.append(job)
         job.start = self.now

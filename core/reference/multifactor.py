@@ -16,7 +16,7 @@ from schedfarm.core.workload.workload import Workload
 
 @dataclass(eq=False)
 class Association:
-    """Hold an account with what is below it, or a user, with usage in processor-seconds."""
+    """Hold an account with its children, or a user, with usage in processor-seconds."""
 
     shares: int
     parent: Association | None
@@ -57,7 +57,7 @@ def _sum(numbers: list[float]) -> float:
 
 
 def label(workload: Workload, column: str, number: int) -> str:
-    """Return what a definition calls a number of the log: its name, else the number."""
+    """Return the label of a number of the log in a definition: its name, else the number."""
     return workload.names.get(column, {}).get(number, str(number))
 
 
@@ -86,13 +86,13 @@ class Tree:
             one.parent.children.append(one)
 
     def add_up(self, one: Association) -> float:
-        """Give accounts the sums of the usage below them."""
+        """Set the usage of accounts to the sums below them."""
         if not one.is_user:
             one.usage = _sum([self.add_up(child) for child in one.children])
         return one.usage
 
     def rank(self) -> None:
-        """Give users the factors of the fair tree."""
+        """Set the factors of users by the fair tree."""
         self.total = len(self.root.users())
         self.visited, self.current = 0, self.total
         self._visit(self.root.children, tied=False)
@@ -118,7 +118,7 @@ class Tree:
             tied = tied and self.visited == before
 
     def classic(self, damping: int) -> None:
-        """Give users the factors of the classic formula."""
+        """Set the factors of users by the classic formula."""
         for child in self.root.children:
             self._effective(child, None, 1.0, damping)
 

@@ -35,7 +35,7 @@ def _expansion(job: Job, now: int) -> Fraction:
 
 
 def _wfp3(job: Job, now: int) -> float:
-    # A cube as two products, so that ties fall alike everywhere.
+    # A cube as two products, so that ties are the same everywhere.
     ratio = (now - job.submit) / _length(job)
     return -(ratio * ratio * ratio * job.procs)
 
@@ -77,7 +77,7 @@ SHARES: dict[str, Callable[[int, int], Key]] = {
     "fair-share": lambda waited, worked: -normalised_wait(waited, worked),
     "fair-usage": lambda waited, worked: worked,
 }
-"""Orders by the past of a job's user: waits, s, and processor-seconds."""
+"""Orders by the history of a job's user: waits, s, and processor-seconds."""
 
 
 def keys(
@@ -93,8 +93,9 @@ def keys(
     """Return a key of each waiting job, smallest first; ties go by position.
 
     The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is how often orders of
-    `SHARES` look at the past of users, and `halflife` the time after which it counts half, s.
-    `workload` has the machine and the names that Slurm's priority needs.
+    `refresh` is the interval at which orders of `SHARES` read the history of users, and `halflife`
+    the time after which it counts half, s. `workload` has the machine and the names that Slurm's
+    priority needs.
     """
     if is_multifactor(order):
         assert workload is not None
@@ -140,7 +141,7 @@ def had_by(
     theirs = [job for job in completed if job.user == user and job.end <= until]
     waited = worked = halved = 0
     for job in sorted(theirs, key=lambda job: job.end):
-        # A shift halves so many times, each rounded down.
+        # A shift by k halves k times, each rounded down.
         times = _halvings(first, job.end, halflife)
         waited, worked = waited >> times - halved, worked >> times - halved
         waited, worked = waited + job.wait, worked + job.run * job.procs
@@ -156,7 +157,7 @@ def _halvings(first: int, instant: int, halflife: int | None) -> int:
 def _ask(
     order: str, function: Callable[..., Any], jobs: list[Job], completed: list[Job], now: int
 ) -> list[Key]:
-    """Call a user's own order with what it asks for, by the names of its parameters."""
+    """Call a plug-in order with its inputs, by the names of its parameters."""
     known: dict[str, Callable[[], Any]] = {
         "submit": lambda: [job.submit for job in jobs],
         "estimate": lambda: [job.expected for job in jobs],

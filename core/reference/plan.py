@@ -30,8 +30,8 @@ def by_start(plan: Plan) -> list[Job]:
 class Planned(Simulation):
     """`planned`: a reservation at arrival, kept; earlier whenever a job ends before its estimate.
 
-    The rule goes with every queue order, which decides in which order `walk=queue` compresses and
-    in which the jobs that are due start.
+    The rule supports every queue order, which determines the order in which `walk=queue` compresses
+    and in which the jobs that are due start.
     """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
@@ -49,7 +49,7 @@ class Planned(Simulation):
             self.compress(self.plan, self.walk())
 
     def walk(self) -> list[Job]:
-        """Return the waiting jobs in the order in which their reservations are lifted out."""
+        """Return the waiting jobs in the order in which their reservations are moved."""
         if self.policy.walk == "arrival":
             return sorted(self.waiting, key=lambda job: (job.submit, job.position))
         if self.policy.walk == "queue":
@@ -57,7 +57,7 @@ class Planned(Simulation):
         return by_start(self.plan)
 
     def compress(self, plan: Plan, walk: list[Job]) -> None:
-        """Put each reservation in turn into its earliest gap; one that is not earlier stays."""
+        """Move each reservation, one after the other, to its earliest gap, if that is earlier."""
         for job in walk:
             earliest = self.earliest_beside(job, plan)
             # With estimate 0 a job reserves nothing, and others may have its instant.
@@ -84,7 +84,7 @@ class Planned(Simulation):
                 passed = True
 
     def improve(self) -> None:
-        """Do what the rule does with a plan that holds the arrivals, before any job starts."""
+        """Act on a plan that includes the arrivals, before any job starts."""
 
     def forget(self, job: Job) -> None:
         """Remove a job that has not started, as if it had never been submitted."""

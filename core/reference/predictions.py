@@ -15,11 +15,11 @@ from schedfarm.core.workload.workload import Workload
 HOUR = 3600
 
 ADDED = [60, 5 * 60, 15 * 60, 30 * 60, *(h * HOUR for h in (1, 2, 5, 10, 20, 50, 100))]
-"""Seconds that the corrections of `correct=steps` add, in turn."""
+"""Seconds that the successive corrections of `correct=steps` add."""
 
 
 class Predictions:
-    """Predict jobs at their submission, and correct the predictions of those that outlive them."""
+    """Predict jobs at their submission, and correct predictions that prove too short."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.workload = workload
@@ -28,7 +28,7 @@ class Predictions:
         self.own = OwnPredictor(self.predict) if ":" in self.predict else None
 
     def predict_at_submission(self, job: Job, completed: list[Job]) -> None:
-        """Give a job its prediction from the jobs that have completed."""
+        """Set the prediction of a job from the completed jobs."""
         if self.predict == "perfect":
             job.prediction = job.run
             return
@@ -66,7 +66,7 @@ class Predictions:
         return columns
 
     def correct_outlived(self, running: list[Job], now: int) -> None:
-        """Raise the predictions of running jobs that are not after now, as far as estimates go."""
+        """Raise predicted ends of running jobs that are not after now, up to their estimates."""
         for job in running:
             while job.predicted_end <= now and job.prediction < job.estimate:
                 job.prediction = min(self._corrected(job), job.estimate)

@@ -19,12 +19,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Processors:
-    """Count what claims leave free of a pool, or of one cluster.
+    """Count the processors of a pool or cluster that claims leave free.
 
     Parameters
     ----------
     size : int
-        How many there are.
+        Number of processors.
 
     Examples
     --------
@@ -36,21 +36,21 @@ class Processors:
     size: int
 
     def free_at(self, instant: int, claims: list[Claim]) -> int:
-        """Return how many processors the claims leave free at an instant."""
+        """Return the number of processors that the claims leave free at an instant."""
         return self.size - sum(c.procs for c in claims if c.begin <= instant < c.end)
 
     def are_free(self, procs: int, begin: int, end: int, claims: list[Claim]) -> bool:
         """Whether the claims leave enough processors free in all of [begin, end)."""
-        # Only where a claim begins does the number of free processors fall.
+        # The number of free processors falls only where a claim begins.
         falls = [begin] + [c.begin for c in claims if begin < c.begin]
         return all(self.free_at(t, claims) >= procs for t in falls if t < end)
 
     def earliest(self, job: Job, now: int, claims: list[Claim]) -> int:
         """Return the first instant from now on at which the claims leave room for a job.
 
-        A job with estimate 0 asks for its processors at that instant alone.
+        A job with estimate 0 requires its processors at that instant only.
         """
-        # Only where a claim ends does the number of free processors rise.
+        # The number of free processors rises only where a claim ends.
         rises = {now} | {c.end for c in claims if c.end > now}
         return next(
             t
@@ -59,7 +59,7 @@ class Processors:
         )
 
     def shadow(self, procs: int, now: int, claims: list[Claim]) -> tuple[int, int]:
-        """Return when claims that end leave enough processors free, and how many more are free."""
+        """Return the instant at which ending claims free enough processors, and the extra ones."""
         ends = {now} | {claim.end for claim in claims if claim.end > now}
         shadow = min(t for t in ends if self.free_at(t, claims) >= procs)
         return shadow, self.free_at(shadow, claims) - procs

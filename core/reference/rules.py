@@ -37,12 +37,12 @@ class Clusters(Simulation):
         self.clusters = [Processors(size) for size in workload.platform.sizes]
 
     def extra_columns(self) -> dict[str, Any]:
-        """Return in which cluster each job ran, where there are several."""
+        """Return the cluster of each job, if there are several."""
         place = np.array([job.place for job in self.jobs], np.int64)
         return {"place": place} if self.keeps else {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether the processors of a cluster that are free now are enough.
+        """Whether enough processors of a cluster are free now.
 
         They are counted physically, except under per-event.
         """
@@ -70,7 +70,7 @@ class Clusters(Simulation):
         return min(found, key=lambda claim: (claim.begin, claim.place))
 
     def claims_in(self, place: int, claims: list[Claim]) -> list[Claim]:
-        """Return what the running jobs and some claims hold of one cluster."""
+        """Return the claims of the running jobs and some others on one cluster."""
         return [claim for claim in self.running_claims() + claims if claim.place == place]
 
 
@@ -90,7 +90,7 @@ class Strict(Clusters):
             self.start(head, backfilled=False, place=fitting[0])
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
+        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
 
 
 class Aggressive(Strict):

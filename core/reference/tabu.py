@@ -46,21 +46,21 @@ class Tabu(Planned):
             self.plan = SEARCHES[self.policy.search](self, self.plan)
 
     def iterations(self) -> int:
-        """Return how many iterations a search has now."""
+        """Return the present number of iterations of a search."""
         number = self.policy.iterations
         return int(number.removesuffix("x")) * (len(self.plan) if number.endswith("x") else 1)
 
     # Moves.
 
     def moved(self, plan: Plan, job: Job) -> Plan:
-        """Return the plan in which a job was lifted out, the rest compressed, the job put back."""
+        """Return the plan after removing a job, compressing the rest, and adding it again."""
         made = {other: claim for other, claim in plan.items() if other is not job}
         self.compress(made, by_start(made))
         made[job] = self.earliest_beside(job, made)
         return made
 
     def made_again(self, order: list[Job]) -> Plan:
-        """Return the plan in which each job in turn has its earliest gap."""
+        """Return the plan in which jobs, one after the other, get their earliest gaps."""
         made: Plan = {}
         for job in order:
             made[job] = self.earliest_beside(job, made)
@@ -118,7 +118,7 @@ def _random(simulation: Tabu, plan: Plan) -> Plan:
 
 
 def _gap(simulation: Tabu, plan: Plan) -> Plan:
-    """Move the jobs in turn, the last of the order of starts first."""
+    """Move the jobs one after the other, from the last start to the first."""
     best, backwards = plan, by_start(plan)[::-1]
     for i in range(simulation.iterations()):
         job = backwards[i % len(backwards)]

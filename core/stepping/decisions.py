@@ -1,9 +1,9 @@
 """Actions: start a job, choose the next one, or wait; the kernel that plays them.
 
-Rules say how far an agent decides. Under FREELY each start is an action, and so is waiting for the
-next event. Under IN_TURN and EASY the agent chooses the next job, and time passes until it fits;
-under EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the chosen
-job as the head: those that end by the shadow time, or take extra processors only.
+Rules determine how much an agent decides. Under FREELY each start is an action, as is waiting for
+the next event. Under IN_TURN and EASY the agent chooses the next job, and time passes until it
+fits; under EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the
+chosen job as the head: those that end by the shadow time, or take extra processors only.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def go_on(episode: Episode, rule: int, most: int) -> None:
 
 @verb
 def backfill(episode: Episode, head: int) -> None:
-    """Start the waiting jobs that leave the reservation of a job that does not fit alone."""
+    """Start the waiting jobs that do not affect the reservation of a job that does not fit."""
     jobs, running, waiting, fields = episode
     shadow, extra = find_shadow(running, jobs.procs[head])
     p = 0
@@ -68,7 +68,7 @@ def backfill(episode: Episode, head: int) -> None:
 
 @verb
 def hold_for(episode: Episode, rule: int, j: int) -> None:
-    """Let time pass until the chosen job fits, and start it."""
+    """Advance time until the chosen job fits, and start it."""
     while episode.jobs.procs[j] > episode.fields[FREE]:
         if rule == EASY:
             backfill(episode, j)
@@ -103,7 +103,7 @@ def act(episode: Episode, rule: int, place: int, most: int) -> None:
 
 @verb
 def place_of(visible: Int64, action: int) -> int:
-    """Return the place of the list of waiting jobs that an action means, WAIT or NO_PLACE."""
+    """Return an action's index in the list of waiting jobs, WAIT or NO_PLACE."""
     if 0 <= action < visible.size:
         return int(visible[action])
     return WAIT if action == visible.size or action == WAIT else NO_PLACE

@@ -32,7 +32,7 @@ FREELY, IN_TURN, EASY = 0, 1, 2
 """Codes of the rules: see `core.stepping.decisions`."""
 
 WAIT, BEGIN = -1, -2
-"""Actions that are no slots: wait; go to the first decision. Callers check what users give."""
+"""Actions that are not slots: wait; go to the first decision. Callers check users' actions."""
 
 NO_PLACE = -3
 """Place of a slot without a job in the list of waiting jobs."""
@@ -48,7 +48,7 @@ def empty_rows(simulations: int, jobs: int) -> tuple[Int64, Int64]:
 
 
 def write_columns(workload: Workload, columns: Int64) -> None:
-    """Write what kernels read of the jobs into int64[COLUMNS, at least n]."""
+    """Write the columns of jobs that kernels read into int64[COLUMNS, at least n]."""
     for row, name in enumerate(("submit", "run", "estimate", "procs")):
         columns[row, : len(workload)] = getattr(workload, name)
 

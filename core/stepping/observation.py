@@ -54,7 +54,7 @@ def scaled(value: float, most: float) -> float:
 
 @verb
 def spare_of(episode: Episode) -> tuple[int, int]:
-    """Return when the oldest waiting job could start, s, and the processors left then."""
+    """Return the earliest start of the oldest waiting job, s, and the processors left then."""
     jobs, running, waiting, fields = episode
     need, free = jobs.procs[waiting[0]], fields[FREE]
     if need <= free:
@@ -67,7 +67,8 @@ def show_compact(episode: Episode, still: Float32, visible: Int64, seen: Float32
     """Fill in our observation, of the oldest waiting jobs; return the number of visible jobs.
 
     For each: 1; its wait; estimate; processors; whether it fits; whether it also leaves the
-    earliest start of the oldest job alone; the share of free processors; the length of the queue.
+    earliest start of the oldest job unaffected; the share of free processors; the length of the
+    queue.
     """
     jobs, _, waiting, fields = episode
     now, free = fields[NOW], fields[FREE]
@@ -136,7 +137,7 @@ def show_schedgym(
 ) -> int:
     """Fill in RLScheduler's observation; return the number of visible jobs.
 
-    For each: its wait; estimate; processors; memory, user, group and program, where the log gives
+    For each: its wait; estimate; processors; memory, user, group and program, if the log gives
     them; whether it fits. A slot without a job has 0, six times 1, and 0.
     """
     jobs, _, waiting, fields = episode
@@ -162,7 +163,7 @@ def show_schedgym(
 
 @verb
 def allow(episode: Episode, rule: int, visible: Int64, shown: int, mask: Mask) -> None:
-    """Fill in which actions are possible; at the end the last one, so that one always is."""
+    """Fill in the mask of possible actions; at the end the last one counts as possible."""
     jobs, _, waiting, fields = episode
     for action in range(mask.size):
         mask[action] = 0

@@ -42,7 +42,7 @@ class Stepping:
     first completions, then arrivals, then decisions. Therefore the same starts in the same order
     give the schedule of `simulate`, start for start.
 
-    Jobs are named by their place in the workload, from 0.
+    Jobs are identified by their index in the workload, from 0.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class Stepping:
         return bool(row[RUNNING] or row[ARRIVED] < row[JOBS])
 
     def reservation(self, job: int) -> tuple[int, int]:
-        """Return when a waiting job that does not fit could start by the estimates.
+        """Return the earliest start, by the estimates, of a waiting job that does not fit.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class Stepping:
         self._play(WAIT)
 
     def clone(self) -> Stepping:
-        """Return a copy that goes on independently.
+        """Return a copy that continues independently.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Stepping:
         return other
 
     def rewind(self, earlier: Stepping) -> None:
-        """Return to the state of a clone, with its starts; the clone stays as it is.
+        """Return to the state of a clone, with its starts; the clone stays unchanged.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Stepping:
         return Schedule(self.workload, name, self.started, np.zeros(len(self.workload), np.bool_))
 
     def _place(self, job: int) -> int:
-        """Return the place of a waiting job in the list."""
+        """Return the index of a waiting job in the list."""
         waiting, number = self._queue, whole("job", job, least=0)
         place = int(np.searchsorted(waiting, number))
         if place == waiting.size or waiting[place] != number:

@@ -18,9 +18,9 @@ from schedfarm.core.arrays import Bool, Int64, readonly
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
-"""When a digest counts a column: always; unless every job has the default, so that a new column
-keeps the digests of older workloads; likewise, but only on platforms that ask for it, since logs
-have the column for other reasons; or never, for columns that no simulation reads."""
+"""Conditions under which a digest includes a column: always; unless every job has the default, so
+that a new column keeps the digests of older workloads; likewise, but only on platforms that use it,
+since logs have the column for other reasons; or never, for columns that no simulation reads."""
 
 OWN_NAME = "."
 """Placeholder for the column's own name, as that of its array."""
@@ -29,7 +29,7 @@ UNKNOWN = -1
 """Value that a log does not give."""
 
 Default = Callable[[int], npt.NDArray[Any]]
-"""From a number of jobs to the values of a column that was not given."""
+"""Function from a number of jobs to the values of a missing column."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Column:
     meaning : str
         Long name in a store.
     dtype : numpy.dtype
-        Of its values.
+        Data type of its values.
     default : callable, optional
         Makes missing values; None for a column that is always given.
     travels : bool
-        Whether a job that is drawn for another week, or brought to another load, keeps its value;
-        else it has the default.
+        Whether a job that is drawn for another week, or scaled to another load, keeps its value;
+        otherwise it gets the default.
     stored : str
-        Name of its array in a store; empty where only the store's copy of the log has the column.
+        Name of its array in a store; empty if only the store's copy of the log has the column.
     asked : bool
         Whether only traces whose platform uses the column have that array.
     digest : str
@@ -159,7 +159,7 @@ class Columns:
         Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
         The order ``multifactor`` reads the first three.
     gpus, memory, licences, watts : int64[n], optional
-        What the whole job requests of each resource, memory in bytes; -1 where unknown, which
+        Request of the whole job for each resource, memory in bytes; -1 if unknown, which
         counts as 0. By default unknown.
     priority : int64[n], optional
         Priority that the log's scheduler gave the job; -1 where unknown.
@@ -183,7 +183,7 @@ class Columns:
     bandwidth : int64[n], optional
         Traffic of each processor on one cluster, kbit/s; by default none.
     alltoall : int64[n], optional
-        Part of that traffic that goes to all other processors alike, in thousandths; the rest goes
+        All-to-all part of that traffic, in thousandths; the rest goes
         to neighbours in a mesh. By default none.
 
     Raises
@@ -229,15 +229,15 @@ class Columns:
     priority: Int64 = _said("priority in the log")
     soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
-    weight: Int64 = _asked("processors asked for on each node", lambda n: np.ones(n, np.int64))
+    weight: Int64 = _asked("processors requested on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
-    reserved: Int64 = _asked("start asked for in advance, after submission; -1 for none", unit="s")
+    reserved: Int64 = _asked("start requested in advance, after submission; -1 for none", unit="s")
     serial: Int64 = _asked("serial part of a moldable job, in millionths; -1 for a rigid one")
     # A store has a dimension `origin`.
     origin: Int64 = _asked("cluster to which the job is submitted", _zeros, stored="job_origin")
     communication: Int64 = _asked("part of the run time that is communication, in 1/1000", _zeros)
-    bandwidth: Int64 = _asked("what each processor sends on one cluster", _zeros, unit="kbit/s")
-    alltoall: Int64 = _asked("part of it that goes to all others alike, in 1/1000", _zeros)
+    bandwidth: Int64 = _asked("traffic of each processor on one cluster", _zeros, unit="kbit/s")
+    alltoall: Int64 = _asked("all-to-all part of that traffic, in 1/1000", _zeros)
 
     def __post_init__(self) -> None:
         n = np.size(self.submit)
@@ -326,7 +326,7 @@ def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise InputError(f"column {name!r} is no list of numbers ({error})") from None
+        raise InputError(f"column {name!r} is not a list of numbers ({error})") from None
     bad = array.dtype.kind not in "biuf"
     if array.dtype.kind == "u" and array.size:
         bad = int(array.max()) > np.iinfo(np.int64).max

@@ -33,4 +33,4 @@ def _moment(given: str | date, *, whole_day: bool) -> int:
             when += timedelta(days=1)
         return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
-        raise InputError(f"dates: {text!r} is no date; give one such as 1996-09-25") from None
+        raise InputError(f"dates: {text!r} is not a date; give one such as 1996-09-25") from None

@@ -1,4 +1,4 @@
-"""Joining of workloads on a network, each on a cluster of its own."""
+"""Joining of workloads on a network, each on its own cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
     that no two parts share one, and ``divmod`` leads back; unknown numbers (below 0) become -1,
     except for jobs. Names are prefixed by the cluster's. Jobs are in order of (submit, cluster,
     position), with `origin`. Dropped and unasked jobs are added up, the largest estimate is the
-    largest of the parts', and the time of day is unknown. The platforms of the parts do not count.
+    largest of the parts', and the time of day is unknown. The platforms of the parts are ignored.
 
     Examples
     --------
@@ -93,8 +93,9 @@ def _apart(part: Workload, key: str, place: int, count: int) -> Int64:
         return values
     if len(part) and max(int(values.max()), -int(values.min())) >= 2**62 // count:
         raise InputError(
-            f"workload {part.name!r}: {key} {int(np.abs(values).max())} is too large a number to "
-            f"be told from those of {count - 1} other logs; fewer than {2**62 // count} are known"
+            f"workload {part.name!r}: {key} {int(np.abs(values).max())} is too large to be "
+            f"distinguished from those of {count - 1} other logs; give "
+            f"numbers below {2**62 // count}"
         )
     own: Int64 = values * count + place
     return own if key == "job" else np.where(values < 0, -1, own)

@@ -43,11 +43,11 @@ def most_in_use(start: Int64, run: Int64, procs: Int64) -> int:
     """
     runs = run > 0
     start, width = start[runs], procs[runs]
-    # Of damaged logs: an end past the clock's is as good as any other there.
+    # Only damaged logs have an end past the clock's; any value serves there.
     end = start + np.minimum(run[runs], HORIZON - np.minimum(start, HORIZON))
     instants = np.concatenate([start, end])
     changes = np.concatenate([width, -width])
-    # At one instant those that end stand first: their changes are below 0.
+    # At one instant ends sort first, since their changes are below 0.
     order = np.lexsort((changes, instants))
     return int(np.cumsum(changes[order]).max(initial=0))
 
@@ -134,9 +134,9 @@ def scale_arrivals(workload: Workload, load: float) -> Workload:
     """Give a workload another offered load by shrinking or stretching its inter-arrival times.
 
     The time since the first submission is multiplied by offered load / load and rounded half up
-    to whole seconds, job by job, so that roundings do not add up and the order of the jobs stays.
-    Run times and estimates stay too. The factor is an exact fraction in which 0.9 means nine
-    tenths. Daily and weekly cycles are squeezed with the rest, and the trace's span changes.
+    to whole seconds, job by job, so that roundings do not add up and the order of the jobs is kept.
+    Run times and estimates are kept, too. The factor is an exact fraction in which 0.9 means nine
+    tenths. Daily and weekly cycles are scaled with the rest, and the trace's span changes.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _factor(workload: Workload, load: float) -> Fraction:
     wanted = positive("load", load)
     space, done = workload.processors * _span(workload), work(workload)
     if not done:
-        raise InputError(f"workload {workload.name!r}: no job has any work that could be scaled")
+        raise InputError(f"workload {workload.name!r}: no job has any work to scale")
     return Fraction(str(wanted)) * space / done
 
 
@@ -214,7 +214,8 @@ def _rounded(values: Int64, factor: Fraction) -> Int64:
     """Return values x factor rounded half up.
 
     A float64 product is off by at most 2^-51 of itself, so it decides all but the near-ties;
-    those are decided in Python's integers. Against integers for all: 0.8 ms, not 10, for 77,222.
+    those are decided in Python's integers. Compared with integers for all: 0.8 instead of 10 ms for
+    77,222.
     """
     product = values * float(factor)
     rest = np.floor(product)

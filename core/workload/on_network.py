@@ -1,6 +1,6 @@
 """Jobs of logs on a network: their origin, and their demand of links.
 
-No log records how its jobs communicate: parameters give it, all of them here.
+Logs do not record the communication of jobs; the parameters of it are all defined here.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def _origin(what: str, value: object) -> object:
 
 @dataclass(frozen=True)
 class OnNetwork(Options):
-    """Declare how the jobs of pools are put on a network.
+    """Declare the mapping of jobs of pools to a network.
 
     Each of `computation`, `bandwidth` and `alltoall` is one number for all jobs, or a list of one
-    for each cluster, which then holds for the jobs that come from there.
+    for each cluster, which then applies to the jobs of that origin.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class OnNetwork(Options):
     Raises
     ------
     InputError
-        If an option has a wrong value, naming both and the right ones.
+        If an option has a wrong value, the error names both and valid ones.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Jobs of a log for a pool, as users of OAR would have requested them on nodes.
+"""Jobs of a log for a pool, with the requests that users of OAR would have made on nodes.
 
 The log of Eyraud's machine is not public (A pragmatic analysis of scheduling environments on new
 computing platforms, 2006, section 5.1), and logs of pools have neither nodes nor properties nor
-reservations: these are drawn, by parameters that are all here.
+reservations: these are drawn, by the parameters below.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RIGID = -1
 """Serial part of a job that is not moldable."""
 
 DRAWS = 2**20
-"""Numbers drawn for each purpose. Jobs or users whose numbers differ by a multiple of this draw the
-same. A table is made in milliseconds, a generator for each job would take seconds."""
+"""Number of draws for each purpose. Jobs or users whose numbers differ by a multiple of this get
+the same draw. A table takes milliseconds, a generator for each job would take seconds."""
 
 MOST_NODES = 1_000_000
 """Most nodes: a store's description names each of them."""
@@ -82,14 +82,14 @@ def _offset(text: object) -> int:
     seconds = seconds_of(text.removeprefix("-")) if isinstance(text, str) else None
     if seconds is None or seconds > 86_400:
         raise InputError(
-            f"nodes: utc is {text!r}; give what clocks are ahead of UTC, such as '1h' or '-8h'"
+            f"nodes: utc is {text!r}; give the offset ahead of UTC, such as '1h' or '-8h'"
         )
     return -seconds if str(text).startswith("-") else seconds
 
 
 @dataclass(frozen=True)
 class OnNodes(Options):
-    """Declare how the jobs of a pool are put on identical nodes.
+    """Declare the mapping of the jobs of a pool to identical nodes.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class OnNodes(Options):
     Raises
     ------
     InputError
-        If an option has a wrong value, naming both and the right ones.
+        If an option has a wrong value, the error names both and valid ones.
 
     Examples
     --------
@@ -160,11 +160,11 @@ class OnNodes(Options):
                 f"at most {min(sizes) - 1}"
             )
         taken = sum(sizes) - self.overlap * (len(sizes) - 1)
-        # Sets that no job draws need not fit: a smaller machine does without them.
+        # Sets that no job draws need not fit, so that a smaller machine is possible without them.
         if self.properties and taken > self.nodes:
             raise InputError(
-                f"nodes: sets={list(sizes)} with overlap={self.overlap} take {taken} nodes in a "
-                f"row, and there are {self.nodes}"
+                f"nodes: sets={list(sizes)} with overlap={self.overlap} take {taken} consecutive "
+                f"nodes, but there are {self.nodes}"
             )
 
     @property
@@ -181,8 +181,8 @@ class OnNodes(Options):
 def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
     """Put jobs of a pool on nodes, and give some of them a set, a reserved start, or molding.
 
-    Each job keeps its share of the machine, submission, run time and walltime. Of a job with a
-    share x of the log's processors, with `whole` nodes, q = x nodes rounded half up and at least
+    Each job keeps its share of the machine, submission, run time and walltime. For a job with a
+    share x of the log's processors: with `whole` nodes, q = x nodes rounded half up and at least
     1, and w = capacity; without, p = x nodes capacity processors rounded likewise, w = p / nodes
     and q = p / w, each rounded up, so that w is 1 unless there are fewer than p nodes. No other
     option changes q and w.
@@ -193,8 +193,8 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
     half the jobs of one user. Unknown users (-1) are one user.
 
     By default the machine has 104 nodes of 2 processors, and no job has a set, a reserved start, or
-    is moldable. The size alone of the workload's platform counts. With `utc`, instant 0 is given by
-    the machine's own clock, from which rules have the time of day.
+    is moldable. Only the size of the workload's platform counts. With `utc`, instant 0 is given by
+    the machine's own clock, from which rules derive the time of day.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def _part(procs: Int64, size: int, whole: int) -> Int64:
 
 
 def _sets(user: Int64, count: Int64, how: OnNodes) -> Int64:
-    """Return the set of each job, `ANY` where it has none."""
+    """Return the set of each job, `ANY` without one."""
     if not how.properties:
         return np.full(user.size, ANY, np.int64)
     users, place = np.unique(user, return_inverse=True)
@@ -265,7 +265,7 @@ def _sets(user: Int64, count: Int64, how: OnNodes) -> Int64:
 
 
 def _chosen(how: OnNodes, share: str, numbers: Int64) -> Bool:
-    """Return which jobs or users draw a number below a share."""
+    """Return the mask of jobs or users that draw a number below a share."""
     part: float = getattr(how, share)
     below: Bool = (_raw(how, share, numbers) >> np.uint64(11)).astype(np.float64) < part * 2.0**53
     return below

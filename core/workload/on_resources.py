@@ -1,4 +1,4 @@
-"""Jobs of a log for a pool, on a machine whose other resources are limited, too."""
+"""Jobs of a log for a pool, on a machine with other limited resources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUFFIXES: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "watts": {"W": 1, "kW": 1000, "MW": 10**6},
     }
 )
-"""Units of each resource that a text may name, by the number of its base unit."""
+"""Units of each resource in texts, as multiples of its base unit."""
 
 _AMOUNT = re.compile(r"\s*(\d+)(?:\.(\d+))?\s*([A-Za-z]*)\s*")
 

@@ -1,4 +1,4 @@
-"""Options of a log's treatment: fields with checks, and their plain form in a campaign."""
+"""Options of the treatment of a log: fields with checks, and their plain form in a campaign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 
 Check = Callable[[str, Any], object]
-"""From an option's name in messages and its value to the value that is kept."""
+"""Function from an option's name in messages and its value to the stored value."""
 
 
 def option(default: Any, check: Check) -> Any:

@@ -23,13 +23,13 @@ def resample_blocks(
 ) -> Workload:
     """Draw a workload from a log by blocks of whole weeks.
 
-    Each block begins at a random week of the log, every week being equally likely, and goes on
-    with the weeks after it, the log's first following its last: the circular block bootstrap. So
-    the expected load of every week of the new trace is the log's, and weekly loads vary as those of
-    the log do. With `block` weeks in a row, dependences between consecutive weeks are kept within a
-    block. The last block is cut off at the end of the new trace.
+    Each block begins at a random week of the log, with equal probability, and continues with the
+    following weeks; the first week follows the last one (circular block bootstrap). So the expected
+    load of every week of the new trace is that of the log, and weekly loads vary as in the log.
+    With `block` consecutive weeks, dependences between weeks are kept within a block. The last
+    block is cut off at the end of the new trace.
 
-    Weeks are those of `core.resample_weekly`: whole ones, from the first submission on. A job
+    Weeks are whole weeks from the first submission on, as in `core.resample_weekly`. A job
     keeps its offset in the week. A resample may be empty.
 
     Parameters
@@ -39,8 +39,8 @@ def resample_blocks(
     seed : int
         Seed of the campaign.
     index : int
-        Which resample. The draws depend on `seed`, `index`, `block` and the log's submissions
-        alone (submit, procs, user, job).
+        Number of the resample. The draws depend only on `seed`, `index`, `block` and the log's
+        submissions (submit, procs, user, job).
     weeks : int, optional
         Weeks of the new trace; by default as many as the log's.
     block : int
@@ -56,7 +56,7 @@ def resample_blocks(
     ------
     InputError
         If there is no job, `weeks` is not at least 1, `block` is below 1 or above the weeks of
-        the log, or the weeks of the new trace are absurd.
+        the log, or the new trace has too many weeks.
 
     References
     ----------
@@ -99,7 +99,7 @@ def resample_blocks_size(
 def _drawn(
     workload: Workload, seed: int, index: int, weeks: int | None, block: int
 ) -> tuple[Int64, Int64]:
-    """Return where each week of the log begins in it, with the end, and the drawn weeks."""
+    """Return the index of each week's first job in the log, with the end, and the drawn weeks."""
     table = weeks_of(workload)
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)

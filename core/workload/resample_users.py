@@ -43,7 +43,7 @@ def resample_users(
     in proportion to the weeks of the trace, and temporary users arrive at the rate of the log; so
     the expected load of every week is that of the log. A fractional number of users is rounded at
     random. With more users under the same seed and index, the former ones stay and others are
-    added. Weeks are those of `core.resample_weekly`: whole ones, from the first submission on. The
+    added. Weeks are whole weeks from the first submission on, as in `core.resample_weekly`. The
     unknown user (-1) is one user. A resample may be empty. Its load depends on the drawn users:
     0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
 
@@ -57,11 +57,11 @@ def resample_users(
     seed : int
         Seed of the campaign.
     index : int
-        Which resample. The draws depend on `seed`, `index` and the log's submissions alone.
+        Number of the resample. The draws depend only on `seed`, `index` and the log's submissions.
     weeks : int, optional
         Weeks of the new trace; by default the log's.
     users : float
-        How many users, of both kinds, for each one of the log, above 0; see `users_for_load`.
+        Number of users of both kinds per user of the log, above 0; see `users_for_load`.
 
     Returns
     -------
@@ -72,8 +72,8 @@ def resample_users(
     Raises
     ------
     InputError
-        If there is no job, `weeks` is not at least 1, `users` is no number above 0, or users x
-        weeks is absurd.
+        If there is no job, `weeks` is not at least 1, `users` is not a number above 0, or users x
+        weeks is too large.
 
     References
     ----------
@@ -143,7 +143,7 @@ def users_for_load(workload: Workload, load: float) -> float:
     late = zip(workload.run[rest].tolist(), workload.procs[rest].tolist(), strict=True)
     done = work(workload) - sum(run * procs for run, procs in late)
     if not done:
-        raise InputError(f"workload {workload.name!r}: no job has any work for users to bring")
+        raise InputError(f"workload {workload.name!r}: no job has any work")
     return float(ratio * (workload.processors * table.count.shape[1] * WEEK) / done)
 
 
@@ -182,7 +182,7 @@ def _visits(
     check_draws("the resample", length, math.ceil((span.sum() + span.size) * rate))
     stayer, phase = _long_term(np.flatnonzero(span >= LONG_TERM), span, rate, key)
     guest, enter = _temporary(np.flatnonzero(span < LONG_TERM), rate, length, key)
-    # A guest's trace is at most LONG_TERM - 1 weeks; what lies outside the new trace is cut.
+    # A temporary user's trace has at most LONG_TERM - 1 weeks, cut to the new trace.
     week_s = np.broadcast_to(np.arange(length), (stayer.size, length))
     offset_s = (phase[:, None] + week_s) % span[stayer, None]
     offset_g = np.broadcast_to(np.arange(LONG_TERM - 1), (guest.size, LONG_TERM - 1))

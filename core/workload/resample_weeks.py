@@ -1,4 +1,4 @@
-"""Resamples of a log by weeks of users, so that one log stands for many like it.
+"""Resamples of a log by weeks of users, which turn one log into many similar ones.
 
 Algorithm 1 of Carastan-Santos et al. (SAF paper): for each week of the new trace and each user,
 the jobs of one random week of that user's. See `resample_weekly` for what the paper leaves open.
@@ -75,10 +75,12 @@ def resample_weekly(
     Weeks begin at the first submission, where the resample begins too. A last week counts as
     whole if its last job comes within `LATE` of its end; the jobs of a partial last week are
     left out. A log shorter than a week counts as one week: its only resample is the log itself,
-    week after week. Jobs of unknown user (-1) are one user's. A resample may be empty.
+    week after week. Jobs of the unknown user (-1) count as those of one user. A resample may be
+    empty.
 
-    Weeks of users are drawn apart, so the load of a week spreads more than the log's: standard
-    deviation 0.185 for 0.094 on KTH-SP2 (docs/semantics.md). `resample_blocks` keeps the spread.
+    Weeks of users are drawn independently, so that weekly load spreads more than in the log:
+    standard deviation 0.185 instead of 0.094 on KTH-SP2 (docs/semantics.md). `resample_blocks`
+    keeps the spread.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ def resample_weekly(
     seed : int
         Seed of the campaign.
     index : int
-        Which resample. The draws depend on `seed`, `index` and the log's submissions alone
+        Number of the resample. The draws depend only on `seed`, `index` and the log's submissions
         (submit, procs, user, job), never on run times, load, policy, name or order of calls.
     weeks : int, optional
         Weeks of the new trace; by default as many as the log's.

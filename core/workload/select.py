@@ -117,7 +117,7 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
     for key in criteria:
         if key not in CRITERIA:
             known = choices(key, CRITERIA)
-            raise InputError(f"{key!r} is no criterion of selection; {known}")
+            raise InputError(f"{key!r} is not a criterion of selection; {known}")
     checked: dict[str, Any] = {}
     for key in sorted(criteria, key=CRITERIA.index):
         value = criteria[key]
@@ -168,7 +168,7 @@ def select_dates(workload: Workload, first: str | date, last: str | date) -> Wor
     begin, end = interval(first, last)
     if workload.epoch < 0:
         raise InputError(
-            f"dates of workload {workload.name!r} are not known, since its header has no "
+            f"dates of workload {workload.name!r} are unknown, since its header has no "
             "UnixStartTime; select weeks instead"
         )
     at = workload.submit + workload.epoch
@@ -275,7 +275,7 @@ def select_jobs(workload: Workload, count: int) -> Workload:
 
 
 def on_platform(workload: Workload, platform: Platform) -> Workload:
-    """Put the jobs that a platform admits on it, and drop the others.
+    """Place the jobs that a platform admits on it, and drop the others.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def _known(
 def _check_said(workload: Workload, criterion: str, column: str) -> None:
     if not is_filled(workload, column):
         raise InputError(
-            f"{criterion}: the log of workload {workload.name!r} says no {column} of its jobs"
+            f"{criterion}: the log of workload {workload.name!r} has no {column} of its jobs"
         )
 
 
@@ -347,7 +347,7 @@ def _list(criterion: str, value: object) -> tuple[str | int, ...]:
 def _burst(flurry: object) -> tuple[int, int]:
     if not isinstance(flurry, Mapping) or set(flurry) != {"jobs", "seconds"}:
         raise InputError(
-            f"flurry={flurry!r}: give the jobs that a user may submit and within how many seconds, "
+            f"flurry={flurry!r}: give the number of jobs that a user may submit, and the seconds, "
             "such as {jobs = 200, seconds = 3600}"
         )
     jobs, seconds = (whole(f"flurry {k}", flurry[k], least=1) for k in ("jobs", "seconds"))

@@ -1,4 +1,4 @@
-"""Work of each whole week, which a way to resample keeps or does not."""
+"""Work of each whole week, which a resampling method may or may not keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of high load in a log, found by rule and not by eye."""
+"""Windows of high load in a log, found by a rule."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def busy_windows(
     length = whole("days", days, least=1, most=36_500) * DAY
     if workload.epoch < 0:
         raise InputError(
-            f"dates of workload {workload.name!r} are not known, since its header has no "
+            f"dates of workload {workload.name!r} are unknown, since its header has no "
             "UnixStartTime; its windows have no days"
         )
     if not len(workload):
@@ -66,7 +66,7 @@ def busy_windows(
     at = workload.submit + workload.epoch
     begin = np.arange(-(-int(at[0]) // DAY) * DAY, int(at[-1]) - length + 1, DAY, dtype=np.int64)
     first, after = np.searchsorted(at, begin), np.searchsorted(at, begin + length)
-    # Differences of sums are right even where a sum wraps around.
+    # Differences of sums are correct even if a sum overflows.
     work = np.concatenate(([0], np.cumsum(workload.run * workload.procs)))
     load = (work[after] - work[first]) / (workload.processors * length)
     count = after - first

@@ -194,7 +194,7 @@ class Workload(Columns):
 
     @property
     def machine(self) -> str:
-        """Parts and processors of the platform, as a sentence names them."""
+        """Parts and processors of the platform, as text."""
         size, parts = counted(self.processors, "processor"), len(self.platform.places)
         return f"{counted(parts, self.platform.part)} with {size}" if parts > 1 else size
 
@@ -244,7 +244,7 @@ class Workload(Columns):
         return replace(self, **taken, **changed)
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that a simulation or a metric can see of the jobs.
+        """Return the SHA-256 of all data of the jobs that a simulation or a metric can use.
 
         Returns
         -------

@@ -161,9 +161,9 @@ def test_bands_that_cannot_be_are_refused(said: Said, stores: Path) -> None:
     rows = [
         (("--log-axis",), ["--log-axis does nothing without --plot; give both"]),
         (("--size", "7x3.5"), ["--size does nothing without --plot; give both"]),
-        (("--plot", "x.png", "--size", "7"), ["'7' is no size", "such as 7x3.5"]),
-        (("--plot", "x.png", "--size", "7x-1"), ["'7x-1' is no size"]),
-        (("--plot", "x.png", "--size", "7x1000"), ["'7x1000' is no size"]),
+        (("--plot", "x.png", "--size", "7"), ["'7' is not a size", "such as 7x3.5"]),
+        (("--plot", "x.png", "--size", "7x-1"), ["'7x-1' is not a size"]),
+        (("--plot", "x.png", "--size", "7x1000"), ["'7x1000' is not a size"]),
         (
             ("--quantiles", "0.5"),
             ["--quantiles does nothing with --kind auto; it goes with quantile"],

@@ -71,7 +71,7 @@ def test_no_file_is_replaced(said: Said) -> None:
     Path("a.swf").write_text(LOG)
     Path("a.toml").write_text("kept = true")
     assert "a.toml exists already; give another file with --out" in said("init", "a.swf")
-    assert "it is read from" in said("init", "a.swf", "--out", "a.swf")
+    assert "it is an input" in said("init", "a.swf", "--out", "a.swf")
 
 
 def test_a_missing_size_is_asked_for(said: Said) -> None:

@@ -36,11 +36,11 @@ def here(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 DESTRUCTIVE = [
-    (("simulate", "a.swf", "--policy", "easy", "--out", "a.swf"), "it is read from"),
-    (("simulate", "a.swf", "--policy", "easy", "--out", "./link.swf"), "it is read from"),
-    (("simulate", "link.swf", "--policy", "easy", "--out", "a.swf"), "it is read from"),
-    (("simulate", "a.swf", "--policy", "easy", "--out", "hard.swf"), "it is read from"),
-    (("simulate", "a.swf", "--policy", "mine:widest+easy", "--out", "mine.py"), "it is read"),
+    (("simulate", "a.swf", "--policy", "easy", "--out", "a.swf"), "it is an input"),
+    (("simulate", "a.swf", "--policy", "easy", "--out", "./link.swf"), "it is an input"),
+    (("simulate", "link.swf", "--policy", "easy", "--out", "a.swf"), "it is an input"),
+    (("simulate", "a.swf", "--policy", "easy", "--out", "hard.swf"), "it is an input"),
+    (("simulate", "a.swf", "--policy", "mine:widest+easy", "--out", "mine.py"), "it is an input"),
     (("simulate", "a.swf", "--policy", "easy", "--out", "tiny.farm/b.swf"), "store"),
     (("simulate", "a.swf", "--policy", "easy", "--out", "tiny.farm"), "is a folder"),
     (("simulate", "a.swf", "--policy", "easy", "--out", ""), "names no file"),
@@ -58,7 +58,7 @@ DESTRUCTIVE = [
 """Commands, the last word of which names a file that is not to be written, and the reason."""
 
 REPORTS = [
-    (("run", "c.toml", "--performance-report", "c.toml"), "it is read from"),
+    (("run", "c.toml", "--performance-report", "c.toml"), "it is an input"),
     (("run", "c.toml", "--performance-report", "tiny.farm/r.html"), "lies in store"),
 ]
 """The same of Dask's report."""

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
-from schedfarm.core import Workload, simulate
+from schedfarm.core import Nodes, Workload, simulate
 from tests.support.paths import DOCS
 
 PROCESSORS, NOW = 8, 3
@@ -54,6 +54,49 @@ def easy() -> Figure:
     return figure
 
 
+MINUTE = 60
+
+SHELVED = Workload.from_columns(
+    submit=[0] * 7,
+    run=[MINUTE * minutes for minutes in (15, 10, 30, 10, 55, 25, 30)],
+    estimate=[MINUTE * minutes for minutes in (15, 10, 30, 10, 55, 25, 30)],
+    procs=[3, 4, 5, 2, 4, 3, 1],
+    platform=Nodes([1] * PROCESSORS),
+)
+"""Jobs A to G, submitted together to idle nodes, so that they start as in their first plan."""
+
+SHELVES = {15: "AB", 30: "CDG", 60: "EF"}
+"""Jobs by the length of their shelf, min. A later job may be in an earlier shelf, as G is."""
+
+LEVELS = {"A": 0, "B": 3, "C": 3, "D": 1, "E": 4, "F": 1, "G": 0}
+"""The lowest node of each rectangle."""
+
+
+def shelves() -> Figure:
+    """Draw the plan of DEMT for jobs of three shelves."""
+    starts = simulate(SHELVED, "fcfs+demt").start
+    figure = Figure(figsize=(7.16, 2.9), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    greys = dict(zip(SHELVES, ("0.9", "0.75", "0.6"), strict=True))
+    for length, names in SHELVES.items():
+        for name in names:
+            i = ord(name) - ord("A")
+            start, size = starts[i] / MINUTE, int(SHELVED.procs[i])
+            long, lowest = SHELVED.estimate[i] / MINUTE, LEVELS[name]
+            axes.add_patch(
+                Rectangle((start, lowest), long, size, edgecolor="black", facecolor=greys[length])
+            )
+            axes.text(start + long / 2, lowest + size / 2, name, ha="center", va="center")
+    patches = [
+        Patch(facecolor=grey, edgecolor="black", label=f"shelf {number}: {length} min")
+        for number, (length, grey) in enumerate(greys.items(), 1)
+    ]
+    figure.legend(handles=patches, loc="outside upper center", ncols=3, frameon=False)
+    axes.set(xlim=(0, 100), ylim=(0, PROCESSORS), xlabel="time, min", ylabel="nodes")
+    return figure
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "figures"
-    easy().savefig(folder / "easy.png", metadata={"Software": None})
+    for draw in (easy, shelves):
+        draw().savefig(folder / f"{draw.__name__}.png", metadata={"Software": None})

@@ -142,7 +142,7 @@ def test_a_job_started_one_second_early() -> None:
     verdict = audit(placed(EASY, 4, [0, 9, 2]), "fcfs+easy")
     assert blamed(verdict) == ("capacity", 1, 9)
     assert verdict.why == (
-        "job 2 (4 processors) started at 9 s, when the jobs that run need 8 of 4 processors"
+        "job 2 (4 processors) started at 9 s, when the running jobs need 8 of 4 processors"
     )
 
 
@@ -166,7 +166,7 @@ def test_capacity_exceeded_by_one_for_one_second() -> None:
     rows = [*EASY[:2], (2, 9, 9, 1)]
     verdict = audit(placed(rows, 4, [0, 10, 2]), "fcfs+aggressive")
     assert blamed(verdict) == ("capacity", 1, 10)
-    assert verdict.why.endswith("when the jobs that run need 5 of 4 processors")
+    assert verdict.why.endswith("when the running jobs need 5 of 4 processors")
 
 
 CONSERVATIVE = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 3, 3, 4), (3, 4, 4, 1)]
@@ -283,7 +283,7 @@ def test_a_job_that_outlives_its_estimate_breaks_the_kill(tmp_path: Path) -> Non
     path = log(tmp_path / "log.swf", [(0, 0, 10, 1, 9), (0, 0, 12, 1, 10)])
     verdict = audit(read_schedule(path), "fcfs+easy")
     assert blamed(verdict) == ("kills", 1, 10)
-    assert verdict.why == "job 2 ran 1 s on after its estimate of 10 s was over at 10 s"
+    assert verdict.why == "job 2 ran 1 s longer than its estimate of 10 s, which ended at 10 s"
 
 
 @pytest.mark.parametrize(

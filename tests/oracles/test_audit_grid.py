@@ -67,7 +67,7 @@ def test_two_clusters_over_their_sizes__though_the_sum_is_not() -> None:
     verdict = audit(bad, "fcfs+easy")
     assert blamed(verdict) == ("capacity", 1, 0)
     assert verdict.why == (
-        "job 2 (2 processors) started at 0 s, when the jobs that run on c0 need 5 of 4 processors"
+        "job 2 (2 processors) started at 0 s, when the running jobs on c0 need 5 of 4 processors"
     )
 
 

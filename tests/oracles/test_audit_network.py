@@ -160,8 +160,8 @@ def test_a_start_at_which_nothing_happened() -> None:
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ([(0, 1), (1, 1)], "with 2 processors in all, where it asks for 3"),
-        ([], "with 0 processors in all, where it asks for 3"),
+        ([(0, 1), (1, 1)], "with 2 processors in all, where it requests 3"),
+        ([], "with 0 processors in all, where it requests 3"),
         ([(0, 4), (1, -1)], "with -1 processors of b; a part has at least 1"),
         ([(0, 1), (0, 2)], "on a cluster twice"),
         ([(0, 2), (2, 1)], "on cluster 2; there are clusters 0 to 1"),
@@ -181,7 +181,7 @@ def test_a_cluster_over_its_size() -> None:
     assert fault is not None
     assert (fault.rule, fault.job, fault.instant) == ("capacity", 2, 1)
     assert fault.why == (
-        "job 3 (1 processors, of b) started at 1 s, when the jobs that run on a need 3 of 2 "
+        "job 3 (1 processors, of b) started at 1 s, when the running jobs on a need 3 of 2 "
         "processors"
     )
     assert audit(bad, ICS).why == fault.why
@@ -237,8 +237,7 @@ def test_a_link_that_is_asked_for_too_much() -> None:
     verdict = audit(slowed, ICS)
     assert blamed(verdict) == (ICS, 3, 2)
     assert verdict.why == (
-        "job 4 (3 processors, of a) started at 2 s, when the link of a is asked for 200 of "
-        "100 kbit/s"
+        "job 4 (3 processors, of a) started at 2 s, when the link of a carries 200 of 100 kbit/s"
     )
     assert audit(made(ICS, (4, 4), *TALKING), ICS).ok
 
@@ -356,7 +355,7 @@ def test_a_split_that_links_forbid() -> None:
     assert good.start[2] == 2
     verdict = audit(bad, ICS)
     assert blamed(verdict) == (ICS, 2, 0)
-    assert "the link of a is asked for 101 of 100 kbit/s" in verdict.why
+    assert "the link of a carries 101 of 100 kbit/s" in verdict.why
 
 
 def test_shares_that_were_not_made_anew() -> None:

@@ -147,8 +147,7 @@ def test_a_node_over_its_capacity() -> None:
     assert fault is not None
     assert (fault.rule, fault.job, fault.instant) == ("capacity", 1, 0)
     assert fault.why == (
-        "job 2 (1 x 1 processors) started at 0 s, when the jobs that run on a need 3 of 2 "
-        "processors"
+        "job 2 (1 x 1 processors) started at 0 s, when the running jobs on a need 3 of 2 processors"
     )
 
 
@@ -156,8 +155,8 @@ def test_a_node_over_its_capacity() -> None:
     ("nodes", "weight", "says"),
     [
         ("a", 1, "on a, which has 1 processors and is not in its set"),
-        ("bd", 1, "on 2 nodes, where it asks for 1"),
-        ("", 1, "on 0 nodes, where it asks for 1"),
+        ("bd", 1, "on 2 nodes, where it requests 1"),
+        ("", 1, "on 0 nodes, where it requests 1"),
         ("e", 1, "on node 4; there are nodes 0 to 3"),
         ("b", 2, "takes 2 processors of a node"),
     ],
@@ -194,7 +193,7 @@ def test_a_reservation_refused_or_accepted_wrongly() -> None:
     bad = changed(made(ADVANCE), 1, start=5, end=10, state=State.DONE, nodes="a")
     verdict = audit(bad, FCFS)
     assert blamed(verdict) == (FCFS, 1, 1)
-    assert "was accepted, but it asked for 5 s, when too few nodes have room for it" in verdict.why
+    assert "was accepted, but it requested 5 s, when too few nodes have room for it" in verdict.why
 
 
 def test_a_job_that_is_refused_without_having_asked() -> None:
@@ -202,7 +201,7 @@ def test_a_job_that_is_refused_without_having_asked() -> None:
     verdict = audit(changed(made(TWO), 1, start=-1, end=-1, state=State.REFUSED, nodes=""), FCFS)
     assert blamed(verdict) == ("start", 1, 1)
     assert verdict.why == (
-        "job 2 (1 x 2 processors) never started after its submission at 1 s, and it asked for no "
+        "job 2 (1 x 2 processors) never started after its submission at 1 s, and it requested no "
         "start in advance"
     )
 

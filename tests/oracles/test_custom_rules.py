@@ -67,7 +67,7 @@ def test_what_a_rule_of_passes_cannot_do_is_refused() -> None:
     with pytest.raises(InputError, match="backfill=spf is an option of rules"):
         Policy.parse(f"{EASY},backfill=spf")
     two = Workload.from_columns(**JOBS, procs=[2, 3, 1, 2], platform=Grid([3, 2], ["a", "b"]))
-    with pytest.raises(InputError, match="does not know platforms of kind 'grid'"):
+    with pytest.raises(InputError, match="does not support platforms of kind 'grid'"):
         simulate(two, EASY)
     with pytest.raises(InputError, match="has no reference simulation"):
         fair_start_times(WORK, EASY, kind="relaxed")

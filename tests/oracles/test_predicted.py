@@ -65,7 +65,7 @@ def test_kernel_and_reference_agree() -> None:
         ("fcfs+easy,predict=mean(K)", "give the mean of 1 to 64 jobs"),
         ("fcfs+easy,correct=double", "correct=double corrects predictions; add predict="),
         ("fcfs+easy,predict=soft,correct=half", "correct='half' is unknown"),
-        ("fcfs+easy,predict=soft,events=per-event", "predictions go with events=instant"),
+        ("fcfs+easy,predict=soft,events=per-event", "predictions need events=instant"),
         ("lxf+easy,predict=soft", "order 'lxf' changes while jobs wait; predictions need one"),
         ("fcfs+easy,backfill=lxf,predict=soft", "order 'lxf' changes while jobs wait"),
         ("fcfs+conservative,predict=soft", "predict=soft is an option of rules 'none', 'aggr"),
@@ -119,7 +119,7 @@ def test_audits_do_not_judge_predictions() -> None:
 
 
 def test_explanations_do_not_know_predictions() -> None:
-    with pytest.raises(InputError, match="explanations know estimates and no predictions"):
+    with pytest.raises(InputError, match="explanations support estimates only"):
         explain(simulate(JOBS, "fcfs+easy,predict=last2"), 2)
 
 

@@ -175,7 +175,7 @@ def test_names_are_canonical() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("accounts=(optics=3)", "accounts lists 'optics', and there are no names in .* 'group'"),
+        ("accounts=(optics=3)", "accounts lists 'optics', but there are no names in .* 'group'"),
         ("accounts=(a=1, 7=a/1), users=(7@a=1)", "users lists 'a', .* 'group'"),
         ("accounts=(7=1), users=(ann@7=1)", "users lists 'ann', .* 'user'"),
         ("qos=1, qos_priority=(3=1, high=9)", "qos_priority lists 'high', .* 'queue'"),
@@ -198,5 +198,5 @@ def test_names_need_those_of_the_log(arguments: str, said: str) -> None:
 def test_nodes_refuse_it() -> None:
     from tests.support.strategies import nodes_of
 
-    with pytest.raises(InputError, match="goes by what users have got"):
+    with pytest.raises(InputError, match="depends on users' usage"):
         simulate(workload(nodes_of(1), []), "multifactor(age=1)+conservative")

@@ -175,7 +175,7 @@ WIDE = Row(0, 5, 5, 3, bandwidth=100, alltoall=1000)
         (
             "fcfs+isolated(1)",
             "it runs on its own cluster, 'a', which has 2",
-            "job 1 asks for 3 processors; under 'isolated(1)' it runs on its own cluster",
+            "job 1 requests 3 processors; under 'isolated(1)' it runs on its own cluster",
         ),
         (
             "fcfs+ics,links=unused",
@@ -184,7 +184,7 @@ WIDE = Row(0, 5, 5, 3, bandwidth=100, alltoall=1000)
         ),
         (
             "fcfs+ics",
-            "the widest cluster has 2, and no split of it asks every link for at most what that",
+            "the widest cluster has 2, and no split of it keeps every link within its capacity",
             "would wait for ever under fcfs+ics",
         ),
     ],
@@ -192,7 +192,7 @@ WIDE = Row(0, 5, 5, 3, bandwidth=100, alltoall=1000)
 def test_a_job_that_would_wait_for_ever_is_refused(policy: str, why: str, stuck: str) -> None:
     """The kernel says why before it starts; the reference, where it is stuck."""
     work = workload(network_of(2, 2, links=(10, 10)), [WIDE])
-    with pytest.raises(InputError, match=re.escape(f"job 1 asks for 3 processors; {why}")):
+    with pytest.raises(InputError, match=re.escape(f"job 1 requests 3 processors; {why}")):
         simulate(work, policy)
     with pytest.raises((InputError, RuntimeError), match=re.escape(stuck)):
         simulate_reference(work, policy)

@@ -29,10 +29,10 @@ def test_no_secret_travels(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_readers_say_the_same(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`analysis` knows a store by its format alone, and opens the address by itself."""
-    with pytest.raises(analysis.StoreError, match="no user and no password in it"):
+    with pytest.raises(analysis.StoreError, match="must not contain a user or a password"):
         analysis.open_summary("s3://me:hush@waits/x")
     with pytest.raises(analysis.StoreError, match=r"/none' has no store\.json"):
         analysis.open_tree(f"{bucket}/none")
     monkeypatch.setattr("schedfarm.analysis.place.find_spec", lambda _: None)
-    with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' brings"):
+    with pytest.raises(analysis.StoreError, match=r"pip install 'schedfarm\[s3\]' installs"):
         analysis.open_summary(f"{bucket}/none")

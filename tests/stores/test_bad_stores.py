@@ -238,7 +238,7 @@ def test_store__file_of_values_is_gone(store: Path, variable: str) -> None:
     for file in files:
         data = file.read_bytes()
         file.unlink()
-        with pytest.raises(InputError, match=f"files of {variable} of .* are gone; .*--repair"):
+        with pytest.raises(InputError, match=f"files of {variable} of .* are missing; .*--repair"):
             farm.open(store)
         file.write_bytes(data)
     assert "m" in farm.open(store)

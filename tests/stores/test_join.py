@@ -230,7 +230,7 @@ def on(**changes: Any) -> dict[str, Any]:
         ({"platform": NETWORK}, ("'join' makes a cluster of each log; leave 'platform' out",)),
         ({"rows": [0, 5]}, ("'join' makes a cluster of each log; leave 'rows' out",)),
         ({"network": {"links": 0}}, ("'both': network: links holds 0", "at least 1 kbit/s")),
-        ({"network": {"links": [5]}}, ("'both': network: links holds 1; give 2, one a cluster",)),
+        ({"network": {"links": [5]}}, ("'both': network: links holds 1; give 2, one per cluster",)),
         (
             {"network": {"origin": "partition"}},
             ("'both': network: each log is a cluster; leave 'origin' out",),

@@ -46,9 +46,9 @@ def idle_clusters(size: Int64, n: int) -> Clusters:
 
 @verb
 def profile_of(clusters: Clusters, c: int) -> Profile:
-    """Return the profile of a cluster; for verbs and routines only.
+    """Return the profile of a cluster; for steps and helpers only.
 
-    Verbs count no references; a kernel would release one that it had not taken.
+    Steps count no references; a kernel would release one that it had not taken.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
 
@@ -98,7 +98,7 @@ def untake(clusters: Clusters, c: int, t: int, length: int, need: int) -> int:
 
 @verb
 def copy_profile(source: Clusters, target: Clusters, c: int) -> None:
-    """Write the profile of a cluster over that of another set of clusters."""
+    """Overwrite the profile of a cluster in another set of clusters."""
     head, tail = source.mark[c, HEAD], source.mark[c, TAIL]
     for i in range(head, tail, WORD):
         copy_from(target.times[c], i, source.times[c])

@@ -50,7 +50,7 @@ def next_reservation(book: Book, now: int) -> int:
 
 @verb
 def next_tick(book: Book, first: int, every: int, now: int) -> int:
-    """Return the next instant after now at which the plan is searched, s, if anybody waits."""
+    """Return the next instant after now at which the plan is searched, s, if a job waits."""
     if every == NEVER or book.state[COUNT] == 0:
         return NEVER
     return int(first + ((now - first) // every + 1) * every)
@@ -58,7 +58,7 @@ def next_tick(book: Book, first: int, every: int, now: int) -> int:
 
 @verb
 def is_tick(book: Book, first: int, every: int, now: int, searched: int) -> bool:
-    """Say whether the plan is to be searched now, which it was last at `searched`, s."""
+    """Return whether the plan is to be searched now; the last search was at `searched`, s."""
     if every == NEVER or now == searched or book.state[COUNT] == 0:
         return False
     return bool(now > first and (now - first) % every == 0)
@@ -66,7 +66,7 @@ def is_tick(book: Book, first: int, every: int, now: int, searched: int) -> bool
 
 @routine
 def complete(planner: Planner, now: int) -> None:
-    """Release what completes now; compress the plan if that was before its estimate."""
+    """Release jobs that complete now; compress the plan if one was early."""
     jobs, running, plan, past = planner.jobs, planner.running, planner.plan, planner.past
     early = False
     begin_walk(plan, now)
@@ -131,7 +131,7 @@ def start_due(planner: Planner, now: int) -> None:
 
 @kernel
 def run_plan(planner: Planner, aim: Aim) -> None:
-    """Run every event and its pass, to the last completion or until it is to be left.
+    """Run every event and its pass, to the last completion or until cancelled.
 
     With an interval of NEVER the plan is never searched.
     """

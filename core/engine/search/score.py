@@ -115,7 +115,7 @@ def slowdown(wait: int, length: int) -> float:
 
 @verb
 def note_start(past: Past, jobs: Jobs, u: int, j: int) -> None:
-    """Count a job that has just started, with its estimate."""
+    """Add a job that has just started, with its estimate."""
     wait, length = jobs.start[j] - jobs.submit[j], jobs.estimate[j]
     past.slowdown[0] += slowdown(wait, length)
     past.wait[0] += wait

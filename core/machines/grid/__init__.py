@@ -1,1 +1,1 @@
-"""Clusters next to each other."""
+"""Several clusters, each job on one of them."""

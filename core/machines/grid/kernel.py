@@ -23,13 +23,13 @@ from schedfarm.core.engine.world import CLUSTER, EASY, EXTRA, KNOWN, SHADOW
 
 
 class Clusters(NamedTuple):
-    """The running jobs of each cluster as `Running` holds them, a row each, and where jobs ran.
+    """The running jobs of each cluster as in `Running`, one row each, and the cluster of each job.
 
     end, job, predicted, width: int64[clusters, room]. count, free: int64[clusters, 1]. given:
-    int64[1], -1: no cluster gives processors back before a completion. size: int64[clusters],
+    int64[1], -1: no cluster releases processors before a completion. size: int64[clusters],
     processors. place: int64[n], the cluster of each job that has started. released:
-    int64[clusters], how many of a row's jobs, just behind its end, have ended since they were last
-    counted for their users.
+    int64[clusters], number of a row's jobs, just behind its end, that have ended since the last
+    charge to their users.
     """
 
     end: Int64
@@ -52,7 +52,7 @@ class Clusters(NamedTuple):
 def idle_grid(size: Int64, n: int) -> Clusters:
     """Return clusters of these sizes, int64[clusters], with no job running, for n jobs."""
     clusters = size.size
-    # A running job holds at least one processor, also one that ends at once.
+    # A running job holds at least one processor, even if it ends at once.
     room = min(n, size.max())
     free = np.empty((clusters, 1), np.int64)
     free[:, 0] = size
@@ -72,9 +72,9 @@ def idle_grid(size: Int64, n: int) -> Clusters:
 
 @verb
 def on_cluster(clusters: Clusters, c: int) -> Running:
-    """Return the running jobs of cluster `c`, for verbs of one machine to read and change.
+    """Return the running jobs of cluster `c`, for steps of a single machine.
 
-    Rows are lent: only verbs and routines, which count no references, may ask for them.
+    The rows are borrowed: only steps and helpers, which count no references, may use them.
     """
     return Running(
         clusters.end[c],
@@ -98,7 +98,7 @@ def soonest_end(clusters: Clusters) -> int:
 
 @machine.give_back.of(Clusters)
 def give_back_to(clusters: Clusters, now: int) -> bool:
-    """Give nothing back: a grid has no per-event clock."""
+    """Do nothing: a grid has no per-event clock."""
     return False
 
 
@@ -116,7 +116,7 @@ def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> bool:
 
 @machine.running_count.of(Clusters)
 def running_count(clusters: Clusters) -> int:
-    """Return how many jobs run on all clusters."""
+    """Return the number of running jobs on all clusters."""
     count = 0
     for c in range(clusters.size.size):
         count += clusters.count[c, 0]
@@ -162,9 +162,9 @@ def begin(clusters: Clusters, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
-    """Return the cluster where this many processors are free first, when, s, and the rest then.
+    """Return the cluster with enough free processors first, the instant, s, and the extra ones.
 
-    By predicted ends; of clusters that are as early, the first.
+    By predicted ends; ties go to the first cluster.
     """
     cluster, soonest, extra = -1, NEVER, 0
     for c in range(clusters.size.size):
@@ -177,7 +177,7 @@ def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
 
 @machine.reserve.of(Clusters)
 def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
-    """Give the head the one reservation, on the cluster where it is earliest."""
+    """Make the head's reservation, on the cluster where it is earliest."""
     hold[CLUSTER], hold[SHADOW], hold[EXTRA] = -1, NEVER, 0
     if rule == EASY:
         hold[CLUSTER], hold[SHADOW], hold[EXTRA] = earliest_shadow(clusters, need)
@@ -186,7 +186,7 @@ def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
 
 @machine.place_beside.of(Clusters)
 def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first cluster where a job fits and leaves the reservation alone."""
+    """Return the first cluster where a job fits without affecting the reservation."""
     for c in range(clusters.size.size):
         if need > clusters.free[c, 0]:
             continue

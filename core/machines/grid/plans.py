@@ -18,8 +18,8 @@ from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 class Plans(NamedTuple):
     """The queue in order, with the cluster of each reservation, and the profile of each cluster.
 
-    Fields are those of `Plan`, with a row a cluster for what is of one cluster. on:
-    int64[room(n)], of the reservations their clusters.
+    Fields are those of `Plan`; fields of a single cluster have one row per cluster. on:
+    int64[room(n)], the clusters of the reservations.
     """
 
     job: Int64
@@ -59,13 +59,13 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
 
 @verb
 def profile_on(plans: Plans, c: int) -> Profile:
-    """Return the profile of cluster `c`. Lent as by `on_cluster`."""
+    """Return the profile of cluster `c`. Borrowed, as in `on_cluster`."""
     return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
 
 @verb
 def plan_on(plans: Plans, c: int) -> Plan:
-    """Return the queue with the profile of cluster `c`. Lent as by `on_cluster`."""
+    """Return the queue with the profile of cluster `c`. Borrowed, as in `on_cluster`."""
     return Plan(
         plans.job,
         plans.need,
@@ -89,14 +89,14 @@ def lay_out(clusters: Clusters, plans: Plans, now: int) -> None:
 
 @planning.go_on.of(Clusters)
 def go_on(clusters: Clusters, plans: Plans, now: int) -> None:
-    """Forget the steps before now on every cluster."""
+    """Drop the steps before now on every cluster."""
     for c in range(clusters.size.size):
         profiles.advance(profile_on(plans, c), now)
 
 
 @planning.earliest.of(Clusters)
 def earliest(clusters: Clusters, plans: Plans, i: int, now: int) -> tuple[int, int, int]:
-    """Return the cluster where the job can start first, when, s, and the step there."""
+    """Return the cluster where the job can start first, the start, s, and the step there."""
     cluster, soonest, found, need = -1, NEVER, -1, plans.need[plans.front[0] + i]
     for c in range(clusters.size.size):
         if need <= clusters.size[c] and soonest > now:
@@ -122,7 +122,7 @@ def place_now(clusters: Clusters, plans: Plans, now: int, i: int) -> int:
 def last_candidate(
     clusters: Clusters, plans: Plans, now: int, first: int, last: int
 ) -> tuple[int, int]:
-    """Return the last job that may start now, and the first cluster where it may.
+    """Return the last job that may start now, and its first such cluster.
 
     Invariant: no earlier cluster has room for a place after the best one so far. Each cluster is
     searched only after it, so that the last place is found on the first cluster with room for it.
@@ -179,7 +179,7 @@ def take(
 
 @planning.leaves_room.of(Clusters)
 def leaves_room(clusters: Clusters, plans: Plans, c: int, step: int, need: int, end: int) -> bool:
-    """Say whether processors of a cluster are free."""
+    """Return whether processors of a cluster are free."""
     return profiles.has_room(profile_on(plans, c), step, need, end)
 
 
@@ -191,12 +191,12 @@ def place_of(clusters: Clusters, plans: Plans, i: int) -> int:
 
 @planning.put_down.of(Clusters)
 def put_down(clusters: Clusters, plans: Plans, i: int, c: int) -> None:
-    """Note the cluster of a reservation."""
+    """Record the cluster of a reservation."""
     plans.on[i] = c
 
 
 @planning.strike_out.of(Clusters)
 def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
-    """Close the gap that a job leaves among the clusters of the reservations."""
+    """Remove a job's entry from the clusters of the reservations."""
     if i < plans.state[KEPT]:
         slide((plans.on,), i + 1, plans.state[KEPT], -1)

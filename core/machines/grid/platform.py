@@ -1,4 +1,4 @@
-"""Several clusters, of which a job uses one."""
+"""Several clusters; each job uses one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """Describe clusters, inside one of which each job runs.
+    """Describe clusters; each job runs inside one of them.
 
     Parameters
     ----------
@@ -58,18 +58,16 @@ class Grid:
             if not is_whole(size) or size < 1:
                 raise InputError(f"clusters holds {size!r}; a cluster has at least 1 processor")
         if sum(sizes) >= HORIZON:
-            raise InputError(
-                f"clusters add up to {sum(sizes)} processors; fewer than 2^62 are known"
-            )
+            raise InputError(f"clusters add up to {sum(sizes)} processors; give fewer than 2^62")
         if names == () or names == []:
             names = numbered(self.part, len(sizes))
         if not isinstance(names, Sequence) or isinstance(names, str):
             raise InputError(f"names is {names!r}; give the name of each cluster")
         if len(names) != len(sizes) or not all(isinstance(n, str) and n for n in names):
-            raise InputError(f"names is {list(names)!r}; give {len(sizes)} names, one a cluster")
+            raise InputError(f"names is {list(names)!r}; give {len(sizes)} names, one per cluster")
         if len(set(names)) < len(names):
             twice = next(n for i, n in enumerate(names) if n in names[:i])
-            raise InputError(f"names holds {twice!r} twice; each cluster needs a name of its own")
+            raise InputError(f"names holds {twice!r} twice; cluster names must differ")
         object.__setattr__(self, "clusters", tuple(int(size) for size in sizes))
         object.__setattr__(self, "names", tuple(names))
 
@@ -90,12 +88,12 @@ class Grid:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs belong to the whole."""
+        """Empty: jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors alone."""
+        """Empty: jobs request processors only."""
         return ()
 
     @property

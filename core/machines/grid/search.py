@@ -1,4 +1,4 @@
-"""From a policy to the kernels that keep a plan on clusters, of which a pool is one."""
+"""Mapping of a policy to the kernels that keep a plan on clusters; a pool is one cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it over several clusters."""
+"""Mapping of a policy to the kernels that simulate it on several clusters."""
 
 from __future__ import annotations
 

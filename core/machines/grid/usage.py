@@ -1,4 +1,4 @@
-"""Completions on clusters, counted for their users."""
+"""Completions on clusters, charged to their users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.machines.grid.kernel import Clusters
 
 @usage.follow.of(Clusters)
 def follow(clusters: Clusters, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Count the released jobs of each cluster: all of them have ended at this instant."""
+    """Charge the released jobs of each cluster, which have all ended at this instant."""
     for c in range(clusters.size.size):
         first = clusters.count[c, 0]
         for p in range(first + clusters.released[c] - 1, first - 1, -1):
@@ -45,6 +45,6 @@ def list_running(clusters: Clusters, active: Int64) -> int:
 
 @limits.forget_ended.of(Clusters)
 def forget_ended(clusters: Clusters) -> None:
-    """Count none as released."""
+    """Reset the number of released jobs."""
     for c in range(clusters.size.size):
         clusters.released[c] = 0

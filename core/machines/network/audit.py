@@ -36,7 +36,7 @@ def proofs(evidence: Evidence) -> Iterator[Fault | None]:
 
 
 def misplaced(evidence: Evidence) -> Fault | None:
-    """Return the first start on parts that the job may not have."""
+    """Return the first start on invalid parts."""
     schedule, parts = evidence.schedule, evidence.parts
     work = schedule.workload
     there = (parts.place >= 0) & (parts.place < len(work.platform.sizes)) & (parts.procs >= 1)
@@ -64,14 +64,14 @@ def _wrong_parts(work: Workload, job: int, places: Int64, procs: Int64) -> str:
             return f"with {part} processors of {work.platform.places[place]}; a part has at least 1"
     if np.unique(places).size < places.size:
         return "on a cluster twice"
-    return f"with {int(procs.sum())} processors in all, where it asks for {work.procs[job]}"
+    return f"with {int(procs.sum())} processors in all, where it requests {work.procs[job]}"
 
 
 def ended(evidence: Evidence) -> Fault | None:
-    """Return the first job that ends when it cannot.
+    """Return the first job with an impossible end.
 
-    A job on one cluster, or on links without limits, ends when its run time is over; no job ends
-    before. How much later a co-allocated job ends is judged by the replay.
+    A job on one cluster, or on links without limits, ends after its run time; no job ends earlier.
+    The delay of a co-allocated job is checked by the replay.
     """
     schedule = evidence.schedule
     work = schedule.workload
@@ -90,7 +90,7 @@ def ended(evidence: Evidence) -> Fault | None:
 
 
 def overasked(evidence: Evidence) -> Fault | None:
-    """Return the first instant at which a link is asked for more than it has, where that matters.
+    """Return the first instant at which a link is overloaded, if links matter.
 
     It breaks the policy, unless the policy ignores links.
     """
@@ -105,7 +105,7 @@ def overasked(evidence: Evidence) -> Fault | None:
             over.which,
             policy.name,
             f"{evidence.says(over.which)} started at {over.instant} s, when the link of "
-            f"{platform.places[link]} is asked for {over.asked} of {platform.links[link]} kbit/s",
+            f"{platform.places[link]} carries {over.asked} of {platform.links[link]} kbit/s",
         )
         for link, over in faults
     )

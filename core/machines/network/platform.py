@@ -49,8 +49,8 @@ class Network:
     Raises
     ------
     InputError
-        If there is no cluster, one has no processor or too many, the names do not fit, or a link
-        has no capacity or there is not one for each cluster.
+        If there is no cluster, one has no processor or too many, the names do not fit, a link has
+        no capacity, or the number of links is not that of the clusters.
 
     Examples
     --------
@@ -89,11 +89,13 @@ class Network:
         if isinstance(given, str) or not isinstance(given, Sequence):
             raise InputError(f"links is {given!r}; give the capacity of each link, kbit/s")
         if given and len(given) != len(self.clusters):
-            raise InputError(f"links holds {len(given)}; give {len(self.clusters)}, one a cluster")
+            raise InputError(
+                f"links holds {len(given)}; give {len(self.clusters)}, one per cluster"
+            )
         for link in given:
             if not is_whole(link) or link < 1:
                 raise InputError(
-                    f"links holds {link!r}; a link has at least 1 kbit/s; leave links out for none"
+                    f"links holds {link!r}; a link has at least 1 kbit/s; leave out unlimited links"
                 )
             if link > MOST_CAPACITY:
                 raise InputError(f"links holds {link}; a link has at most {MOST_CAPACITY} kbit/s")
@@ -116,12 +118,12 @@ class Network:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Names of the clusters: each has jobs of its own."""
+        """Names of the clusters, each of which has its own jobs."""
         return self.places
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors alone."""
+        """Empty: jobs request processors only."""
         return ()
 
     @property
@@ -147,7 +149,7 @@ class Network:
         Raises
         ------
         InputError
-            Naming the first such job.
+            The error names the first such job.
         """
         last = len(self.clusters) - 1
         unknown = (jobs.origin < 0) | (jobs.origin > last)

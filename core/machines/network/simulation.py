@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it over clusters with links."""
+"""Mapping of a policy to the kernels that simulate it on clusters with links."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ TO = {"most": MOST_ROOM, "least": LEAST_ROOM, "first": FIRST_ROOM}
 """Codes of the cluster that a job migrates to."""
 
 LINKS = {"kept": KEPT, "ignored": IGNORED, "unused": UNUSED}
-"""Codes of the links that jobs go over."""
+"""Codes of the links that jobs may use."""
 
 DEPTH = 10
-"""Jobs of each cluster that hold reservations in isolation, where a policy has none: as many as
-Jones and Ligon let look ahead."""
+"""Depth of reservations in isolation for a policy without one: the number of jobs that Jones and
+Ligon look ahead."""
 
 
 def isolated(workload: Workload, policy: Policy) -> Schedule:
@@ -73,7 +73,7 @@ def isolated(workload: Workload, policy: Policy) -> Schedule:
     if (wide := workload.procs > size).any():
         j = int(wide.argmax())
         raise InputError(
-            f"policy {policy.name!r}: job {workload.job[j]} asks for {workload.procs[j]} "
+            f"policy {policy.name!r}: job {workload.job[j]} requests {workload.procs[j]} "
             f"processors; it runs on its own cluster, "
             f"{workload.platform.places[workload.origin[j]]!r}, which has {size[j]}"
         )
@@ -84,14 +84,14 @@ def isolated(workload: Workload, policy: Policy) -> Schedule:
 
 
 def isolated_starts(workload: Workload, policy: Policy) -> Int64:
-    """Return when each job would start if its cluster were alone.
+    """Return the start of each job if its cluster were alone.
 
     Parameters
     ----------
     workload : Workload
         Jobs of a network.
     policy : Policy
-        Its order is that of the queues, its depth that of the reservations, `DEPTH` where it has
+        Its order is that of the queues, its depth that of the reservations, `DEPTH` if it has
         none.
 
     Returns
@@ -158,7 +158,7 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
     if widest > WIDEST:
         raise InputError(
             f"workload {workload.name!r}: its widest job takes {widest} processors; on a network "
-            f"{WIDEST} are known"
+            f"at most {WIDEST} are supported"
         )
     world = idle_world(workload, policy)
     limited = bool((world.spread.link < NEVER).any())
@@ -189,10 +189,10 @@ def _check_all_started(workload: Workload, policy: Policy, start: Int64) -> None
         j = int(never.argmax())
         why = {
             "unused": "jobs stay inside one cluster",
-            "kept": "no split of it asks every link for at most what that has",
+            "kept": "no split of it keeps every link within its capacity",
         }
         raise InputError(
-            f"policy {policy.name!r}: job {workload.job[j]} asks for {workload.procs[j]} "
+            f"policy {policy.name!r}: job {workload.job[j]} requests {workload.procs[j]} "
             f"processors; the widest cluster has {max(workload.platform.sizes)}, and "
             f"{why[policy.links]}"
         )
@@ -203,7 +203,7 @@ def _key(workload: Workload, policy: Policy) -> Int64:
     if key is None:
         raise InputError(
             f"policy {policy.name!r}: order {policy.order!r} changes while jobs wait; queues on a "
-            "network need one that stays as it is, such as fcfs, spf or saf"
+            "network need one that does not change, such as fcfs, spf or saf"
         )
     return key
 
@@ -219,7 +219,7 @@ def idle_world(workload: Workload, policy: Policy) -> World:
         workload.origin, workload.communication, workload.bandwidth, workload.alltoall, kind
     )
     link = np.array(network.links or [NEVER] * clusters, np.int64)
-    # Each part holds at least one processor, and each that is co-allocated has two.
+    # Each part has at least one processor, and each co-allocated job two parts.
     spread = nobody_spread(n, min(n, network.size // 2), link)
     notes = Notes(
         np.empty(n, np.int64),
@@ -251,7 +251,7 @@ def idle_world(workload: Workload, policy: Policy) -> World:
 
 
 def _kinds(workload: Workload) -> tuple[Int64, int]:
-    """Return a number for what each job asks of links, and how many of them there are."""
+    """Return an index of each job's requests on links, and the number of distinct requests."""
     kind, kinds = np.zeros(len(workload), np.int64), 1
     for values in (workload.procs, workload.bandwidth, workload.alltoall):
         if values.size and values.min() == values.max():

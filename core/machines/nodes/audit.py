@@ -20,7 +20,7 @@ CHECKS = ("start", "submit", "reserved", "segments", "end", "down", "capacity")
 
 
 def naming(schedule: Schedule, job: int) -> str:
-    """Name a job in a sentence: the nodes that it has or asks for, and its processors on each."""
+    """Name a job in a sentence: the nodes that it has or requests, and its processors on each."""
     work, parts = schedule.workload, schedule.segments
     nodes = int(work.procs[job] // work.weight[job])
     if work.serial[job] >= 0 and parts is not None:
@@ -36,14 +36,14 @@ def unstarted(evidence: Evidence) -> Fault | None:
         return None
     job = int(bad[0])
     instant = int(work.submit[job])
-    asked = "was not refused" if work.reserved[job] >= 0 else "asked for no start in advance"
+    asked = "was not refused" if work.reserved[job] >= 0 else "requested no start in advance"
     why = f"never started after its submission at {instant} s, and it {asked}"
     return Fault(instant, job, "start", f"{evidence.says(job)} {why}")
 
 
 @dataclass(frozen=True)
 class Stay:
-    """Hold what a schedule says of one job."""
+    """Hold the entries of a schedule for one job."""
 
     job: Job
     start: int
@@ -54,12 +54,12 @@ class Stay:
 
     @property
     def is_lost_at_its_start(self) -> bool:
-        """Whether the schedule says that a reservation in advance met a node that was down."""
+        """Whether the schedule has a reservation in advance lost to a node that was down."""
         return self.state == State.LOST and self.end == self.start and self.job.reserved >= 0
 
     @property
     def due(self) -> int:
-        """When its run time is over on the nodes that it has, s; -1 of a job that is refused."""
+        """End of its run time on its nodes, s; -1 for a refused job."""
         width = len(self.nodes) if self.job.serial >= 0 else self.job.asked
         return self.start + self.job.on(self.job.run, width) if self.start >= 0 else -1
 
@@ -96,7 +96,7 @@ class _Checks:
             self.outages.setdefault(node, []).append((first, until))
 
     def reserved(self, stay: Stay) -> Found:
-        """Look for a reservation in advance that was accepted and is not on time."""
+        """Look for an accepted reservation in advance that is not on time."""
         due = stay.job.submit + stay.job.reserved
         if stay.start < 0 or stay.job.reserved < 0 or stay.start == due:
             return None
@@ -104,7 +104,7 @@ class _Checks:
         return min(stay.start, due), what
 
     def segments(self, stay: Stay) -> Found:
-        """Look for nodes, or processors on them, that the job may not have."""
+        """Look for invalid nodes of the job, or processors on them."""
         what = self._wrong_nodes(stay)
         if what is None and {*stay.procs} - {stay.job.weight}:
             wrong = next(procs for procs in stay.procs if procs != stay.job.weight)
@@ -120,7 +120,7 @@ class _Checks:
         fixed = job.serial < 0 or job.reserved >= 0
         if (fixed and len(nodes) != job.asked) or not nodes:
             asked = job.asked if fixed else "at least one"
-            return f"{started} {len(nodes)} nodes, where it asks for {asked}"
+            return f"{started} {len(nodes)} nodes, where it requests {asked}"
         if len({*nodes}) < len(nodes):
             return f"{started} a node twice"
         for node in nodes:
@@ -133,7 +133,7 @@ class _Checks:
         return None
 
     def end(self, stay: Stay) -> Found:
-        """Look for an end other than that of the run time, or of a node that goes down."""
+        """Look for an end that is neither that of the run time nor of a node that goes down."""
         if not (stay.nodes or stay.job.serial < 0) or (
             stay.is_lost_at_its_start and not stay.nodes
         ):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
 
 ANY = -1
-"""The property set of a job that takes any node."""
+"""Property set of a job that takes any node."""
 
 MOST = 2**31 - 1
 """Most processors of a node: stores have a job's processors on each in 32 bits."""
@@ -39,7 +39,7 @@ class Nodes:
     sets : mapping of str to sequence of str, optional
         Names of the nodes with certain properties; jobs name a set by its index.
     down : sequence of (str, int, int), optional
-        A node's name, the instant at which it goes down and that at which it is up again, s.
+        Rows of a node's name, the instant at which it goes down, and the end of the outage, s.
 
     Raises
     ------
@@ -91,17 +91,17 @@ class Nodes:
         if not isinstance(names, Sequence) or isinstance(names, str):
             raise InputError(f"names is {names!r}; give the name of each node")
         if len(names) != len(sizes) or not all(isinstance(n, str) and n for n in names):
-            raise InputError(f"names holds {len(names)} names; give {len(sizes)}, one a node")
+            raise InputError(f"names holds {len(names)} names; give {len(sizes)}, one per node")
         if len(set(names)) < len(names):
             twice = next(n for i, n in enumerate(names) if n in names[:i])
-            raise InputError(f"names holds {twice!r} twice; each node needs a name of its own")
+            raise InputError(f"names holds {twice!r} twice; node names must differ")
         object.__setattr__(self, "capacities", tuple(int(size) for size in sizes))
         object.__setattr__(self, "names", tuple(names))
 
     def _take_sets(self) -> None:
         given = self.sets
         if isinstance(given, tuple):
-            # As a value of this class holds them: `dataclasses.replace` hands them on.
+            # The form of values of this class, as passed by `dataclasses.replace`.
             given = dict(given)
         if not isinstance(given, Mapping):
             raise InputError(f"sets is {given!r}; give a table of a name and the nodes of each set")
@@ -135,7 +135,7 @@ class Nodes:
         for node, first, until in rows:
             if first < up.get(node, 0):
                 raise InputError(
-                    f"down has node {node!r} from {first}, when it is down until {up[node]}; "
+                    f"down has node {node!r} from {first}, but it is down until {up[node]}; "
                     "give times that do not overlap"
                 )
             up[node] = until
@@ -163,12 +163,12 @@ class Nodes:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs belong to the whole."""
+        """Empty: jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors alone."""
+        """Empty: jobs request processors only."""
         return ()
 
     @property

@@ -1,4 +1,4 @@
-"""Which of the jobs that wait fill a shelf: the set of greatest worth, or a greedy one."""
+"""Selection of waiting jobs for a shelf: the set of greatest worth, or a greedy one."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from schedfarm.core.machines.nodes.kernels.selection import (
 )
 
 ROOM = 256
-"""States for which there is room at first."""
+"""Initial room for states."""
 
 
 class Wish(NamedTuple):
-    """What the candidates ask, in queue order, int64[k] each.
+    """Requests of the candidates, in queue order, int64[k] each.
 
-    row: row of `members`. need: nodes. weight: processors of each. worth: what the job counts.
-    rank: the smaller, the sooner the greedy choice looks at the job.
+    row: row of `members`. need: nodes. weight: processors on each. worth: contribution to the
+    total. rank: precedence in the greedy choice, smallest first.
     """
 
     row: Int64
@@ -43,26 +43,26 @@ class Wish(NamedTuple):
 
 
 def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, bool]:
-    """Choose jobs of the greatest worth in all that can run at once in the room of the nodes.
+    """Choose jobs of the greatest total worth that can run at once in the room of the nodes.
 
     Parameters
     ----------
     members : bool[rows, nodes]
-        Whether each node is in each set; the nodes in the order in which the first is taken.
+        Whether each node is in each set, with nodes in order of preference.
     room : int64[nodes]
-        Processors of each that are free.
+        Free processors of each node.
     wish : Wish
-        What the candidates ask.
+        Requests of the candidates.
     budget : int
-        Ways to leave out or to place a job that may be counted.
+        Most ways, of omitting or placing a job, to examine.
 
     Returns
     -------
     chosen : bool[k]
-        Of several sets of that worth the one with the first candidate, if one of them has it, and
+        Of several sets of that worth, the one with the first candidate, if one of them has it, and
         so on.
     given_up : bool
-        Whether there are more ways than that, so that the choice is the greedy one.
+        Whether there are more ways, so that the choice is greedy.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, b
 
 
 def _begin(members: Bool, room: Int64, wish: Wish) -> Search:
-    """Return the search with the one state from which it begins."""
+    """Return the search with its initial state."""
     sets, group = np.unique(members, axis=1, return_inverse=True)
     here = room > 0
     pairs, nodes = np.unique(

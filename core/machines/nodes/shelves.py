@@ -1,4 +1,4 @@
-"""Renewal of shelves: waiting jobs are put on shelves of doubling length, each filled by worth.
+"""Renewal of shelves: waiting jobs are put on shelves of doubling length, selected by worth.
 
 Source: Eyraud (2006), section 4; Dutot, Eyraud, Mounie and Trystram (2004), Bi-criteria algorithm
 for scheduling jobs on cluster platforms.
@@ -20,7 +20,7 @@ from schedfarm.core.machines.nodes.kernels.world import NOW, World
 from schedfarm.core.machines.nodes.selection import Wish, select
 
 Worth = Callable[[Int64, Int64], tuple[Int64, Int64]]
-"""From processors and estimates, s, to the worth of each job, and a rank by worth per processor."""
+"""Functions of processors and estimates, s: a job's worth, and a rank by worth per processor."""
 
 WORTHS: dict[str, Worth] = {
     "jobs": lambda procs, estimate: (np.ones_like(procs), procs),
@@ -41,7 +41,7 @@ class Renewal:
     key : int64[n]
         Key of the jobs in the queue.
     worth : Worth
-        The worth of jobs.
+        The definition of worth.
     budget : int
         Number of ways to fill one shelf that may be examined.
     """
@@ -54,7 +54,7 @@ class Renewal:
     given_up: int = 0
 
     def renew(self) -> None:
-        """Put all waiting jobs on new shelves, at a reset for which a plan is laid out."""
+        """Put all waiting jobs on new shelves, at a reset with a plan of the running jobs."""
         world = self.world
         left = np.sort(world.waiting.job[: world.waiting.count[0]])
         left = left[np.argsort(self.key[left], kind="stable")]

@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it on nodes."""
+"""Mapping of a policy to the kernels that simulate it on nodes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def reserving(workload: Workload, policy: Policy) -> Schedule:
     Raises
     ------
     InputError
-        If the policy asks for the per-event clock, or its order for what users have got.
+        If the policy requests the per-event clock, or its order depends on the usage of users.
     Left
         As `core.simulate`.
 
@@ -89,7 +89,7 @@ def demt(workload: Workload, policy: Policy) -> Schedule:
     Raises
     ------
     InputError
-        If the order does not stay as it is.
+        If the order changes with time.
     Left
         As `core.simulate`.
 
@@ -118,7 +118,7 @@ def _run_demt(workload: Workload, policy: Policy, promise: int) -> tuple[World, 
     if key is None:
         raise InputError(
             f"policy {policy.name!r}: order {policy.order!r} changes while jobs wait; shelves need "
-            "one that stays as it is, such as fcfs, spf or saf"
+            "one that does not change, such as fcfs, spf or saf"
         )
     options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
     world = idle_world(workload, promise, shelves_of(workload, policy))
@@ -179,14 +179,14 @@ def _known(policy: Policy) -> Policy:
         )
     if policy.limits is not None:
         raise InputError(
-            f"policy {policy.name!r}: limits go with processors and other resources that are "
-            "counted; on nodes leave them out"
+            f"policy {policy.name!r}: limits are for processors and other countable "
+            "resources; on nodes leave them out"
         )
     row = find_order(policy.order)
     if row.remembers:
         raise InputError(
-            f"policy {policy.name!r}: order {policy.order!r} goes by what users have got, which is "
-            "followed in a pool of processors only; take another order"
+            f"policy {policy.name!r}: order {policy.order!r} depends on users' usage, which is "
+            "tracked on a pool of processors only; use another order"
         )
     return policy
 
@@ -312,7 +312,7 @@ def _empty_plan(n: int, nodes: int, room: int) -> Plan:
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(room, np.int64),
-        # The system lends memory as it is written to: rows of jobs that wait together.
+        # The system allocates memory on the first write: only rows of jobs that wait together.
         np.zeros((2, n, nodes), np.int64),
         np.zeros(n, np.int64),
         np.zeros((2, 2, n), np.int64),
@@ -338,7 +338,7 @@ def _outages(nodes: Nodes) -> Outages:
 
 
 def no_shelves(n: int) -> Shelves:
-    """Return the one shelf in which n jobs are where there are none."""
+    """Return a single shelf for n jobs, for rules without shelves."""
     none = np.zeros(0, np.int64)
     return Shelves(
         np.zeros(n, np.int64),

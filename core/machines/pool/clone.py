@@ -21,7 +21,7 @@ def copy_running(running: Running, jobs: Jobs, start: Int64, other: Running) -> 
 
 @clone.withdraw.of(Running)
 def withdraw(other: Running, jobs: Jobs, bar: int) -> None:
-    """Take the jobs from `bar` on off the machine, as if they had not started."""
+    """Remove the jobs from `bar` on from the machine, as if they had not started."""
     kept, count = 0, other.count[0]
     for p in range(count):
         j = other.job[p]

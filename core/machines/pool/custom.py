@@ -1,4 +1,4 @@
-"""From a policy with a rule that is called at each pass to its simulation on a pool."""
+"""Simulation, on a pool, of a policy whose rule is called at each pass."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 SECONDS = 10.0
-"""CPU time that a rule may take in one pass, s, unless its attribute `seconds` says otherwise."""
+"""Default of a rule's attribute `seconds`: CPU time that it may take in one pass, s."""
 
 _COLUMNS = ("submit", "estimate", "procs", "job", "user", "group", "queue", "partition")
 
@@ -97,7 +97,7 @@ def promise_custom(workload: Workload, policy: Policy) -> Int64:
 
 
 def why_plain(policy: Policy) -> str | None:
-    """Return why a policy's rule runs as plain Python; None if it is compiled, or built in."""
+    """Return the reason why a policy's rule runs as plain Python; None if it is compiled."""
     rule = own.brought("rule", own.RULES, policy.rule)
     return code_of(policy.rule, rule).why or None
 
@@ -196,7 +196,7 @@ class _Simulation:
     def _ask_why(self) -> None:
         """Call a compiled rule that raised again, in Python, for the error and its line.
 
-        It sees the pass as before: the first call may have changed its memory and its books.
+        It sees the original state: the first call may have changed its memory and its records.
         """
         self._view.memory[:] = self._view.before
         self._planner.clock[TURNED] = 1
@@ -217,7 +217,7 @@ class _Simulation:
 
     @property
     def _queue(self) -> str:
-        # Not from the view, in which the rule may have written.
+        # Not from the view, to which the rule may have written.
         plan = self._planner.plan
         first, count = self._workload.job[plan.job[plan.front[0]]], int(plan.state[COUNT])
         return f"with {counted(count, 'job')} in the queue, first job {first}"
@@ -260,7 +260,7 @@ def _simulation(workload: Workload, policy: Policy) -> _Simulation:
 
 
 def _attribute(name: str, rule: object, what: str, default: float, kind: type) -> float:
-    """Return a number from 0 to 10^6 that a rule has as an attribute; its seconds are not 0."""
+    """Return a rule's attribute, a number from 0 to 10^6; `seconds` must be above 0."""
     value: float = getattr(rule, what, default)
     # A bool is an int, and a NaN fails every comparison.
     number = isinstance(value, (int, kind)) and not isinstance(value, bool)

@@ -72,7 +72,7 @@ def begin(running: Running, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @machine.reserve.of(Running)
 def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
-    """Give the head the one reservation."""
+    """Make the head's reservation."""
     if rule == EASY:
         hold[SHADOW], hold[EXTRA] = find_shadow(running, need)
     else:
@@ -93,14 +93,14 @@ def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
 
 @machine.place_beside.of(Running)
 def place_beside(running: Running, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits and leaves the reservation alone."""
+    """Return 0 if a job fits without affecting the reservation."""
     fits = need <= running.free[0] and leaves_alone(hold, now, need, estimate)
     return 0 if fits else -1
 
 
 @machine.candidates.of(Running)
 def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit and leave the reservation alone."""
+    """Return the jobs that fit without affecting the reservation."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     narrow = up_to(queue.need, cell, hold[EXTRA])
     return up_to(queue.need, cell, running.free[0]) & (short | narrow)

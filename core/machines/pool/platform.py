@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """Describe a pool of processors, of which a job takes any that are free.
+    """Describe a pool of processors; a job takes any free ones.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Pool:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs belong to the whole."""
+        """Empty: jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors alone."""
+        """Empty: jobs request processors only."""
         return ()
 
     @property

@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it on one pool of processors."""
+"""Mapping of a policy to the kernels that simulate it on one pool of processors."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def schedule_planned(
 
 
 def bookkeeper(workload: Workload) -> Bookkeeper:
-    """Return an idle machine of whole units, and an empty book."""
+    """Return an idle machine of whole units, and an empty reservation table."""
     n, unit = len(workload), unit_of(workload)
     processors = workload.processors // unit
     return Bookkeeper(

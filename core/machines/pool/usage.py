@@ -1,4 +1,4 @@
-"""Completions on one pool of processors, counted for their users."""
+"""Completions on one pool of processors, charged to their users."""
 
 from __future__ import annotations
 
@@ -36,4 +36,4 @@ def list_running(running: Running, active: Int64) -> int:
 
 @limits.forget_ended.of(Running)
 def forget_ended(running: Running) -> None:
-    """Do nothing: they are behind the end of the list."""
+    """Do nothing: released jobs are behind the end of the list."""

@@ -33,7 +33,7 @@ def _overload(evidence: Evidence) -> Iterator[Fault]:
     for r, name in enumerate(platform.names[1:], 1):
         amount = platform.amounts[r]
         for _, over in times.over_limits(evidence, requests[:, r], [amount]):
-            what = f"started at {over.instant} s, when the jobs that run need {over.asked} of"
+            what = f"started at {over.instant} s, when the running jobs need {over.asked} of"
             why = f"{evidence.says(over.which)} {what} {amount} {UNITS[name]}"
             yield Fault(over.instant, over.which, "resources", why)
 

@@ -1,9 +1,9 @@
 """A pool with several resources as the engine's passes see it: a machine with a single place, 0.
 
-The engine knows a job's width as one number. Here it is the number of the job's kind: jobs of equal
-requests are one kind, and kinds are numbered from 1 by their processors, ties by the other
-requests. So the kinds that are narrow enough are those up to a number, which the engine's bounds
-and lanes find; the other resources are compared for these alone.
+The engine represents a job's width by one number. Here this is the index of the job's kind: jobs
+with equal requests have the same kind, and kinds are numbered from 1 by their processors, ties by
+the other requests. So the kinds that are narrow enough are those up to a number, which the engine's
+bounds and lanes find; the other resources are compared for these kinds only.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FREE, EXTRA = range(2)
 class Stock(NamedTuple):
     """The running jobs, the levels of the resources, and the request of each kind of job.
 
-    running: the jobs, by kind in place of width; its free counts nothing. level: int64[2,
-    resources]. narrow: int64[2], the last kind that is narrow enough for the processors of each
-    level, -1 where that is not known. request: int64[kinds + 1, resources]; kind 0 does not occur.
-    kind: int64[n], of each job.
+    running: the jobs, with kinds for widths; its `free` is unused. level: int64[2, resources].
+    narrow: int64[2], the last kind that is narrow enough for the processors of each level, -1 if
+    unknown. request: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each
+    job.
     """
 
     running: Running
@@ -125,7 +125,7 @@ def next_end_of(stock: Stock) -> int:
 
 @machine.give_back.of(Stock)
 def give_back_to(stock: Stock, now: int) -> bool:
-    """Give nothing back: there is no per-event clock."""
+    """Do nothing: there is no per-event clock."""
     return False
 
 
@@ -190,14 +190,14 @@ def find_shadow(stock: Stock, need: int) -> int:
 
 @machine.reserve.of(Stock)
 def reserve(stock: Stock, hold: Int64, rule: int, need: int) -> None:
-    """Give the head the one reservation."""
+    """Make the head's reservation."""
     hold[SHADOW] = find_shadow(stock, need) if rule == EASY else NEVER
     hold[KNOWN] = 1
 
 
 @machine.place_beside.of(Stock)
 def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits and leaves the reservation alone; charge the extra of it."""
+    """Return 0 if a job fits without affecting the reservation; charge the extra resources."""
     if not is_enough(stock, FREE, need):
         return -1
     if now + estimate <= hold[SHADOW]:
@@ -210,11 +210,11 @@ def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) 
 
 @machine.candidates.of(Stock)
 def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit and leave the reservation alone."""
+    """Return the jobs that fit without affecting the reservation."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[SHADOW] < NEVER else 0
     word = up_to(queue.need, cell, narrow_enough(stock, FREE)) & (short | beside)
-    # Lanes after the last job hold anything, and their kinds are not looked up.
+    # Lanes after the last job are arbitrary, and their kinds are not read.
     kept, left = 0, word
     while left != 0:
         at = lowest(left)

@@ -108,7 +108,7 @@ def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]
 def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
     """Return whether the job at place i fits now next to the reservations made so far.
 
-    A job with estimate 0 only needs what is physically free: it delays no other job.
+    A job with estimate 0 only needs physically free resources: it delays no other job.
     """
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]

@@ -23,7 +23,7 @@ PROCESSORS = "processors"
 UNITS: Mapping[str, str] = MappingProxyType(
     {"gpus": "GPUs", "memory": "bytes of memory", "licences": "licences", "watts": "W"}
 )
-"""The other resources: the column of jobs' requests, and the unit that sentences name."""
+"""The other resources: the column of jobs' requests, and the unit in messages."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Resources:
             )
         given = self.capacities
         if isinstance(given, tuple):
-            # As a value of this class holds them: `dataclasses.replace` hands them on.
+            # The form of values of this class, as passed by `dataclasses.replace`.
             given = dict(given)
         if not isinstance(given, Mapping) or not given:
             raise InputError(
@@ -109,7 +109,7 @@ class Resources:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs belong to the whole."""
+        """Empty: jobs do not belong to single places."""
         return ()
 
     @property
@@ -128,7 +128,7 @@ class Resources:
         return (self.processors, *(amount for _, amount in self._rows))
 
     def requests(self, jobs: Columns) -> Int64:
-        """Return what each job requests of each resource, int64[n, resources]."""
+        """Return the request of each job for each resource, int64[n, resources]."""
         columns = [jobs.procs, *(getattr(jobs, name) for name, _ in self._rows)]
         found: Int64 = np.maximum(np.stack(columns, axis=1), 0)
         return found

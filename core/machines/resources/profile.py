@@ -1,7 +1,7 @@
-"""Free amounts of several resources through time: a profile with a row of levels for each.
+"""Free amounts of several resources over time: a profile with one row of levels for each.
 
-It is a `core.engine.profile.Profile` with free: int64[resources, room(steps)], so that the verbs
-that only read its instants are shared.
+It is a `core.engine.profile.Profile` with free: int64[resources, room(steps)], so that it
+shares the operations that only read instants.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def short(levels: Profile, i: int, request: Int64, kind: int) -> int:
     """Return the lane mask of the steps from i on at which a request does not fit."""
     word = below(levels.free[0], i, request[kind, 0])
     for r in range(1, request.shape[1]):
-        # A request of 0 fits always; skipping it also skips resources of few jobs.
+        # A request of 0 always fits; skipping it saves time for resources that few jobs use.
         if request[kind, r] > 0:
             word |= below(levels.free[r], i, request[kind, r])
     return word
@@ -55,8 +55,8 @@ def fit_before(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on at which a request is free for `duration` seconds.
 
-    And the step that holds there. Step i holds at `after`. If there is no such instant before
-    `stop`, one that is no earlier than that is returned. In the last step everything is free.
+    Also return the step that holds there. Step i holds at `after`. If there is no such instant
+    before `stop`, the result is `stop` or later. In the last step everything is free.
     """
     times, _, mark = levels
     first, seen, lacking = i, 0, short(levels, i, request, kind)

@@ -1,4 +1,4 @@
-"""From a policy to the kernels that simulate it on a pool with several resources."""
+"""Mapping of a policy to the kernels that simulate it on a pool with several resources."""
 
 from __future__ import annotations
 

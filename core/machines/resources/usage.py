@@ -1,4 +1,4 @@
-"""Completions on a pool with several resources, counted for their users."""
+"""Completions on a pool with several resources, charged to their users."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ def list_running(stock: Stock, active: Int64) -> int:
 
 @limits.forget_ended.of(Stock)
 def forget_ended(stock: Stock) -> None:
-    """Do nothing: they are behind the end of the list."""
+    """Do nothing: released jobs are behind the end of the list."""

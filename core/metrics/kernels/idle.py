@@ -33,11 +33,11 @@ def idle_while_asked(
     width: int,
     bits: int,
 ) -> Float64:
-    """Return min(idle processors, processors asked for) x time between bounds, float64[b - 1].
+    """Return min(idle processors, requested processors) x time between bounds, float64[b - 1].
 
-    submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, b at
-    least 1. width, bits: bits of the largest number of processors, and of the time between the
-    outer bounds; with `KIND` together at most 63.
+    submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, where
+    b is at least 1. width, bits: bits of the largest number of processors, and of the time between
+    the outer bounds; together with the bits of `KIND` at most 63.
     """
     most = 3 * submit.size + bounds.size
     events = np.empty(most, np.int64), np.empty(most, np.int64)

@@ -21,7 +21,7 @@ def count_upto(tree: Int64, i: int) -> int:
 def overtakings(place: Int64) -> tuple[Int64, Int64]:
     """Count for each job the later jobs with a smaller rank, and the earlier ones with a larger.
 
-    `place`, int64[n], is the rank of the job's start, 0 to n - 1; equal starts share one.
+    `place`, int64[n], is the rank of the job's start, 0 to n - 1; equal starts have the same rank.
     """
     n = place.size
     tree, smaller = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)

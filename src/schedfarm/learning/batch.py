@@ -1,4 +1,4 @@
-"""The arrays of some simulations, which one kernel advances together."""
+"""The arrays of several simulations, which one kernel advances together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from schedfarm.learning.views import FEATURES, OBSERVATIONS, RULES, Float32, Rew
 
 
 class Prepared(NamedTuple):
-    """Hold the jobs of a sample as kernels read them."""
+    """Hold the jobs of a sample in the form that kernels read."""
 
     jobs: Workload
     columns: Int64
@@ -131,7 +131,7 @@ class Batch:
         return Schedule(jobs, name, list_of(row, START)[:n].copy(), backfilled)
 
     def outcome(self, k: int) -> tuple[float, int]:
-        """Return the metric of place k at its end, and how many forbidden actions it had."""
+        """Return the metric of place k at its end, and its number of forbidden actions."""
         return self.reward.value(self.schedule(k, "agent")), int(self.states[k, REFUSED])
 
     def is_done(self, k: int) -> bool:
@@ -155,7 +155,7 @@ class Batch:
         return *empty_rows(simulations, most), still, np.zeros((simulations, 2, most), np.int64)
 
     def _make_room(self, most: int) -> None:
-        """Give each place more room; simulations under way move along."""
+        """Enlarge each place; running simulations are copied."""
         before = self.ranks.shape[2]
         columns, states, still, ranks = self._arrays(most)
         columns[:, :, :before], still[:, :, :before] = self.columns, self.still

@@ -50,17 +50,16 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     campaign_seed : int
         Seed of all samples, as of a campaign.
     rule : {"free", "none", "easy"}
-        How far the agent decides. ``free``: it starts a job that fits now, or waits for the next
+        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next
         event by the last action. ``none``: it chooses the next job, and nothing else starts until
         that fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
         chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
     observation : {"compact", "schedgym"}
         Eight numbers per job, from 0 to 1. ``compact``: 1 for a job; its wait and estimate, on
         logarithmic scales; its share of the processors; whether it fits; whether it fits and leaves
-        the earliest start of the oldest job alone; the share of free processors; the length of the
-        queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20). In both parts,
-        estimates are scaled by the longest time of the training weeks; longer ones of test weeks
-        count as 1.
+        the earliest start of the oldest job unaffected; the share of free processors; the length of
+        the queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20). In both parts, estimates
+        are scaled by the longest time of the training weeks; longer ones of test weeks count as 1.
     slots : int, optional
         Visible jobs, the oldest ones; by default 64, for ``schedgym`` 128, where longer queues show
         the shortest and narrowest jobs in turn.
@@ -192,7 +191,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         return observation, reward, True, False, {**info, "value": value, "refused": refused}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are possible, bool[actions], as sb3-contrib's MaskablePPO asks."""
+        """Return the mask of possible actions, bool[actions], for sb3-contrib's MaskablePPO."""
         possible: npt.NDArray[np.bool_] = self._batch.mask[0] > 0
         return possible
 
@@ -206,7 +205,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         """
         if not self._batch.is_done(0):
             raise InputError("the episode has not ended; its schedule has all jobs of the sample")
-        # For its error where no sample was started.
+        # Raises its error if no sample was started.
         _ = self.workload
         return self._batch.schedule(0, name)
 

@@ -68,7 +68,7 @@ def evaluate(
     """
     if env.part != "test":
         raise InputError(
-            f"an environment of part={env.part!r} shows how well an agent learned by heart; "
+            f"an environment of part={env.part!r} shows only memorisation of the training weeks; "
             "evaluate with part='test'"
         )
     import xarray as xr

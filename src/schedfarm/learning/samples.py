@@ -22,10 +22,10 @@ KEPT = 256
 """Episodes that are kept in memory, to be played again."""
 
 LAST_SAMPLE = 2**62
-"""Largest number of a sample that may be asked for, so that those that follow it fit int64."""
+"""Largest valid number of a sample, so that the following ones fit int64."""
 
 OWN_LARGEST = -1
-"""Largest estimate of a workload that does not say it: the one of its jobs."""
+"""Placeholder for the largest estimate of a workload: that of its jobs."""
 
 
 class Longest(NamedTuple):
@@ -55,13 +55,13 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
     Returns
     -------
     train, test : Workload
-        Both under the log's name, on its machine; `max_estimate` is that of the part's own jobs,
-        so that training weeks do not show how long the jobs of test weeks are.
+        Both under the log's name, on its machine; `max_estimate` is that of the part's own jobs, so
+        that training weeks do not reveal the length of test jobs.
 
     Raises
     ------
     InputError
-        If the log has fewer than two whole weeks, or `train` is no such share.
+        If the log has fewer than two whole weeks, or `train` is not such a share.
 
     Examples
     --------

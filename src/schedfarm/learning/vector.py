@@ -30,7 +30,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
 
     Environment i starts with sample ``seed + i``, by default number ``1 + i``. When all its jobs
     have started, its next step ignores the action and starts the sample `num_envs` numbers further
-    (`AutoresetMode.NEXT_STEP`); so every environment plays samples of its own, none of them twice
+    (`AutoresetMode.NEXT_STEP`); so every environment plays different samples, none of them twice
     unless `samples` is given.
 
     Parameters
@@ -166,7 +166,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         return observations, rewards, self._ended.copy(), np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> Bool:
-        """Return which actions are possible, bool[num_envs, actions]."""
+        """Return the mask of possible actions, bool[num_envs, actions]."""
         return self._batch.mask > 0
 
     def _numbers(self, seed: int | Iterable[int | None] | None) -> list[int]:

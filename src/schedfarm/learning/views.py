@@ -58,7 +58,7 @@ def _schedgym(jobs: Workload, longest: Longest) -> Float32:
     wide = np.minimum(jobs.procs / jobs.processors, BELOW_ONE)
     long = np.minimum(jobs.estimate / max(longest.run, 1), BELOW_ONE)
     given = (jobs.memory, jobs.user, jobs.group)
-    # Logs as read here keep no number of the program: it counts as not given.
+    # Logs are read without the number of the program, which counts as missing.
     columns = [long, wide, *map(_part_of_most, given), np.ones(len(jobs))]
     return np.stack(columns).astype(np.float32)
 
@@ -104,7 +104,7 @@ class Reward:
         metric = find_metric(name)
         if metric.over != CELL or metric.better == NEITHER or metric.among:
             raise InputError(
-                f"reward={name!r} is no goal: choose a metric with one value per simulation of "
+                f"reward={name!r} is not a goal: choose a metric with one value per simulation of "
                 "which smaller or larger values are better, such as 'bounded_slowdown', 'wait' or "
                 "'utilisation'"
             )

@@ -50,8 +50,7 @@ def batches(instance: Instance, estimate: int) -> Plan:
         waiting = np.setdiff1d(waiting, here)
     if waiting.size:
         raise InputError(
-            f"estimate={estimate}: the dual approximation does not take it; give a guess that it "
-            "takes"
+            f"estimate={estimate}: the dual approximation rejects it; give a guess that it takes"
         )
     return Plan(instance, start, procs).compacted()
 

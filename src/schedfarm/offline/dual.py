@@ -76,14 +76,15 @@ def approximate(instance: Instance, *, precision: float = PRECISION) -> Approxim
 
 
 def dual(instance: Instance, guess: int) -> Plan | None:
-    """Return a schedule of at most 3/2 of a guess in s, or None if no schedule is as short as it.
+    """Return a schedule of at most 3/2 of a guess in s, or None if no schedule is that short.
 
-    In a schedule of the guess's length, the jobs of more than half of it run side by side, each on
-    no fewer processors than the guess needs; the others on no fewer than half of it needs. A
-    knapsack finds the least work of any such division. Where that does not fit, there is no such
-    schedule. Else the first stand in shelf 1, as long as the guess, the others in shelf 2, half as
-    long, and jobs are moved to columns of both heights until shelf 2 is no wider than the machine.
-    Jobs of at most half the guess on one processor fill what is left.
+    In a schedule as long as the guess, the jobs that take more than half of it run side by side,
+    each on at least the processors that it needs for the guess; the others have at least those that
+    they need for half of it. A knapsack finds such a division with the least work. If that exceeds
+    the machine, there is no such schedule. Otherwise the former jobs form shelf 1, as long as the
+    guess, the latter shelf 2, half as long, and jobs are moved to columns of both heights until
+    shelf 2 is no wider than the machine. Jobs of at most half the guess on one processor fill the
+    gaps.
 
     References
     ----------
@@ -107,15 +108,15 @@ def dual(instance: Instance, guess: int) -> Plan | None:
 
 
 def is_small(instance: Instance, guess: int) -> Bool:
-    """Tell which jobs take at most half of a guess on one processor, bool[n]."""
+    """Return the mask of jobs that take at most half of a guess on one processor, bool[n]."""
     small: Bool = instance.times[:, 0] <= guess // 2
     return small
 
 
 def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
-    """Return the jobs of shelf 1 and of shelf 2 with the least work; None where that is too much.
+    """Return the jobs of shelves 1 and 2 with the least work; None if that is too much.
 
-    On whole seconds half a guess is rounded down: whatever takes more takes more than half.
+    Half a guess is rounded down to whole seconds: a job that takes more takes more than half.
     """
     size, small = instance.processors, is_small(instance, guess)
     high, low = instance.fewest(guess), instance.fewest(guess // 2)
@@ -127,7 +128,7 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
     if room < 0:
         return None
     work = high * instance.time(high)
-    # Of a forced job the second is not asked for.
+    # The second number of a forced job is not used.
     folded = low * instance.time(np.minimum(low, size))
     moved = np.flatnonzero(free)
     chosen = knapsack(high[moved], (folded - work)[moved], room)
@@ -187,7 +188,7 @@ class _Shelves:
         return Plan(self.instance, start, self.procs)
 
     def _bottom(self, start: Int64, time: Int64) -> Int64:
-        """Begin columns and shelf 1, and return when each processor is free; columns are first."""
+        """Start columns, then shelf 1, and return the instant at which each processor is free."""
         columns = [time[job] for job in self.wide for _ in range(self.procs[job])]
         for lower, upper in self.stacks + self.riders:
             start[upper] = time[lower]
@@ -198,7 +199,7 @@ class _Shelves:
         return np.array([*columns, *beside, *[0] * idle], np.int64)
 
     def _top(self, start: Int64, time: Int64) -> Int64:
-        """Begin shelf 2, and return until when each processor is free; it has the last ones."""
+        """Start shelf 2 on the last processors, and return each one's end of free time."""
         end = self.instance.processors
         until = np.full(end, self.highest)
         for job in self.second:
@@ -208,7 +209,7 @@ class _Shelves:
         return until
 
     def _fill(self, start: Int64, busy: Int64, until: Int64) -> None:
-        """Put each small job where most time is left."""
+        """Put each small job on the processor with the most remaining time."""
         time = self.instance.times[:, 0]
         gaps = [(-int(b - a), i) for i, (a, b) in enumerate(zip(busy, until, strict=True))]
         heapq.heapify(gaps)
@@ -240,7 +241,7 @@ class _Shelves:
         return True
 
     def _ride(self) -> bool:
-        """Put the one short job that is left upon a processor of another one."""
+        """Put the remaining short job on top of a processor of another one."""
         short = next((job for job in self.first if self._is_short(job)), None)
         if short is None:
             return False

@@ -110,7 +110,7 @@ take longer
 
 
 def break_of(times: Int64) -> tuple[int, int, str] | None:
-    """Return where times are first not monotone: the job, the number of processors, and a sentence.
+    """Return the first violation of monotone times: job, number of processors, and a sentence.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _names(names: Iterable[str], jobs: int) -> tuple[str, ...]:
         raise InputError(f"{len(known)} names for {jobs} jobs: give one for each")
     for name, count in Counter(known).items():
         if count > 1:
-            raise InputError(f"{count} jobs are called {shown(name)}: give each a name of its own")
+            raise InputError(f"{count} jobs are called {shown(name)}: give each a different name")
     return known
 
 

@@ -44,7 +44,7 @@ GOOD: dict[str, Any] = {
         ({"user": ["a", "b", "c"]}, r"column 'user' holds 'a'; every column needs whole numbers"),
         ({"user": [10**30, 1, 2]}, r"column 'user' holds 1000000000000000000000000000000; .* 64"),
         ({"user": [None, 1, 2]}, r"column 'user' holds None; every column"),
-        ({"user": [[1], [2, 3], 4]}, r"column 'user' is no list of numbers"),
+        ({"user": [[1], [2, 3], 4]}, r"column 'user' is not a list of numbers"),
         ({"user": [1j, 1, 2]}, r"column 'user' holds 1j; every column"),
         (
             {"job": np.array([1, 2, 2**64 - 1], np.uint64)},

@@ -111,7 +111,7 @@ BAD_JOBS = {
     "8,99,5,5,1,north,,": "line 6: the row has 8 fields, and the header has 10 columns",
     f"8,99,5,5,12,north,,{2**50},,": "it must be below 2^51 kbit/s / procs^2",
     "8,99,5,4294967296,1,north,,,,": "it must be below 2^32 s on a network",
-    "1,0,5,5,1,north,,,,ann": "job 1 of user 1, submitted at 0 s, stands in two rows",
+    "1,0,5,5,1,north,,,,ann": "job 1 of user 1, submitted at 0 s, is in two rows",
 }
 
 
@@ -219,7 +219,7 @@ def test_a_schedule_comes_back(tmp_path: Path) -> None:
         ("south*4", "east*4", "names the cluster 'east'; known: north, south"),
         ("south*4", "south*x", "holds 'south*x'; give CLUSTER or CLUSTER*PROCESSORS"),
         ("done", "gone", "state is 'gone'; did you mean 'done'?"),
-        (",on\n", ",job\n", "stands there twice"),
+        (",on\n", ",job\n", "is there twice"),
     ],
 )
 def test_a_malformed_schedule_is_refused(tmp_path: Path, was: str, now: str, said: str) -> None:

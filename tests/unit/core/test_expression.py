@@ -84,8 +84,8 @@ def test_texts_are_read_as_in_python(text: str, canonical: str | None, value: fl
         ("procs = 4", 7, "write =="),
         ("procs ^ 2", 7, "write [*][*]"),
         ("1e999", 1, "too large"),
-        ("(" * (DEEPEST + 1), DEEPEST + 1, "inside each other"),
-        ("1" + " + 1" * DEEPEST, 4 * DEEPEST - 1, "inside each other"),
+        ("(" * (DEEPEST + 1), DEEPEST + 1, "nested"),
+        ("1" + " + 1" * DEEPEST, 4 * DEEPEST - 1, "nested"),
         ("1" * (LONGEST + 1), LONGEST + 1, f"at most {LONGEST}"),
     ],
 )

@@ -123,7 +123,7 @@ def test_a_map_may_stand_in_the_toml_file_of_the_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no column 'id_job'"):
         read_log(path)
     toml.unlink()
-    with pytest.raises(InputError, match="a table of other columns a map of them"):
+    with pytest.raises(InputError, match="a table of other columns needs a map"):
         read_log(path)
     with pytest.raises(InputError, match="give a map of its columns and units"):
         read_log(written(tmp_path, "PAR1", "site.parquet"))

@@ -577,5 +577,5 @@ def test_ends_that_do_not_follow_from_runs() -> None:
 @pytest.mark.parametrize("measure", [summarise, by_origin])
 def test_metrics_of_a_workload_are_refused(measure: Any) -> None:
     """The schedule alone is asked for, since it holds its workload."""
-    with pytest.raises(InputError, match=r"of a schedule and not of a Workload; give .* its work"):
+    with pytest.raises(InputError, match=r"need a schedule, not a Workload; give .* its work"):
         measure(LITERAL.workload, LITERAL)

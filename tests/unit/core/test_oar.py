@@ -125,7 +125,7 @@ BAD_JOBS = {
     f"7,{10**18 - 1},2,2,{10**18 - 1},1,,,,": "check the units of its times",
     "7,90,2,2,600,100,,soon,,": "line 5: reserved is 'soon'; give a whole number, at least 0 and",
     "7,90,2,2,600,100,,,1.5,": "line 5: serial is '1.5'; give a share from 0 to 1",
-    "1,0,2,2,600,100,,,,ann": "job 1 of user 1, submitted at 0 s, stands in two rows",
+    "1,0,2,2,600,100,,,,ann": "job 1 of user 1, submitted at 0 s, is in two rows",
 }
 
 
@@ -144,7 +144,7 @@ def test_a_row_that_is_malformed_is_refused(tmp_path: Path, row: str) -> None:
 BAD_HEADERS = {
     "job,submit,nodes,walltime\n": "there is no column 'run'; a log of jobs on nodes has job, ",
     "job,submit,nodes,walltime,run,wieght\n": "unknown column 'wieght'; did you mean 'weight'?",
-    "job,submit,nodes,walltime,run,run\n": "column 'run' stands there twice; give it once",
+    "job,submit,nodes,walltime,run,run\n": "column 'run' is there twice; give it once",
 }
 
 
@@ -163,15 +163,15 @@ NODES = '[[nodes]]\nnames = "n[1-3]"\ncapacity = 2\n'
 BAD_MACHINES = {
     "names = [": "not TOML (",
     "": "nodes is None; give [[nodes]] with names = 'ita[001-104]' and capacity = 2",
-    "[[nodes]]\nnames = 'n[3-1]'\ncapacity = 2": "'3-1' is no range of numbers, such as 001-104",
-    "[[nodes]]\nnames = 'n[1-999999999]'\ncapacity = 2": "'1-999999999' is no range of numbers",
+    "[[nodes]]\nnames = 'n[3-1]'\ncapacity = 2": "'3-1' is not a range of numbers, such as 001-104",
+    "[[nodes]]\nnames = 'n[1-999999999]'\ncapacity = 2": "'1-999999999' is not a range of numbers",
     "[[nodes]]\nnames = 'a b'\ncapacity = 2": "[[nodes]] 1: names is 'a b'; give a name without",
     "[[nodes]]\nnames = 'n1'\ncapacity = 0": "[[nodes]] 1: capacity=0: give a whole number, at",
     "[[nodes]]\nnames = 'n1'\ncapacity = 3000000000": "capacities holds 3000000000; a node has at",
     "[[nodes]]\nname = 'n1'\ncapacity = 2": "[[nodes]] 1 has the unknown key 'name'; did you mean "
     "'names'?",
     "nodes = 3": "nodes is 3; give [[nodes]]",
-    f"{NODES}[[nodes]]\nnames = 'n2'\ncapacity = 2": "names holds 'n2' twice; each node needs a",
+    f"{NODES}[[nodes]]\nnames = 'n2'\ncapacity = 2": "names holds 'n2' twice; node names must",
     f"{NODES}[sets]\nfast = ['n4']": "set 'fast' names the node 'n4'; known: n1, n2",
     f"{NODES}[sets]\nfast = []": "set 'fast' is []; give names such as 'ita[001-104]', or a list",
     f"{NODES}[set]\nfast = ['n1']": "the file has the unknown key 'set'; did you mean 'sets'?",
@@ -179,7 +179,7 @@ BAD_MACHINES = {
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5\nuntil = 2": "down has node 'n1' from 5 until 2",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 5": "[[down]] 1: until=None: give a whole number",
     f"{NODES}[[down]]\nnames = 'n1'\nfrom = 1\nuntil = 9\n[[down]]\nnames = 'n[1-2]'\nfrom = 8\n"
-    "until = 10": "down has node 'n1' from 8, when it is down until 9; give times that do not",
+    "until = 10": "down has node 'n1' from 8, but it is down until 9; give times that do not",
     f"epoch = -3\n{NODES}": "epoch=-3: give a whole number, at least 0",
 }
 

@@ -126,7 +126,7 @@ def test_one_log_is_a_network_of_one() -> None:
 def test_joining_is_exact_about_numbers() -> None:
     """Numbers too large to be told apart are refused, not wrapped."""
     parts = [LOGS[0].take(slice(0, 1), user=np.array([2**61])), LOGS[1].take(slice(0, 1))]
-    with pytest.raises(InputError, match="user 2305843009213693952 is too large a number"):
+    with pytest.raises(InputError, match="user 2305843009213693952 is too large to be"):
         join(parts, Network([64, 32], ["a", "b"]), "big")
     with pytest.raises(InputError, match="2 workloads are to join 1 clusters; give one for each"):
         join(parts, Network([64], ["a"]), "big")
@@ -192,8 +192,8 @@ def test_bad_options_are_refused(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"links": 0}, "network: links holds 0; a link has at least 1 kbit/s; leave links out for"),
-        ({"links": [5, 5]}, "network: links holds 2; give 3, one a cluster"),
+        ({"links": 0}, "network: links holds 0; a link has at least 1 kbit/s; leave out unlimited"),
+        ({"links": [5, 5]}, "network: links holds 2; give 3, one per cluster"),
         ({"links": "fast"}, "network: links is 'fast'"),
         ({"links": 1.5}, "network: links holds 1.5; a link has at least 1 kbit/s"),
         ({"origin": "partition"}, "network: each log is a cluster; leave 'origin' out"),

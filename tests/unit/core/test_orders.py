@@ -158,7 +158,7 @@ def test_entry_point_is_an_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     [
         ("no_such_module:mine", "'no_such_module:mine' cannot be imported"),
         ("schedfarm.core.own:ORDERS", "is str; it must be a function"),
-        ("widest", "'widest' is no entry point of group 'schedfarm.orders'"),
+        ("widest", "'widest' is not an entry point of group 'schedfarm.orders'"),
     ],
 )
 def test_what_is_no_function_is_refused(order: str, sentence: str) -> None:

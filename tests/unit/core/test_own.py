@@ -160,10 +160,13 @@ def test_what_cannot_be_loaded_is_refused(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ("submit, waitd", "asks for 'waitd'; it may take submit, estimate, procs, user, group, "),
-        ("*jobs", r"asks for '\*jobs'"),
-        ("**jobs", r"asks for '\*\*jobs'"),
-        ("submit, /", "asks for '/submit'"),
+        (
+            "submit, waitd",
+            "takes 'waitd'; it may take submit, estimate, procs, user, group, ",
+        ),
+        ("*jobs", r"takes '\*jobs'"),
+        ("**jobs", r"takes '\*\*jobs'"),
+        ("submit, /", "takes '/submit'"),
     ],
 )
 def test_an_unknown_argument_is_refused(parameters: str, sentence: str) -> None:
@@ -190,7 +193,7 @@ def test_what_asks_for_nothing_that_passes_is_fixed() -> None:
             assert fair_start_times(WORK, f"{order}+easy", later=order).tolist() == expected
         with pytest.raises(InputError, match="'beside:moves' changes as time passes"):
             fair_start_times(WORK, "spf+easy", later="beside:moves")
-        with pytest.raises(InputError, match="static but asks for waited or worked"):
+        with pytest.raises(InputError, match="static but takes waited or worked"):
             Policy.parse("beside:wrong+easy")
 
 
@@ -253,7 +256,7 @@ def test_a_function_is_a_rule() -> None:
         ("early", "starts job 1 at -1 s; it is submitted at 0 s"),
         ("late", "starts job 1 at 4611686018427387904 s, past the clock's 4611686018427387904 s"),
         ("few", r"returned float64 of shape \(1,\); it must return the starts of all jobs"),
-        ("row", "'one' does not know platforms of kind 'pool'; it knows grid"),
+        ("row", "'one' does not support platforms of kind 'pool'; it supports grid"),
     ],
 )
 def test_starts_that_cannot_be_are_refused(rule: str, sentence: str) -> None:

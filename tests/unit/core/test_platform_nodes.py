@@ -93,7 +93,7 @@ PLAIN: dict[str, Any] = {"capacities": [1, 1], "names": ["a", "b"]}
         ({"sets": {"": ["a"]}}, r"sets holds the name ''"),
         ({"down": [["c", 1, 2]]}, r"down names the node 'c'; known: a, b"),
         ({"down": [["a", 2, 2]]}, r"down has node 'a' from 2 until 2"),
-        ({"down": [["a", 1, 5], ["a", 4, 9]]}, r"node 'a' from 4, when it is down until 5"),
+        ({"down": [["a", 1, 5], ["a", 4, 9]]}, r"node 'a' from 4, but it is down until 5"),
         ({"down": [["a", 1]]}, r"down holds \['a', 1\]; give node, from and until"),
         ({"down": "a"}, r"down is 'a'; give rows"),
     ],

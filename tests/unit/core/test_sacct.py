@@ -163,7 +163,7 @@ def test_tasks_of_an_array_are_jobs_of_one_number(tmp_path: Path) -> None:
     path.write_text(head + f"123_1{rest}123_2{rest}")
     assert read_log(path, processors=8).job.tolist() == [123, 123]
     path.write_text(head + f"123_1{rest}123_1{rest}")
-    with pytest.raises(InputError, match="job 123 of user 1, submitted at 0 s, stands in two rows"):
+    with pytest.raises(InputError, match="job 123 of user 1, submitted at 0 s, is in two rows"):
         read_log(path, processors=8)
 
 

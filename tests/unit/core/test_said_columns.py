@@ -151,7 +151,7 @@ def chosen(criteria: dict[str, Any]) -> Workload:
         ({"queues": []}, "queues=[]: give a list of names or numbers"),
         ({"queues": [True]}, "queues=[True]: give a list of names or numbers"),
         ({"nodes": [3, 2]}, "nodes=[3, 2]: the second number is too small"),
-        ({"accounts": ["a"]}, "'accounts' is no criterion of selection; known: weeks, dates, "),
+        ({"accounts": ["a"]}, "'accounts' is not a criterion of selection; known: weeks, dates, "),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(criteria: dict[str, Any], said: str) -> None:
@@ -165,7 +165,7 @@ def test_a_wrong_choice_is_one_sentence(criteria: dict[str, Any], said: str) -> 
 def test_a_log_that_does_not_say_it_cannot_be_chosen_from(criteria: dict[str, Any]) -> None:
     """Rather than no job is left."""
     silent = three(**dict.fromkeys(SAID), user=None)
-    with pytest.raises(InputError, match="the log of workload 'workload' says no"):
+    with pytest.raises(InputError, match="the log of workload 'workload' has no"):
         select(silent, **criteria)
 
 

@@ -69,9 +69,9 @@ def test_per_event__is_refused(rule: str) -> None:
 
 def test_a_function_for_a_rule__is_refused() -> None:
     """Starts do not say where jobs run."""
-    with pytest.raises(InputError, match=r"does not know platforms of kind 'grid'"):
+    with pytest.raises(InputError, match=r"does not support platforms of kind 'grid'"):
         simulate(NARROW_FIRST, "fcfs+tests.unit.core.test_simulate_grid:as_submitted")
-    with pytest.raises(InputError, match=r"returned starts alone; on platform 'grid'"):
+    with pytest.raises(InputError, match=r"returned only starts; on platform 'grid'"):
         simulate(NARROW_FIRST, "fcfs+tests.unit.core.test_simulate_grid:BROUGHT")
 
 

@@ -89,16 +89,16 @@ def hand(sizes: tuple[int, ...], links: tuple[int, ...], *jobs: tuple[int, ...])
 def test_isolated__refuses_what_is_wider_than_its_cluster() -> None:
     """With the job's number, its processors, and the cluster's name and size."""
     work = hand((2, 4), (), (0, 9, 2, 0), (0, 9, 3, 0))
-    with pytest.raises(InputError, match="job 2 asks for 3 processors; .* 'c0', which has 2"):
+    with pytest.raises(InputError, match="job 2 requests 3 processors; .* 'c0', which has 2"):
         simulate(work, "fcfs+isolated(10)")
 
 
 def test_jobs_that_nothing_can_hold__are_refused() -> None:
     """Wider than each cluster where links are not used; or for links in every split."""
     work = hand((2, 2), (9, 9), (0, 8, 3, 0, 10))
-    with pytest.raises(InputError, match="job 1 asks for 3 processors; the widest cluster has 2"):
+    with pytest.raises(InputError, match="job 1 requests 3 processors; the widest cluster has 2"):
         simulate(work, "fcfs+ics,links=unused")
-    with pytest.raises(InputError, match="no split of it asks every link"):
+    with pytest.raises(InputError, match="no split of it keeps every link"):
         simulate(work, "fcfs+icsb(10)")
     assert simulate(work, "fcfs+ics,links=ignored").end.tolist() == [9]
 

@@ -36,7 +36,7 @@ def test_shelves__want_an_order_that_stays() -> None:
         simulate(work, "lxf+demt")
     with pytest.raises(InputError, match=r"events=per-event is for one pool"):
         simulate(work, "fcfs+conservative,events=per-event")
-    with pytest.raises(InputError, match=r"order 'fair-share' goes by what users have got"):
+    with pytest.raises(InputError, match=r"order 'fair-share' depends on users' usage"):
         simulate(work, "fair-share+conservative")
 
 

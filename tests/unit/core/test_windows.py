@@ -56,5 +56,5 @@ def test_one_of_each_log_and_then_the_next_largest(log: Workload) -> None:
 
 def test_a_log_without_dates_has_no_windows(log: Workload) -> None:
     """It is said which log that is."""
-    with pytest.raises(InputError, match="dates of workload .* are not known"):
+    with pytest.raises(InputError, match="dates of workload .* are unknown"):
         busy_windows(log.take(slice(None), epoch=-1))

@@ -59,7 +59,7 @@ def test_a_selection_is_part_of_the_trace(log: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"select": {"week": [0, 1]}}, "'p': select: 'week' is no criterion of selection"),
+        ({"select": {"week": [0, 1]}}, "'p': select: 'week' is not a criterion of selection"),
         ({"select": {"weeks": [1, 1]}}, "'p': select: weeks=[1, 1]: the second number"),
         ({"select": 3}, "'p': select is 3; it must be a table"),
     ],

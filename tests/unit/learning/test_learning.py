@@ -310,8 +310,8 @@ def test_masks_are_those_of_sb3() -> None:
         ({"rule": "eazy"}, "rule='eazy' is unknown"),
         ({"observation": "full"}, "observation='full' is unknown"),
         ({"slots": 0}, "slots=0: give a whole number"),
-        ({"reward": "jobs"}, "reward='jobs' is no goal: choose a metric"),
-        ({"reward": "user_nuwt"}, "reward='user_nuwt' is no goal"),
+        ({"reward": "jobs"}, "reward='jobs' is not a goal: choose a metric"),
+        ({"reward": "user_nuwt"}, "reward='user_nuwt' is not a goal"),
         ({"tau": 0.0}, "tau=0.0: give a finite number above 0"),
     ],
 )
@@ -328,7 +328,9 @@ def test_what_cannot_be_done_is_refused() -> None:
             act()
     with pytest.raises(ResetNeeded):
         env.step(0)
-    with pytest.raises(InputError, match="learned by heart; evaluate with part='test'"):
+    with pytest.raises(
+        InputError, match="only memorisation of the training weeks; evaluate with part='test'"
+    ):
         evaluate(env, {"fcfs+easy": "fcfs+easy"}, [1])
     with pytest.raises(InputError, match="has 1 whole weeks; training and test need 1 each"):
         split_weeks(workload(4, [(0, 5, 5, 3)]))

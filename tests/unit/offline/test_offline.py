@@ -39,7 +39,7 @@ from tests.support.paths import ROOT
         (([[5], [5]], [1]), "weights has shape (1,) for 2 jobs: give one for each"),
         (([[5], [5]], [2**40, 1]), "at most 1099511627776 together"),
         (([[5]], [1], ("a", "b")), "2 names for 1 jobs: give one for each"),
-        (([[5], [5]], [1, 1], ("a", "a")), "2 jobs are called 'a': give each a name of its own"),
+        (([[5], [5]], [1, 1], ("a", "a")), "2 jobs are called 'a': give each a different name"),
     ],
 )
 def test_what_an_instance_refuses(arguments: tuple[object, ...], said: str) -> None:

@@ -144,5 +144,5 @@ def test_selection_of_a_batch_is_what_the_approximation_takes() -> None:
 def test_batches_refuse_an_estimate_that_is_too_short() -> None:
     """A guess that is turned away would leave jobs out."""
     jobs = Instance([[12, 7, 5], [4, 4, 4]])
-    with pytest.raises(InputError, match="estimate=6: the dual approximation does not take it"):
+    with pytest.raises(InputError, match="estimate=6: the dual approximation rejects it"):
         batches(jobs, 6)

@@ -1,1 +1,1 @@
-"""Kernels of clusters that are tied by links."""
+"""Kernels of clusters connected by links."""

@@ -1,4 +1,4 @@
-"""The plan of each cluster, and the room that it leaves for jobs that start now.
+"""The plan of each cluster, and its free capacity for jobs that start now.
 
 A cluster's plan is a profile (`core.engine.profile`) of its running jobs and of the reservations of
 its own jobs. Invariant, as on one machine (`core.engine.plan`): it is valid until a job ends before
@@ -26,12 +26,12 @@ from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Sp
 
 
 class Plans(NamedTuple):
-    """The profile of each cluster, a row each, and the processors that stay free by duration.
+    """The profile of each cluster, one row each, and the processors that stay free by duration.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
     steps]: up to until[c, i] level[c, i] processors stay free from now on, less for each i; size:
     int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until which
-    that many are free on one cluster, and on all together; 0 for not now. top: int64[2], the
+    that many are free on one cluster, and on all together; 0 if not now. top: int64[2], the
     largest need with an entry in each of these tables.
     """
 
@@ -47,14 +47,14 @@ class Plans(NamedTuple):
 
 
 ONE, ALL = 0, 1
-"""Places in a plan's `top`."""
+"""Indices of a plan's `top`."""
 
 
 @verb
 def profile_of(plans: Plans, c: int) -> Profile:
-    """Return the profile of cluster `c`, for verbs of one machine to read and change.
+    """Return the profile of cluster `c`, for steps of a single machine.
 
-    The rows are borrowed: only verbs and routines, which count no references, may use them.
+    The rows are borrowed: only steps and helpers, which count no references, may use them.
     """
     return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
@@ -132,7 +132,7 @@ def room_of(plans: Plans, c: int, end: int) -> int:
 def room_beside(
     plans: Plans, machines: Clusters, c: int, now: int, length: int, own: tuple[int, int, int]
 ) -> int:
-    """Return the room of cluster `c` for a job that has a reservation there: start, end, procs."""
+    """Return the room of cluster `c` for a job with a reservation (start, end, procs) there."""
     begin, stop, procs = own
     times, free, mark = profile_of(plans, c)
     least, i = machines.free[c, 0], mark[HEAD]
@@ -171,7 +171,7 @@ def tabulate_one(plans: Plans) -> None:
 
 @verb
 def tabulate_all(plans: Plans) -> None:
-    """Note for each need until when all clusters together have room for it."""
+    """Write, for each need, the instant until which all clusters together have room for it."""
     all, total, after = plans.all, top_of(plans), 0
     for q in range(min(total, all.size - 1) + 1, plans.top[ALL] + 1):
         all[q] = 0
@@ -195,6 +195,6 @@ def tabulate_all(plans: Plans) -> None:
 
 @routine
 def tabulate(plans: Plans) -> None:
-    """Note for each need until when there is room for it."""
+    """Write, for each need, the instants until which there is room for it."""
     tabulate_one(plans)
     tabulate_all(plans)

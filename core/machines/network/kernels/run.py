@@ -130,7 +130,7 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
 
 @verb
 def guard_points(world: World, c: int) -> None:
-    """Let no other job delay a reservation without duration, which counts as one second."""
+    """Protect a reservation without duration from other jobs; it counts as one second."""
     waiting = world.waiting
     for at in range(waiting.first[c], waiting.first[c] + waiting.state[EDGE, c]):
         t = waiting.reserved[waiting.job[at]]

@@ -1,8 +1,8 @@
-"""How a job is split over clusters: what its parts ask of links, and the split that is taken.
+"""Split of a job over clusters: the demand of its parts on links, and the chosen split.
 
 Sources: Jones and Ligon (2005), section 2.2, for the demand of a part; the search is dynamic
-programming over clusters in declared order, since what a part asks of its link depends on its
-length and on how much of the mesh lies before it, and on nothing else.
+programming over clusters in declared order, since the demand of a part on its link depends only on
+its length and on the number of processors of the mesh before it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
 
 MOST = 2**62
-"""No demand reaches it, however finely it is counted."""
+"""Bound above any demand, in any unit."""
 
 
 class Split(NamedTuple):
-    """What a search reads, and the split that it finds.
+    """Inputs of a search, and the split that it finds.
 
-    room, spare, take: int64[clusters], processors that a part can have at most, what the link has
-    left, kbit/s, NEVER without a limit, and the parts. cap: int64[clusters], spare in the unit in
-    which the present job's demands are counted. low, high: int64[clusters + 1], fewest and most
-    processors that can have been placed before each cluster. fewest: int64[(clusters + 1) *
-    (widest + 1)], with how many of the clusters from one on the rest can be placed.
+    room, spare, take: int64[clusters], the most processors of a part, the remaining capacity of the
+    link, kbit/s, NEVER without a limit, and the parts. cap: int64[clusters], spare in the unit of
+    the present job's demands. low, high: int64[clusters + 1], least and most processors that can
+    have been placed before each cluster. fewest: int64[(clusters + 1) * (widest + 1)], the least
+    number of clusters, from one on, on which the rest can be placed.
     """
 
     room: Int64
@@ -38,7 +38,7 @@ class Split(NamedTuple):
 
 
 def empty_split(clusters: int, widest: int) -> Split:
-    """Return what a search of jobs up to this width needs.
+    """Return the state of a search for jobs up to this width.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def empty_split(clusters: int, widest: int) -> Split:
 
 @verb
 def row_of(n: int) -> int:
-    """Return the length of the rows of a mesh of n processors: the ceiling of its root."""
+    """Return the row length of a mesh of n processors: the ceiling of the square root."""
     w = 1
     while w * w < n:
         w += 1
@@ -64,7 +64,7 @@ def row_of(n: int) -> int:
 
 @verb
 def cut_of(n: int, w: int, a: int, k: int) -> int:
-    """Return how many pairs of neighbours the processors a to a + k - 1 of a mesh part."""
+    """Return the number of neighbouring pairs cut by processors a to a + k - 1 of a mesh."""
     b = a + k
     beside = int(a % w != 0) + int(b < n and b % w != 0)
     above = max(min(a, b - w) - max(a - w, 0), 0)
@@ -76,7 +76,7 @@ def cut_of(n: int, w: int, a: int, k: int) -> int:
 def asked(n: int, w: int, a: int, k: int, alltoall: int) -> int:
     """Return the demand of a part for each kbit/s of bandwidth, in 1 / (4000 (n - 1)).
 
-    Times a bandwidth that a network admits it is below `MOST`.
+    Its product with an admitted bandwidth is below `MOST`.
     """
     mesh = (1000 - alltoall) * cut_of(n, w, a, k) * (n - 1)
     return 4 * alltoall * k * (n - k) + mesh
@@ -84,7 +84,7 @@ def asked(n: int, w: int, a: int, k: int, alltoall: int) -> int:
 
 @verb
 def demand(n: int, w: int, a: int, k: int, bandwidth: int, alltoall: int) -> int:
-    """Return what a part asks of its link, kbit/s, rounded up."""
+    """Return the demand of a part on its link, kbit/s, rounded up."""
     unit = 4000 * (n - 1)
     return (bandwidth * asked(n, w, a, k, alltoall) + unit - 1) // unit
 
@@ -98,12 +98,12 @@ def keeps(split: Split, c: int, n: int, w: int, a: int, k: int, band: int, allto
 
 @verb
 def most_on(room: Int64, first: int, many: int) -> int:
-    """Return the most processors that `many` of the clusters from `first` on have room for."""
+    """Return the most processors that fit on `many` of the clusters from `first` on."""
     total, before, at = 0, NEVER, -1
     for _ in range(many):
         best, where = -1, -1
         for c in range(first, room.size):
-            # In descending order, of equals the first one first.
+            # In descending order, equal ones as declared.
             later = room[c] < before or (room[c] == before and c > at)
             if later and room[c] > best:
                 best, where = room[c], c
@@ -115,7 +115,7 @@ def most_on(room: Int64, first: int, many: int) -> int:
 
 @routine
 def split_freely(split: Split, n: int) -> None:
-    """Write the split that is taken where links have room for all; there is room for the job."""
+    """Write the split for links with enough capacity; the clusters have room for the job."""
     room, take = split.room, split.take
     left, a = 1, 0
     while most_on(room, 0, left) < n:
@@ -130,7 +130,7 @@ def split_freely(split: Split, n: int) -> None:
 
 @verb
 def is_kept(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> bool:
-    """Return whether the links have room for the split as it is."""
+    """Return whether the links have room for the present split."""
     a, kept = 0, True
     for c in range(split.take.size):
         k = split.take[c]
@@ -142,7 +142,7 @@ def is_kept(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> bool
 
 @verb
 def bound(split: Split, n: int) -> None:
-    """Note between which numbers what is placed before each cluster can lie."""
+    """Compute the least and most processors that can be placed before each cluster."""
     room, low, high = split.room, split.low, split.high
     clusters = room.size
     high[0], low[clusters] = 0, n
@@ -154,7 +154,7 @@ def bound(split: Split, n: int) -> None:
 
 @routine
 def count_clusters(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> int:
-    """Fill in `fewest` from the last cluster on; return that of the whole job, NEVER for none."""
+    """Fill in `fewest` from the last cluster on; return that of the whole job, or NEVER."""
     room, low, high, fewest = split.room, split.low, split.high, split.fewest
     clusters, wide = room.size, n + 1
     bound(split, n)
@@ -193,7 +193,7 @@ def follow(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> None:
 
 @routine
 def find_split(split: Split, n: int, bandwidth: int, alltoall: int) -> bool:
-    """Write the split of a job that no cluster has room for, though all have; tell of success."""
+    """Write the split of a job that needs several clusters; return whether there is one."""
     clusters, unit, w = split.room.size, 4000 * (n - 1), row_of(n)
     for c in range(clusters):
         far = split.spare[c] >= MOST // unit

@@ -1,6 +1,6 @@
 """The running co-allocated jobs: their processors, their demand on links, and their speed.
 
-Source: Jones and Ligon (2005), section 2.2: a job is as fast as its most saturated link lets it be.
+Source: Jones and Ligon (2005), section 2.2: the most saturated link determines a job's speed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
 
 WHOLE = 2**30
-"""Parts of work in a second of run time; the rate of a job without delay, per second."""
+"""Parts of work in a second of run time, which is the rate of an undelayed job, per second."""
 
 LEAST = 2.0**-30
 """Least share: a smaller one slows no job further."""
@@ -26,7 +26,7 @@ the instants at which these are done, s. The number of rows."""
 
 
 class Spread(NamedTuple):
-    """The running jobs, by slots that ``line[:count[0]]`` lists in the order of their starts.
+    """The running jobs by slot; ``line[:count[0]]`` lists the slots in the order of starts.
 
     field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each, by number, also of
     completed jobs; number: int64[1], the jobs so far. demand: int64[slots, clusters], on each link,
@@ -61,7 +61,7 @@ def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
         np.arange(slots),
         np.zeros(1, np.int64),
         np.zeros((FIELDS, slots), np.int64),
-        # The system lends memory as it is written to: rows of jobs that are co-allocated.
+        # The system allocates memory on the first write: only rows of co-allocated jobs.
         np.zeros((n, clusters), np.int64),
         np.zeros(1, np.int64),
         np.zeros((slots, clusters), np.int64),
@@ -84,7 +84,7 @@ def soonest_end(spread: Spread) -> int:
 
 @verb
 def put(spread: Spread, j: int, now: int, run: int, estimate: int) -> int:
-    """Let a co-allocated job start, as fast as it can be; return its slot."""
+    """Start a co-allocated job at full speed; return its slot."""
     s, field = spread.line[spread.count[0]], spread.field
     spread.count[0] += 1
     field[JOB, s], field[NUMBER, s], field[RATE, s] = j, spread.number[0], WHOLE
@@ -96,7 +96,7 @@ def put(spread: Spread, j: int, now: int, run: int, estimate: int) -> int:
 
 @verb
 def drop(spread: Spread, p: int) -> None:
-    """Take the p-th job out; what it asked for is free."""
+    """Remove the p-th job, and release its demand."""
     line, last = spread.line, spread.count[0] - 1
     s = line[p]
     for k in range(p, last):
@@ -109,7 +109,7 @@ def drop(spread: Spread, p: int) -> None:
 
 @verb
 def fullest(spread: Spread) -> tuple[int, float]:
-    """Return the link that is full first while unknown shares rise, and the share; -1 for none."""
+    """Return the first saturated link as unknown shares rise, and the share; -1 for none."""
     found, least = -1, 1.0
     for c in range(spread.link.size):
         asked = 0
@@ -126,7 +126,7 @@ def fullest(spread: Spread) -> tuple[int, float]:
 
 @verb
 def share_links(spread: Spread) -> None:
-    """Work out the share that each job gets of what it asks for, max-min."""
+    """Compute each job's share of its demand by max-min fairness."""
     line, known, used = spread.line, spread.known, spread.used
     for p in range(spread.count[0]):
         known[line[p]], spread.share[line[p]] = False, 1.0
@@ -145,7 +145,7 @@ def share_links(spread: Spread) -> None:
 
 @verb
 def rate_of(communication: int, share: float) -> int:
-    """Return the parts of work that a job with such a share does in a second."""
+    """Return the parts of work per second of a job with this share."""
     if communication == 0 or share == 1.0:
         return WHOLE
     slowed = (1000 - communication) + communication / share
@@ -154,7 +154,7 @@ def rate_of(communication: int, share: float) -> int:
 
 @verb
 def change_rate(spread: Spread, s: int, rate: int, now: int) -> None:
-    """Let a job be so fast from now on; what was done until now stays done."""
+    """Set a job's speed from now on, after counting the work done until now."""
     field = spread.field
     done = field[RATE, s] * (now - field[SINCE, s])
     field[RATE, s], field[SINCE, s] = rate, now

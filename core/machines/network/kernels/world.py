@@ -28,7 +28,7 @@ MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
 """Codes of the cluster that a job migrates to."""
 
 NOWHERE, OVER_LINKS = -1, -2
-"""In place of a cluster: none has room; co-allocated on several."""
+"""Values in place of a cluster: no room; co-allocated on several."""
 
 
 class Asks(NamedTuple):
@@ -77,10 +77,10 @@ class World(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Options of a policy: reservations of each cluster's queue, and codes.
+    """Options of a policy: number of reservations per queue, and codes.
 
-    shared: whether links may be full, so that shares are computed. local: whether each cluster has
-    a queue of its own, whose jobs go first there.
+    shared: whether links may be overloaded, so that shares are computed. local: whether each
+    cluster has its own queue, whose jobs have priority there.
     """
 
     depth: int
@@ -92,7 +92,7 @@ class Options(NamedTuple):
 
 @verb
 def renew(world: World) -> None:
-    """Have all waiting jobs examined again: there may be more room."""
+    """Mark all waiting jobs for another examination, since there may be more room."""
     state = world.waiting.state
     for c in range(state.shape[1]):
         state[FRESH, c] = 0

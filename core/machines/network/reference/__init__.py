@@ -1,1 +1,1 @@
-"""The reference of networks: its rules, and what links make of co-allocated jobs."""
+"""The reference of networks: its rules, and the effect of links on co-allocated jobs."""

@@ -1,6 +1,6 @@
 """Demand of co-allocated jobs on links, their shares, and the speed that follows.
 
-Jones and Ligon 2005, sections 2.1 and 2.2, as the text of the semantics has them.
+Jones and Ligon 2005, sections 2.1 and 2.2, as defined in the semantics.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def neighbours(procs: int) -> list[tuple[int, int]]:
 
 @lru_cache(256)
 def _ends_of_pairs(procs: int) -> tuple[int, ...]:
-    """Return how many ends of pairs of neighbours are among the first i processors, for each i."""
+    """Return the number of ends of neighbouring pairs among the first i processors, for each i."""
     ends = [0] * procs
     for pair in neighbours(procs):
         for processor in pair:
@@ -41,7 +41,7 @@ def _ends_of_pairs(procs: int) -> tuple[int, ...]:
 
 
 def cut(procs: int, first: int, last: int) -> int:
-    """Return how many pairs of neighbours have exactly one processor in [first, last).
+    """Return the number of neighbouring pairs with exactly one processor in [first, last).
 
     Examples
     --------
@@ -122,7 +122,7 @@ def shares(asked: Sequence[Sequence[int]], capacities: Sequence[int]) -> list[fl
 
 
 def speed(communication: int, share: float) -> int:
-    """Return the units of work that a job does in a second at a share of its demand.
+    """Return the units of work per second of a job with a share of its demand.
 
     Examples
     --------

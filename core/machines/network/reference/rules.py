@@ -1,6 +1,6 @@
 """The reference simulator of clusters on a network: slow, obvious, objects and lists.
 
-A job has processors on one cluster or on several; a job on several is as fast as the links let it
+A job has processors on one cluster or on several; on several, the links determine its speed, which
 be.
 """
 
@@ -53,17 +53,17 @@ class NetworkSimulation(Replayable):
     # The clock.
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Share links out after completions, and again after the pass."""
+        """Divide links after completions, and again after the pass."""
         super().step(ending, arriving)
         self.share_links()
 
     def after_completions(self, ended: list[Job]) -> None:
-        """Share links out among the remaining jobs."""
+        """Divide links among the remaining jobs."""
         self.gone = [job for job in self.gone + ended if job.is_spread and job.end == self.now]
         self.share_links()
 
     def share_links(self) -> None:
-        """Count the work done until now; from now on each job is as fast as the links allow."""
+        """Count the work done until now, and set each job's speed by its share of the links."""
         spread = self.spread()
         got = shares([job.demands for job in spread], self.links)
         for job, share in zip(spread, got, strict=True):
@@ -91,11 +91,11 @@ class NetworkSimulation(Replayable):
         return tuple(job.procs * (place == i) for i in range(len(self.clusters)))
 
     def free(self, place: int) -> int:
-        """Return how many processors of a cluster are free now, physically."""
+        """Return the number of physically free processors of a cluster."""
         return self.clusters[place].size - sum(job.parts[place] for job in self.running)
 
     def running_on(self, place: int) -> list[Claim]:
-        """Return what the running jobs hold of a cluster as far as the scheduler knows."""
+        """Return the running jobs' holds on a cluster, by their predicted ends."""
         return [
             Claim(job.start, job.predicted_end, job.parts[place], place)
             for job in self.running
@@ -115,7 +115,7 @@ class NetworkSimulation(Replayable):
     # A pass.
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Make the parts of a pass; then see which jobs overtook which."""
+        """Make the parts of a pass; then mark jobs that overtook others."""
         if self.sought is not None and not self.sought and not self.could_start():
             return
         queue = self.queue()
@@ -126,7 +126,7 @@ class NetworkSimulation(Replayable):
                 job.backfilled = job.start >= 0 and any(other.start < 0 for other in before)
 
     def could_start(self) -> bool:
-        """Whether a waiting job asks for no more processors than are free in all."""
+        """Whether a waiting job requests at most all free processors."""
         free = sum(self.free(place) for place in range(len(self.clusters)))
         return any(job.procs <= free for job in self.waiting)
 
@@ -182,7 +182,7 @@ class NetworkSimulation(Replayable):
         return tuple((place, procs) for place, procs in enumerate(job.parts) if procs)
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return the same of a schedule."""
+        """Return the same for a schedule."""
         return tuple(given.parts[job.position])
 
     def names(self, where: Where) -> str:
@@ -193,7 +193,7 @@ class NetworkSimulation(Replayable):
         )
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say what the pass left too little of: processors, or time before a reservation."""
+        """Describe the shortage in the pass: processors, or time before a reservation."""
         until = self.now + max(job.estimate, 1)
         for place, procs in where:
             if not 0 <= place < len(self.clusters):
@@ -237,7 +237,7 @@ class Isolated(NetworkSimulation):
             size = self.clusters[job.origin].size
             if job.procs > size:
                 raise InputError(
-                    f"job {job.number} asks for {job.procs} processors; under "
+                    f"job {job.number} requests {job.procs} processors; under "
                     f"{self.policy.rule!r} it runs on its own cluster, which has {size}"
                 )
 
@@ -246,7 +246,7 @@ class Isolated(NetworkSimulation):
         self.local(queue)
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say which cluster or reservation a job has."""
+        """Return a sentence on a job's cluster or reservation."""
         if any(place != job.origin for place, _ in where):
             return f"under {self.policy.rule} it runs on its own cluster, {self.places[job.origin]}"
         if job in self.held:
@@ -269,7 +269,7 @@ class Sharing(NetworkSimulation):
         return self.policy.queue == "global" or super().share_queue(job, other)
 
     def share(self, queue: list[Job]) -> None:
-        """Let waiting jobs migrate; then co-allocate those that still wait."""
+        """Migrate waiting jobs; then co-allocate those that still wait."""
         for job in queue:
             if job in self.waiting:
                 self.migrate(job)
@@ -287,7 +287,7 @@ class Sharing(NetworkSimulation):
         if self.policy.depth == 0 or free == 0:
             return free
         plan, end = self.plan(place, but=job), self.now + job.estimate
-        # Only where a claim begins does the number of free processors fall.
+        # The number of free processors falls only where a claim begins.
         falls = [self.now] + [claim.begin for claim in plan if self.now < claim.begin < end]
         return min(free, *(self.clusters[place].free_at(instant, plan) for instant in falls))
 
@@ -323,7 +323,7 @@ class Sharing(NetworkSimulation):
         return [capacity - sum(one[i] for one in asked) for i, capacity in enumerate(self.links)]
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say which link, too, would be asked for more than is left of it."""
+        """Return a sentence on the link that the job would overload, if that is the reason."""
         places = [place for place, _ in where]
         if self.policy.links == "unused" and len(places) > 1:
             return f"under links={self.policy.links} no job runs on several clusters"
@@ -334,7 +334,7 @@ class Sharing(NetworkSimulation):
             asked = demands(parts, job.bandwidth, job.alltoall)
             for name, wants, left in zip(self.places, asked, self.spare(), strict=False):
                 if wants > left:
-                    return f"it asks the link of {name} for {wants} kbit/s, {left} are left"
+                    return f"its demand on the link of {name} is {wants} kbit/s, {left} are left"
         return super().refusal(job, where)
 
 
@@ -342,7 +342,7 @@ class Sharing(NetworkSimulation):
 def best_split(
     procs: int, free: Parts, spare: Parts, bandwidth: int, alltoall: int
 ) -> Parts | None:
-    """Return the split on the fewest clusters, of these the one with most on the first ones.
+    """Return the split on the fewest clusters; ties go to the one with most on the first ones.
 
     Parameters
     ----------
@@ -351,9 +351,9 @@ def best_split(
     free : tuple of int
         Processors that it may have on each cluster.
     spare : tuple of int
-        Bandwidth that it may ask of the link of each cluster, kbit/s; empty for no limit.
+        Available bandwidth of each cluster's link, kbit/s; empty for no limit.
     bandwidth, alltoall : int
-        As the columns of the same names.
+        Columns of the same names.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def best_split(
         for part in range(min(max(free[place], 0), left) if clusters else 0, -1, -1):
             others = clusters - (part > 0)
             if most[place + 1][min(others, len(free) - place - 1)] < left - part:
-                # A smaller part leaves more to the others; without one, one more of them is used.
+                # A smaller part leaves more to the others; without it, one more cluster is used.
                 if part > 0:
                     continue
                 break

@@ -1,1 +1,1 @@
-"""Kernels of platforms that are nodes, of which a job takes several at once."""
+"""Kernels of nodes; a job takes several of them at once."""

@@ -1,7 +1,7 @@
-"""A plan: starts of waiting jobs that can be carried out, in order of start, node by node.
+"""A plan: executable starts of waiting jobs, in order of start, with their nodes.
 
 Source: Eyraud (2006), sections 3 and 4: OAR's conservative backfilling. The nodes of a job depend
-on the jobs before it, so that after an insertion the later jobs are carried out again.
+on the jobs before it, so that after an insertion the later jobs are replayed.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def close_place(plan: Plan, place: int) -> None:
 
 @verb
 def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
-    """Let the entries from this place on hold their saved nodes again.
+    """Restore the saved nodes of the entries from this place on.
 
     Holds from `written` on have not been overwritten.
     """
@@ -180,7 +180,7 @@ def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
 
 @verb
 def differ(plan: Plan, v: int, until: int) -> None:
-    """Record that node `v` is held otherwise than before until then."""
+    """Record an instant until which the holds of node `v` differ from before."""
     if plan.differs[v] == 0:
         plan.listed[plan.many[LISTED]] = v
         plan.many[LISTED] += 1
@@ -189,7 +189,7 @@ def differ(plan: Plan, v: int, until: int) -> None:
 
 @verb
 def forget_equal(plan: Plan, t: int) -> None:
-    """Forget the nodes that are held as before from t on."""
+    """Forget the nodes whose holds are as before from t on."""
     kept = 0
     for k in range(plan.many[LISTED]):
         v = plan.listed[k]
@@ -203,7 +203,7 @@ def forget_equal(plan: Plan, t: int) -> None:
 
 @verb
 def turn_side(plan: Plan, j: int) -> int:
-    """Copy the room of job `j` to its other layer, to be changed there; return that layer."""
+    """Copy the room of job `j` to its other layer, where it is changed; return that layer."""
     side = 1 - plan.side[j]
     for v in range(plan.room.size):
         plan.seen[side, j, v] = plan.seen[1 - side, j, v]
@@ -237,7 +237,7 @@ def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
 def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
     """Update the room of job `j`, planned at t; return whether it has to pick nodes again.
 
-    Only the listed nodes are held otherwise than before at t, so that only their room can differ.
+    Only the holds of the listed nodes differ at t, so that only their room can differ.
     """
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
     matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
@@ -273,7 +273,7 @@ def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
 
 @verb
 def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
-    """Carry out the p-th job of the plan, whose former nodes are saved from `first` on."""
+    """Replay the p-th job of the plan, whose former nodes are saved from `first` on."""
     asks, holds = site.asks, plan.holds
     j, t = plan.job[p], plan.start[p]
     until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
@@ -334,7 +334,7 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
 
 @routine
 def put(site: Site, plan: Plan, j: int, now: int) -> int:
-    """Insert job `j` at the earliest start at which the plan can be carried out; return it, s.
+    """Insert job `j` at the earliest start with which the plan is executable; return it, s.
 
     It is NEVER, and the job is not in the plan, while too many nodes are down. The nodes of a job
     without length, which is not an entry, are in `found`.

@@ -64,7 +64,7 @@ def last_candidate(
 
 @verb
 def last_unseen(waiting: Waiting, promised: Int64) -> int:
-    """Return the last place whose job was in no pass yet, -1 if there is none."""
+    """Return the last place whose job was in no pass yet, or -1."""
     i = waiting.count[0] - 1
     while i >= 0 and promised[waiting.job[i]] != UNSEEN:
         i -= 1
@@ -98,7 +98,7 @@ def make_pass(
 
 @verb
 def pass_over(world: World, rankings: Rankings, options: Options, promises: bool) -> None:
-    """Make the pass of this instant, in the order that the queue then has."""
+    """Make the pass of this instant, in the present order of the queue."""
     site, plan, _, shelves, waiting, clock, promised = world
     now = clock[NOW]
     limit = starving_before(options, now)
@@ -140,5 +140,5 @@ def run_events(
 def run_nodes(
     world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> int:
-    """Run every event and its pass; return why it stops, and go on when called again."""
+    """Run every event and its pass; return the reason for stopping; a further call continues."""
     return run_events(world, rankings, options, promises, stepwise)

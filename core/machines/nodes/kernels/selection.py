@@ -1,9 +1,9 @@
-"""The jobs of greatest worth that can run at once in the room that nodes have, exactly.
+"""Exact selection of the jobs of greatest total worth that fit the room of nodes at once.
 
 Source: Eyraud (2006), section 4.4. Nodes in the same sets with the same room are one class, and a
-state is how many nodes each class has. States that can be reached only become more from one
-candidate to the next, since each may be left out: they are kept in one list, of which the
-candidates so far have reached the front.
+state is the number of nodes in each class. The set of reachable states only grows from one
+candidate to the next, since each may be left out: all are kept in one list, whose front part is
+what the candidates so far have reached.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from schedfarm.core.engine.jit import kernel, routine, verb
 from schedfarm.core.machines.nodes.kernels.rooms import pick
 
 DONE, GIVEN_UP, FULL = 0, 1, 2
-"""How an expansion ends: all ways are known; there are more than the budget; arrays are full."""
+"""Outcomes of an expansion: all ways are known; the budget is exceeded; arrays are full."""
 
 LAYER, STATE, COUNTED, STATES, CELLS, CLASSES, TARGETS, PROGRESS = range(8)
-"""Fields of an expansion's progress: the candidate and the state whose ways are next, ways counted,
-and how many states, cells of states, classes and ends of ways there are; the number of fields."""
+"""Fields of an expansion's progress: the next candidate and state; the number of ways counted, of
+states, of cells of states, of classes, and of ends of ways; the number of fields."""
 
 PRIME = 2**31 - 1
-"""Hashes are below it, so that they times a number of nodes fit int64."""
+"""Bound of hashes, so that their product with a number of nodes fits int64."""
 
 
 class Candidates(NamedTuple):
-    """What each candidate asks, in queue order, int64[k]: nodes, the processors of each, its worth.
+    """Requests of candidates, in queue order, int64[k]: nodes, processors on each, and worth.
 
-    kind: which of the different weights that is. member: bool[k, groups], whether nodes of a group
-    are in its set.
+    kind: index of the distinct weight. member: bool[k, groups], whether nodes of a group are in its
+    set.
     """
 
     need: Int64
@@ -40,7 +40,7 @@ class Candidates(NamedTuple):
 
 
 class Greedy(NamedTuple):
-    """What each candidate asks, in queue order, int64[k]: a row of members, nodes, weight."""
+    """Requests of candidates, in queue order, int64[k]: a row of members, nodes, weight."""
 
     row: Int64
     need: Int64
@@ -50,8 +50,8 @@ class Greedy(NamedTuple):
 class Classes(NamedTuple):
     """The classes of nodes met so far: group of nodes in the same sets, room, and a random number.
 
-    less: int64[classes * kinds], the class that its nodes are of once a job of that weight has
-    them, -1 for no room, -2 for not known yet. own: int64[classes], nodes of the present state.
+    less: int64[classes * kinds], the class of its nodes after a job of that weight has taken them,
+    -1 without room, -2 if unknown yet. own: int64[classes], nodes of the present state.
     """
 
     group: Int64
@@ -77,10 +77,10 @@ class States(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The state that each way leads to; those of a candidate and state together.
+    """The target state of each way, grouped by candidate and state.
 
-    layer: int64[k + 2], where each candidate's states, and those behind the last one, begin in
-    `first`. first: int64[... + 1], where the ways from a state begin in `target`.
+    layer: int64[k + 2], the begin in `first` of each candidate's states, and of those behind the
+    last one. first: int64[... + 1], the begin in `target` of the ways from a state.
     """
 
     layer: Int64
@@ -89,10 +89,10 @@ class Ways(NamedTuple):
 
 
 class Search(NamedTuple):
-    """All of an expansion.
+    """State of an expansion.
 
     open, have, take: int64[classes], classes that the present candidate can use, their nodes, and
-    how many it takes of each.
+    the number taken of each.
     """
 
     candidates: Candidates
@@ -107,7 +107,7 @@ class Search(NamedTuple):
 
 @verb
 def class_below(search: Search, c: int, kind: int, weight: int) -> int:
-    """Return the class of nodes of class `c` with so much less room; -1 for none, -2 if full."""
+    """Return the class of nodes of class `c` with their room reduced; -1 for none, -2 if full."""
     classes, progress = search.classes, search.progress
     room, kinds = classes.room[c] - weight, classes.less.size // classes.room.size
     if room == 0:
@@ -142,7 +142,7 @@ def unfold(search: Search, s: int) -> None:
 
 @verb
 def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
-    """Return whether state `s` is the present one, whose number of nodes and hash are given."""
+    """Return whether state `s` equals the present one, given its number of nodes and hash."""
     own, states = search.classes.own, search.states
     if states.hashed[s] != hashed or states.total[s] != total:
         return False
@@ -154,7 +154,7 @@ def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
 
 @routine
 def place_of(search: Search, total: int, hashed: int) -> int:
-    """Return the number of the present state, a new one if need be; -1 where arrays are full."""
+    """Return the index of the present state, added if new; -1 if arrays are full."""
     own, states, progress = search.classes.own, search.states, search.progress
     mask = states.slot.size - 1
     at = hashed & mask
@@ -178,7 +178,7 @@ def place_of(search: Search, total: int, hashed: int) -> int:
 
 @verb
 def spread(search: Search, begin: int, classes: int, need: int) -> int:
-    """Take nodes from the first classes from `begin` on; return how many are lacking."""
+    """Take nodes from the first classes from `begin` on; return the number still missing."""
     for e in range(begin, classes):
         search.take[e] = min(search.have[e], need)
         need -= search.take[e]
@@ -187,7 +187,7 @@ def spread(search: Search, begin: int, classes: int, need: int) -> int:
 
 @verb
 def next_way(search: Search, classes: int) -> bool:
-    """Go on to the next way to take as many nodes; return whether there is one."""
+    """Advance to the next way to take as many nodes; return whether there is one."""
     take, have = search.take, search.have
     behind, room = 0, 0
     for e in range(classes - 1, -1, -1):
@@ -202,7 +202,7 @@ def next_way(search: Search, classes: int) -> bool:
 
 @routine
 def follow(search: Search, i: int, s: int, classes: int) -> int:
-    """Return the state to which candidate `i` leads from `s` with what is taken; -1 where full."""
+    """Return the state after candidate `i` takes its nodes from `s`; -1 if arrays are full."""
     own, draw, candidates = search.classes.own, search.classes.draw, search.candidates
     kind, weight = candidates.kind[i], candidates.weight[i]
     total, hashed = search.states.total[s], search.states.hashed[s]
@@ -234,7 +234,7 @@ def follow(search: Search, i: int, s: int, classes: int) -> int:
 
 @routine
 def expand_state(search: Search, i: int, s: int, budget: int) -> int:
-    """Find every way in which candidate `i` takes nodes from state `s`."""
+    """Enumerate the ways in which candidate `i` takes nodes from state `s`."""
     candidates, classes, ways, progress = (
         search.candidates,
         search.classes,
@@ -270,13 +270,13 @@ def expand_state(search: Search, i: int, s: int, budget: int) -> int:
 
 @kernel
 def expand(search: Search, budget: int) -> int:
-    """Find all ways of all candidates, from where it was left; say how it ends."""
+    """Enumerate the ways of all candidates, continuing an earlier call; return the outcome."""
     ways, progress = search.ways, search.progress
     while progress[LAYER] < search.candidates.need.size:
         i, s = progress[LAYER], progress[STATE]
         at = ways.layer[i] + s
         if at == ways.layer[i + 1]:
-            # What this candidate reaches counts as reached from the next one on.
+            # States that this candidate reaches count from the next candidate on.
             ways.layer[i + 2] = at + progress[STATES]
             progress[LAYER], progress[STATE] = i + 1, 0
             continue
@@ -296,7 +296,7 @@ def expand(search: Search, budget: int) -> int:
 
 @kernel
 def sort_in(states: States, count: int) -> None:
-    """Find a slot for each of the first states; there is none in any so far."""
+    """Assign a slot to each of the first states; all slots are empty."""
     mask = states.slot.size - 1
     for s in range(count):
         at = states.hashed[s] & mask
@@ -309,9 +309,9 @@ def sort_in(states: States, count: int) -> None:
 def choose_greedily(
     members: Bool, room: Int64, asked: Greedy, line: Int64, chosen: Bool, found: Int64
 ) -> bool:
-    """Mark the candidates that find their nodes one after the other; return whether all do.
+    """Mark the candidates that find nodes one after the other; return whether all do.
 
-    line: int64[k], the candidates in their order. room: int64[nodes], what is left of it.
+    line: int64[k], the candidates in their order. room: int64[nodes], the remaining room.
     """
     everyone = True
     for i in line:
@@ -327,10 +327,10 @@ def choose_greedily(
 
 @kernel
 def appraise(search: Search, value: Int64) -> None:
-    """Write the greatest worth that candidates from each on can have in each state.
+    """Write the greatest worth of candidates from each on, in each state.
 
-    value: int64[layer[k + 1]], zeros; of each candidate the states that those before it reach, and
-    of all states behind the last one.
+    value: int64[layer[k + 1]], zeros; for each candidate the states reached by earlier ones, and
+    for the position behind the last one all states.
     """
     worth, (layer, first, target) = search.candidates.worth, search.ways
     for i in range(worth.size - 1, -1, -1):
@@ -343,9 +343,9 @@ def appraise(search: Search, value: Int64) -> None:
 
 @kernel
 def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) -> None:
-    """Mark the set of greatest worth; of several the one with the first candidate, and so on.
+    """Mark the set of greatest worth; ties go to the set with the first candidate, and so on.
 
-    seen: int64[states], here: int64[2 * states], zeros: the states that the best sets lead through.
+    seen: int64[states], here: int64[2 * states], zeros: the states on the way to the best sets.
     """
     worth, (layer, first, target) = search.candidates.worth, search.ways
     count = 1
@@ -357,7 +357,7 @@ def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) 
                 s = target[k]
                 if value[layer[i + 1] + s] == rest and seen[s] != i + 1:
                     seen[s] = i + 1
-                    # Those ahead go to the other end: the present ones are still to be read.
+                    # Next states go to the other end, since the present ones are still to be read.
                     ahead += 1
                     here[here.size - ahead] = s
         if ahead > 0:

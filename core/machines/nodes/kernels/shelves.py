@@ -1,6 +1,6 @@
 """Shelves of waiting jobs: the shelf of a new job, and its number of nodes.
 
-Source: Eyraud (2006), section 4: DEMT on line, after Dutot, Eyraud, Mounie and Trystram (2004).
+Source: Eyraud (2006), section 4: online DEMT, after Dutot, Eyraud, Mounie and Trystram (2004).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schedfarm.core.machines.nodes.kernels.world import Shelves, Waiting
 
 @verb
 def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
-    """Return the fewest nodes on which job `j` fits the length of a shelf, 0 if there are none."""
+    """Return the fewest nodes on which job `j` fits the length of a shelf, 0 if impossible."""
     first = shelves.first[j]
     if first < 0:
         return int(asks[NODES, j]) if asks[LENGTH, j] <= length else 0
@@ -61,7 +61,7 @@ def give_each(shelves: Shelves, asks: Int64, jobs: Int64, nodes: Int64) -> None:
 
 @verb
 def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
-    """Take the nodes of job `j` out of the room; return whether there are enough."""
+    """Subtract the nodes of job `j` from the room; return whether there are enough."""
     asks, members = site.asks, site.machine.members
     if not pick(members, plan.room, asks[ROW, j], asks[WEIGHT, j], nodes, plan.found):
         return False
@@ -74,9 +74,9 @@ def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
 def fits_into(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, s: int, j: int, nodes: int
 ) -> bool:
-    """Return whether the jobs of shelf `s`, then job `j`, find their nodes at the same time.
+    """Return whether the jobs of shelf `s` and job `j` find their nodes at the same time.
 
-    The machine is idle except for the nodes that are down, which are left out.
+    The machine counts as idle, without the nodes that are down.
     """
     machine = site.machine
     for v in range(plan.room.size):

@@ -20,7 +20,7 @@ TURNED, REMADE = 1, 2
 
 
 class Outages(NamedTuple):
-    """Instants at which nodes go down and come up, s, ascending, and which ones."""
+    """Instants at which nodes go down and come up, s, ascending, and their nodes."""
 
     falls: Int64
     fallen: Int64
@@ -29,7 +29,7 @@ class Outages(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """The shelves, in order, and the sizes of the jobs that may be put into them.
+    """The shelves, in order, and the possible sizes of their jobs.
 
     of: int64[n], the shelf of each waiting job. length: int64[n + 1], s. waiting: int64[n + 1], the
     waiting jobs of each. count: int64[1]. first: int64[n], the place in `estimate` and `run` of a
@@ -114,7 +114,7 @@ def enqueue(world: World, ranking: Ranking, j: int) -> None:
 
 @routine
 def dequeue(shelves: Shelves, waiting: Waiting, place: int) -> None:
-    """Take the job at a place out of the queue, and its shelf away if it is the last there."""
+    """Remove the job at a place from the queue, and its shelf if that is then empty."""
     queue, count, s = waiting.job, waiting.count, shelves.of[waiting.job[place]]
     count[0] -= 1
     for k in range(place, count[0]):

@@ -1,1 +1,1 @@
-"""The reference of nodes: its rules, the plan that they make, and the shelves of `demt`."""
+"""The reference of nodes: its rules, their plan, and the shelves of `demt`."""

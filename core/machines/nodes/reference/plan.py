@@ -1,4 +1,4 @@
-"""A plan of starts on nodes, and the nodes that each of its jobs finds."""
+"""A plan of starts on nodes, with the nodes of each of its jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Entry:
 
 
 class Plan:
-    """Put jobs in one by one, each at the first instant at which all of it can be carried out.
+    """Insert jobs one by one, each at the first instant with which the plan is executable.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Plan:
 
     def __init__(self, now: int, inventory: Inventory, held: Iterable[Holding]) -> None:
         self.now, self.inventory = now, inventory
-        # In order of start; at one instant, in the order in which they were put in.
+        # In order of start; at one instant, in the order of insertion.
         self.entries: list[Entry] = []
-        # What the running jobs, the reservations and the whole plan leave free.
+        # Processors left free by the running jobs, the reservations and the whole plan.
         self.free = Timetable(now, inventory.capacities)
         self.ends: set[int] = set()
         for one in held:
@@ -56,11 +56,11 @@ class Plan:
             self.ends.add(one.end)
 
     def put(self, job: Job) -> Entry | None:
-        """Put a job in and return its entry, or None if nodes that are down leave it no start.
+        """Insert a job and return its entry, or None if nodes that are down leave it no start.
 
         An entry that starts later than the new job holds nothing at the new job's start, so that
-        the whole plan tells at which instants enough nodes are free; entries that start by then
-        keep their nodes, and the others look for theirs again.
+        the whole plan shows the instants with enough free nodes; entries that start by then keep
+        their nodes, and the others search for theirs again.
         """
         instants = sorted({self.now} | {end for end in self.ends if end > self.now})
         there = [node for node in self.inventory.allowed(job) if node not in self.inventory.down]
@@ -79,7 +79,7 @@ class Plan:
             if nodes is None:
                 continue
             entry = Entry(job, instant, end, nodes)
-            # A job of no length holds nothing: the others keep their nodes.
+            # A job without length holds nothing: the others keep their nodes.
             if job.lasts == 0 or self._carried_out(free, entry, self.entries[before:]):
                 self.entries.insert(before, entry)
                 self.ends.add(end)
@@ -91,7 +91,7 @@ class Plan:
         return self.inventory.up(self.free.least(begin, end))
 
     def _carried_out(self, free: Timetable, new: Entry, later: list[Entry]) -> bool:
-        """Give the entries behind a new one the nodes that are left, if all find theirs."""
+        """Assign the remaining nodes to the entries behind a new one, if all find theirs."""
         free = free.copy()
         _take(free, new)
         found: list[tuple[int, ...]] = []

@@ -1,7 +1,7 @@
 """The reference simulator of nodes: slow, obvious, objects and lists.
 
 A job takes a number of processors on each of several nodes. Nodes go down and come up; some jobs
-ask for a start in advance. A plan gives starts to waiting jobs, and is carried out to see on which
+request a start in advance. A plan gives starts to waiting jobs, and is replayed to find their
 nodes.
 """
 
@@ -44,13 +44,13 @@ class NodesSimulation(Replayable):
         assert isinstance(workload.platform, Nodes)
         self.places = workload.platform.places
         self.inventory = Inventory(workload.platform)
-        # Pending changes of nodes: when, which, and of which node.
+        # Pending changes of nodes: instant, change and node.
         self.changes: list[tuple[int, int, int]] = []
         for node, down, up in workload.platform.outages.tolist():
             self.changes += [(down, DOWN, node), (up, UP, node)]
         # Reservations in advance that were accepted and are not due yet.
         self.booked: dict[Job, Holding] = {}
-        # Reservations in advance: the nodes kept for those that were accepted.
+        # The nodes kept for accepted reservations in advance.
         self.in_advance = [job for job in self.jobs if job.reserved >= 0]
         self.kept: dict[Job, tuple[int, ...]] = {}
         # The starts of the last plan.
@@ -69,16 +69,16 @@ class NodesSimulation(Replayable):
     # The clock.
 
     def goes_on(self) -> bool:
-        """Whether a job is yet to arrive, to start or to end."""
+        """Whether a job has yet to arrive, start or end."""
         return super().goes_on() or bool(self.booked)
 
     def instants(self) -> list[int]:
-        """Add when nodes go down or come up, and when reservations in advance are due."""
+        """Add the instants of changes of nodes, and of due reservations in advance."""
         changes = [instant for instant, _, _ in self.changes]
         return super().instants() + changes + [one.begin for one in self.booked.values()]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Take completions, nodes, arrivals one by one and reservations; then make one pass."""
+        """Process completions, nodes, arrivals one by one and reservations; then make one pass."""
         for job in ending:
             self.running.remove(job)
             self.completed.append(job)
@@ -95,7 +95,7 @@ class NodesSimulation(Replayable):
         self.scheduling_pass(arriving)
 
     def change_nodes(self) -> None:
-        """Let nodes come up and go down, which cuts off the jobs that run there."""
+        """Bring nodes up, and take nodes down, which ends the jobs that run there."""
         for change in sorted(change for change in self.changes if change[0] == self.now):
             self.changes.remove(change)
             _, what, node = change
@@ -135,11 +135,11 @@ class NodesSimulation(Replayable):
                 self.running.append(job)
 
     def forget(self, job: Job) -> None:
-        """Let a job that has not started never have been."""
+        """Remove a job that has not started."""
         super().forget(job)
         self.booked.pop(job, None)
 
-    # What the rule adds.
+    # Steps of the rule.
 
     def arrive(self, job: Job) -> None:
         """Do what the rule does with a job that has just begun to wait."""
@@ -154,7 +154,7 @@ class NodesSimulation(Replayable):
     # Plans.
 
     def held(self) -> list[Holding]:
-        """Return what running jobs and reservations in advance hold, as the scheduler knows it."""
+        """Return the holds of running jobs and reservations in advance, by predicted ends."""
         running = [
             Holding(job.start, job.predicted_end, job.nodes, job.weight) for job in self.running
         ]
@@ -184,9 +184,9 @@ class NodesSimulation(Replayable):
                 passed = True
 
     def up_to_the_last_that_could_start(self, order: list[Job]) -> list[Job]:
-        """Leave out the jobs behind the last that could start now, or that a schedule starts.
+        """Leave out the jobs behind the last one that could start now, or that a schedule starts.
 
-        Putting a job into a plan never changes the nodes of entries that start now, and the jobs
+        The insertion of a job never changes the nodes of entries that start now, and the jobs
         left out cannot start, so that leaving them out changes nothing.
         """
         free = self.free_now()
@@ -197,14 +197,14 @@ class NodesSimulation(Replayable):
         return order[:last]
 
     def free_now(self) -> Int64:
-        """Return how many processors of each node are free now, physically."""
+        """Return the number of physically free processors of each node."""
         free = np.array(self.inventory.capacities, np.int64)
         for job in self.running:
             free[list(job.nodes)] -= job.weight
         return free
 
     def are_free(self, entry: Entry) -> bool:
-        """Whether no job still has the processors, as one of run time 0 may have them."""
+        """Whether the processors are free, also of jobs with run time 0."""
         return bool((self.free_now()[list(entry.nodes)] >= entry.job.weight).all())
 
     # A replay.
@@ -218,7 +218,7 @@ class NodesSimulation(Replayable):
         return job.nodes
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return the same of a schedule."""
+        """Return the same for a schedule."""
         return given.nodes(job)
 
     def names(self, where: Where) -> str:
@@ -226,7 +226,7 @@ class NodesSimulation(Replayable):
         return ", ".join(self.places[node] for node in where if 0 <= node < len(self.places))
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say when a job starts in the last plan."""
+        """Return a sentence on a job's start in the last plan."""
         if job not in self.planned:
             return "while nodes are down there is no start for it in the plan of the pass"
         if self.planned[job] == self.now:
@@ -234,11 +234,11 @@ class NodesSimulation(Replayable):
         return f"its start in the plan of the pass is {self.planned[job]}"
 
     def starts_itself(self, job: Job) -> bool:
-        """Whether a job asks for no start in advance."""
+        """Whether a job requests no start in advance."""
         return job.reserved < 0
 
     def differs_outside_passes(self, given: Given) -> tuple[Job, str] | None:
-        """Return the first reservation in advance that is accepted, refused or lost otherwise."""
+        """Return the first reservation in advance with a different outcome."""
         for job in self.in_advance:
             due = job.submit + job.reserved
             if self.now == job.submit:
@@ -261,7 +261,7 @@ class NodesSimulation(Replayable):
             return f"was refused, but there was room for it at {due} s on " + self.names(
                 self.kept[job]
             )
-        return f"was accepted, but it asked for {due} s, when too few nodes have room for it"
+        return f"was accepted, but it requested {due} s, when too few nodes have room for it"
 
     def _differs_in_nodes(self, job: Job, had: Where) -> str | None:
         if had in (self.kept[job], ()):
@@ -279,7 +279,7 @@ class Reserving(NodesSimulation):
 
 
 def state_of(job: Job) -> State:
-    """Return how a job ended.
+    """Return the final state of a job.
 
     Examples
     --------

@@ -10,19 +10,19 @@ from schedfarm.core.machines.nodes.reference.timetable import Inventory
 from schedfarm.core.reference.job import Job
 
 Class = tuple[tuple[int, ...], int]
-"""Nodes in the same sets with equally many free processors: the sets, and that number."""
+"""A class of nodes in the same sets with the same number of free processors: both."""
 
 State = frozenset[tuple[Class, int]]
-"""How many nodes are in each class."""
+"""Number of nodes in each class."""
 
 
 def selected(
     jobs: list[Job], worth: list[int], nodes: Inventory, free: list[int], budget: int
 ) -> tuple[list[Job], bool]:
-    """Return the jobs for a shelf, in queue order, and whether the search was given up.
+    """Return the jobs for a shelf, in queue order, and whether the search was abandoned.
 
-    The candidates are in queue order, each with as many nodes as it is to have; `free` is the
-    processors that each node has to give. The search is given up after `budget` ways.
+    The candidates are in queue order, each with its intended number of nodes; `free` has the
+    available processors of each node. The search is abandoned after `budget` ways.
     """
     greedy = greedy_choice(jobs, worth, nodes, free)
     if len(greedy) == len(jobs):
@@ -34,7 +34,7 @@ def selected(
 def greedy_choice(
     jobs: list[Job], worth: list[int], nodes: Inventory, free: list[int]
 ) -> list[Job]:
-    """Return the jobs that find their nodes one after the other, most worth by processor first."""
+    """Return the jobs that find their nodes one after the other, by worth per processor."""
     value = {job: Fraction(w, job.weight * job.width) for job, w in zip(jobs, worth, strict=True)}
     left, taken = list(free), []
     for job in sorted(jobs, key=lambda job: -value[job]):
@@ -49,10 +49,10 @@ def greedy_choice(
 def best_choice(
     jobs: list[Job], worth: list[int], nodes: Inventory, free: list[int], budget: int
 ) -> list[Job] | None:
-    """Return the set of greatest worth, of several the first; None if that takes too many ways.
+    """Return the first set of greatest worth; None if that takes too many ways.
 
-    Each state keeps which of the jobs so far are taken: of two sets that leave the same nodes the
-    one of greater worth is better, and of equal worth the one with the first job.
+    Each state stores the best set of jobs so far: of two sets that leave the same nodes, the one of
+    greater worth, and for equal worth the one with the first job.
     """
     first = frozenset(Counter((nodes.in_sets(i), free[i]) for i in nodes.everywhere).items())
     best: dict[State, tuple[int, tuple[bool, ...]]] = {first: (0, ())}
@@ -74,7 +74,7 @@ def best_choice(
 
 
 def ways_to_take(state: State, job: Job) -> Iterator[State]:
-    """Return the state that each way to take a job's nodes from the classes leaves."""
+    """Return the states that remain after each way to take a job's nodes from the classes."""
     classes = sorted(kind for kind, _ in state if _is_for(kind, job))
     for counts in _distributions(job.width, [dict(state)[kind] for kind in classes]):
         left = Counter(dict(state))

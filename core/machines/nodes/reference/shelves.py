@@ -50,7 +50,7 @@ class Demt(NodesSimulation):
         self.counts = {"selections": 0, "given_up": 0}
 
     def extra_columns(self) -> dict[str, Any]:
-        """Add the number of selections, and of those whose search was given up."""
+        """Add the numbers of selections and of abandoned searches."""
         return {**super().extra_columns(), "counts": self.counts}
 
     # Shelves.
@@ -76,18 +76,18 @@ class Demt(NodesSimulation):
         return [job for shelf in self.shelves for job in self.in_order(shelf.jobs)]
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Plan and start; a shelf in which no job waits any more is gone."""
+        """Plan and start jobs, and remove empty shelves."""
         super().scheduling_pass(arrived)
         self.clear()
 
     def clear(self) -> None:
-        """Leave out jobs that do not wait any more, and shelves without a job."""
+        """Remove jobs that no longer wait, and shelves without a job."""
         for shelf in self.shelves:
             shelf.jobs = [job for job in shelf.jobs if job in self.waiting]
         self.shelves = [shelf for shelf in self.shelves if shelf.jobs]
 
     def forget(self, job: Job) -> None:
-        """Let a job that has not started never have been."""
+        """Remove a job that has not started."""
         super().forget(job)
         self.clear()
 
@@ -101,13 +101,13 @@ class Demt(NodesSimulation):
         return all(self.fewest(job, length) is not None for job in jobs)
 
     def put(self, job: Job, length: int) -> None:
-        """Give a job the number of nodes that it has on a shelf."""
+        """Set the number of nodes of a job on a shelf."""
         job.molded = self.fewest(job, length) or 0
 
     # Arrivals.
 
     def arrive(self, job: Job) -> None:
-        """Put an arriving job into the first shelf in which it fits, or into a new last one."""
+        """Put an arriving job on the first shelf that it fits, or on a new last one."""
         for shelf in self.shelves:
             if self.is_long_enough(shelf.length, [job]):
                 self.put(job, shelf.length)
@@ -125,7 +125,7 @@ class Demt(NodesSimulation):
         self.shelves.append(Shelf(length, [job]))
 
     def fit(self, jobs: list[Job]) -> bool:
-        """Whether jobs in turn find their nodes at once on the idle machine."""
+        """Whether jobs, one after the other, find nodes at the same time on the idle machine."""
         free = np.array(self.inventory.capacities, np.int64)
         for job in jobs:
             nodes = self.inventory.found(job, free)
@@ -137,7 +137,7 @@ class Demt(NodesSimulation):
     # Resets.
 
     def before_pass(self) -> None:
-        """Make all shelves again at a reset at which a job waits, once an instant."""
+        """Renew all shelves at a reset at which a job waits, once per instant."""
         if self.waiting and self.is_reset(self.now) and self.reset_at != self.now:
             self.reset_at = self.now
             self.shelves = self.made_again()
@@ -173,7 +173,7 @@ class Demt(NodesSimulation):
         return shelves
 
     def choice(self, candidates: list[Job], begin: int, length: int, plan: Plan) -> list[Job]:
-        """Select from the candidates of a shelf, by the free processors all through it."""
+        """Select from the candidates of a shelf, by the processors free in its whole length."""
         for job in candidates:
             self.put(job, length)
         free = plan.room(begin, begin + length).tolist()

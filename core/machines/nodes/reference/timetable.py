@@ -1,4 +1,4 @@
-"""Nodes of which jobs take several at once, and how many processors of each are free, and when."""
+"""Free processors of nodes over time, and the choice of nodes for jobs that take several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Timetable:
         return bisect_right(self.times, instant) - 1
 
     def nodes_with(self, weight: int, nodes: list[int]) -> Int64:
-        """Return how many of some nodes have a number of processors free, for each row."""
+        """Return the number of some nodes with enough free processors, for each row."""
         found: Int64 = np.count_nonzero(self.free[:, nodes] >= weight, axis=1)
         return found
 
@@ -68,7 +68,7 @@ class Timetable:
 
 
 class Inventory:
-    """Know the nodes, their sets, and which of them are down."""
+    """Hold the nodes, their sets, and their outages."""
 
     def __init__(self, platform: Nodes) -> None:
         self.capacities = list(platform.capacities)
@@ -82,9 +82,9 @@ class Inventory:
         return tuple(i for i, members in enumerate(self.sets) if node in members)
 
     def allowed(self, job: Job) -> list[int]:
-        """Return the nodes of a job's set that have its processors, down or not, as preferred.
+        """Return the nodes of a job's set that have its processors, up or down, by preference.
 
-        Nodes in few sets go first; of these the first as declared.
+        Nodes in few sets come first, then as declared.
         """
         kind = job.properties, job.weight
         if kind not in self._allowed:
@@ -95,9 +95,9 @@ class Inventory:
         return self._allowed[kind]
 
     def picked(self, job: Job, width: int, room: Iterable[int]) -> tuple[int, ...] | None:
-        """Return nodes for a job where each has some free processors; None if too few have enough.
+        """Return nodes for a job, given the free processors of each; None if too few have enough.
 
-        Those with the fewest free processors go first, then as `allowed`.
+        Nodes with the fewest free processors come first, then as in `allowed`.
         """
         free = room.tolist() if isinstance(room, np.ndarray) else list(room)
         enough = [node for node in self.allowed(job) if free[node] >= job.weight]

@@ -1,1 +1,1 @@
-"""The machine again, slow and plain, from its text in docs/semantics.md alone."""
+"""The machine again, slow and plain, written from docs/semantics.md only."""

@@ -11,7 +11,7 @@ Amounts = tuple[int, ...]
 def at_most(one: Amounts, other: Amounts) -> bool:
     """Whether each entry of a vector is 0 or at most that of another.
 
-    Reservations of estimate 0 may together exceed what there is, which leaves less than 0.
+    Reservations of estimate 0 may together exceed the capacity, which leaves negative amounts.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Stock:
-    """Count what holds leave free of the capacities of a machine.
+    """Count the amounts that holds leave free of the capacities of a machine.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Stock:
     capacities: Amounts
 
     def free_at(self, instant: int, holds: list[Hold]) -> Amounts:
-        """Return what the holds leave free at an instant."""
+        """Return the amounts that the holds leave free at an instant."""
         free = self.capacities
         for hold in holds:
             if hold.begin <= instant < hold.end:
@@ -59,16 +59,16 @@ class Stock:
 
     def are_free(self, amounts: Amounts, begin: int, end: int, holds: list[Hold]) -> bool:
         """Whether the holds leave a request free in all of [begin, end)."""
-        # Only where a hold begins does anything that is free fall.
+        # Free amounts fall only where a hold begins.
         falls = [begin] + [hold.begin for hold in holds if begin < hold.begin]
         return all(at_most(amounts, self.free_at(t, holds)) for t in falls if t < end)
 
     def earliest(self, amounts: Amounts, lasts: int, now: int, holds: list[Hold]) -> int:
         """Return the first instant from now on at which a request is free for some seconds.
 
-        One of 0 seconds asks for that instant alone.
+        A request for 0 seconds concerns that instant only.
         """
-        # Only where a hold ends does anything that is free rise.
+        # Free amounts rise only where a hold ends.
         rises = {now} | {hold.end for hold in holds if hold.end > now}
         for instant in sorted(rises):
             if self.are_free(amounts, instant, instant + max(lasts, 1), holds):
@@ -76,7 +76,7 @@ class Stock:
         raise AssertionError("a request that the idle machine cannot hold")
 
     def shadow(self, amounts: Amounts, now: int, holds: list[Hold]) -> tuple[int, Amounts]:
-        """Return when the holds that end leave a request free, and what is free beyond it."""
+        """Return the instant at which holds that end free a request, and the rest."""
         ends = {now} | {hold.end for hold in holds if hold.end > now}
         shadow = min(t for t in ends if at_most(amounts, self.free_at(t, holds)))
         return shadow, less(self.free_at(shadow, holds), amounts)

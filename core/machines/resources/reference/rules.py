@@ -41,22 +41,22 @@ class Machine(Replayable):
                                for name in platform.names[1:]))
             for job in self.jobs
         }  # fmt: skip
-        # Why the last pass left a job waiting.
+        # Reason why the last pass left a job waiting.
         self.held_back: dict[Job, str] = {}
 
     def free_now(self) -> Amounts:
-        """Return what is physically free at this moment of a pass."""
+        """Return the physically free amounts at this moment of a pass."""
         free = self.stock.capacities
         for job in self.running:
             free = less(free, self.request[job])
         return free
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether what is physically free is enough."""
+        """Whether the physically free amounts are enough."""
         return at_most(self.request[job], self.free_now())
 
     def running_holds(self) -> list[Hold]:
-        """Return what running jobs hold until their predicted ends."""
+        """Return the holds of running jobs until their predicted ends."""
         return [Hold(job.start, job.predicted_end, self.request[job]) for job in self.running]
 
     def beginning(self, job: Job, holds: list[Hold]) -> Hold:
@@ -90,7 +90,7 @@ class Machine(Replayable):
         return "the machine"
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Say why the last pass left a job waiting."""
+        """Return the reason why the last pass left a job waiting."""
         if job in self.outside:
             return "a limit keeps it out of the queue"
         if not self.fits(job):
@@ -98,20 +98,20 @@ class Machine(Replayable):
         return self.held_back.get(job, "a job before it in the queue does not fit")
 
     def lacks(self, job: Job) -> str:
-        """Say which resource is short."""
+        """Return a sentence on the missing resources."""
         pairs = zip(self.request[job], self.free_now(), self.units, strict=True)
         short = [f"{free} {unit} are free" for wanted, free, unit in pairs if wanted > free]
         return "only " + " and ".join(short)
 
     def is_held_back(self, job: Job) -> bool:
-        """Whether a limit keeps a job from starting, which is then why it waits."""
+        """Whether a limit keeps a job from starting; record it as the reason of its wait."""
         limit = self.limits.held_by(job, self.running, self.now)
         if limit is not None:
             self.held_back[job] = f"the limit {limit.text} is reached"
         return limit is not None
 
     def begin(self, job: Job, why: str, *, backfilled: bool) -> None:
-        """Start a job, and remember why."""
+        """Start a job, and record the reason."""
         self.start(job, backfilled=backfilled)
         self.reason[job] = why
 
@@ -132,7 +132,7 @@ class Strict(Machine):
             self.begin(head, "it fits, and so did all jobs before it", backfilled=False)
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Do what the rule does when a head does not fit; waiting holds it and all behind it."""
+        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
 
 
 class Aggressive(Strict):
@@ -159,7 +159,7 @@ class Easy(Strict):
                 why = f"it fits and would end by the start of {reserved}"
             elif at_most(self.request[job], extra):
                 extra = less(extra, self.request[job])
-                why = f"it fits and needs no more than what is free next to {reserved}"
+                why = f"it fits next to {reserved}"
             else:
                 self.held_back[job] = f"it would delay {reserved}"
                 continue
@@ -194,7 +194,7 @@ class Reserving(Machine):
 
     def backfill(self, job: Job, held: list[Hold]) -> None:
         """Start a job behind the K if it fits now and delays no reservation."""
-        # A holder of estimate 0 must be left the second in which it begins.
+        # A reservation of estimate 0 keeps the second in which it begins.
         holds = [Hold(one.begin, max(one.end, one.begin + 1), one.amounts) for one in held]
         holds += self.running_holds()
         until = self.now + job.estimate
