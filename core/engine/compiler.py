@@ -20,6 +20,8 @@ from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 
 from schedfarm.core.engine.contexts import contexts
+from schedfarm.core.engine.inference import InferTypes
+from schedfarm.core.engine.lowering import Lower
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -29,11 +31,15 @@ class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         if library is not rtsys.library:
             super().add_linking_library(library)
 
+    def add_ir_module(self, ir_module: Any) -> None:
+        # Numba would check the code, and copy it twice.
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.linkage = "linkonce_odr"
+        self._final_module = codegen.ll.parse_assembly(str(ir_module))
+
     def finalize(self) -> None:
         self._finalized = True
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
 
 
 class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -65,8 +71,14 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         passes.run(self._final_module, builder)
 
 
+class _Lowering(typed.NativeLowering):  # type: ignore[misc]
+    @property
+    def lowering_class(self) -> type:
+        return Lower
+
+
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _StepLowering(typed.NativeLowering):  # type: ignore[misc]
+class _StepLowering(_Lowering):
     _name = "step_lowering"
 
     def run_pass(self, state: Any) -> bool:
@@ -80,7 +92,7 @@ class _StepLowering(typed.NativeLowering):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _KernelLowering(typed.NativeLowering):  # type: ignore[misc]
+class _KernelLowering(_Lowering):
     _name = "kernel_lowering"
 
     def run_pass(self, state: Any) -> bool:
@@ -108,14 +120,10 @@ class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
         for step in (
             untyped.TranslateByteCode,
             untyped.FixupArgs,
-            untyped.IRProcessing,
-            untyped.RewriteSemanticConstants,
-            untyped.DeadBranchPrune,
             untyped.GenericRewrites,
             untyped.ReconstructSSA,
-            typed.NopythonTypeInference,
+            InferTypes,
             typed.PreLowerStripPhis,
-            typed.IRLegalization,
             self.lowering,
             typed.NoPythonBackend,
         ):

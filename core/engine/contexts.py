@@ -9,19 +9,31 @@ compiled from some 14,000 instructions instead of 26,000.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba.core import codegen, config, cpu, datamodel, imputils, types, typing
+from llvmlite import ir as llvm
+from numba.core import (
+    cgutils,
+    codegen,
+    config,
+    cpu,
+    datamodel,
+    imputils,
+    pythonapi,
+    types,
+    typing,
+)
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel import models
 from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 from numba.core.typing import templates
 
-from schedfarm.core.engine.bounds import from_the_front
+from schedfarm.core.engine.bounds import CHECKED, from_the_front
 
 _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
 
@@ -105,6 +117,57 @@ lowered(max, _of_one_kind, _extreme(">"))
 lowered(int, _of_a_number, _to_int)
 
 
+class _Elements:
+    """Reads and writes of the elements of contiguous arrays.
+
+    Numba puts an array on the stack, and reads all its fields from there.
+    """
+
+    DATA = 4
+    """The field of an array with the address of its data."""
+
+    @classmethod
+    def place(cls, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Return the address of an element, None if only numba can compute it."""
+        array, kind = signature.args[:2]
+        if CHECKED or array.ndim != 1 or array.layout != "C":
+            return None
+        if isinstance(kind, types.IntegerLiteral) and kind.literal_value >= 0:
+            index = context.get_constant(types.int64, kind.literal_value)
+        elif kind is types.uint64:
+            index = values[1]
+        else:
+            return None
+        return builder.gep(builder.extract_value(values[0], cls.DATA), [index])
+
+    @classmethod
+    def read(cls, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Read an element."""
+        from numba.np.arrayobj import getitem_arraynd_intp, load_item
+
+        place = cls.place(context, builder, signature, values)
+        if place is None:
+            return getitem_arraynd_intp(context, builder, signature, values)
+        return load_item(context, builder, signature.args[0], place)
+
+    @classmethod
+    def write(cls, context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Write an element."""
+        from numba.np.arrayobj import setitem_array, store_item
+
+        array, _, kind = signature.args
+        number = isinstance(kind, types.Number | types.Boolean)
+        place = cls.place(context, builder, signature, values) if number else None
+        if place is None:
+            return setitem_array(context, builder, signature, values)
+        value = context.cast(builder, values[2], kind, array.dtype)
+        return store_item(context, builder, array, value, place)
+
+
+_CODE.lower(operator.getitem, types.Array, types.Integer)(_Elements.read)
+_CODE.lower(operator.setitem, types.Array, types.Integer, types.Any)(_Elements.write)
+
+
 class _Typing(typing.Context):  # type: ignore[misc]
     """Numba's typing context with a cache of the types of calls."""
 
@@ -162,8 +225,42 @@ def _is_jitted(template: type) -> bool:
     return not set(_JITTED).isdisjoint(template.__mro__)
 
 
+class _Interface(pythonapi.PythonAPI):  # type: ignore[misc]
+    """The calls of Python's interface in the function that Python calls."""
+
+    def to_native_value(self, typ: Any, obj: Any) -> Any:
+        """Read an array by a function of its own: a machine with its queue has 50 of them."""
+        if type(typ) is not types.Array:
+            return super().to_native_value(typ, obj)
+        place = cgutils.alloca_once(self.builder, self.context.get_value_type(typ))
+        failed = self.builder.call(self._reader(typ, place.type), [obj, place])
+        return pythonapi.NativeValue(self.builder.load(place), is_error=failed)
+
+    def _reader(self, typ: Any, place: Any) -> Any:
+        name = "read." + _digest(typ)
+        if name not in self.module.globals:
+            kind = llvm.FunctionType(llvm.IntType(1), [self.pyobj, place])
+            reader = llvm.Function(self.module, kind, name)
+            reader.linkage = "internal"
+            reader.attributes.add("noinline")
+            builder = llvm.IRBuilder(reader.append_basic_block())
+            inside = pythonapi.PythonAPI(self.context, builder)
+            found = inside.to_native_value(typ, reader.args[0])
+            builder.store(found.value, reader.args[1])
+            builder.ret(found.is_error)
+        return self.module.globals[name]
+
+
+def _digest(*kinds: Any) -> str:
+    return hashlib.sha256("\n".join(map(str, kinds)).encode()).hexdigest()[:32]
+
+
 class _Target(cpu.CPUContext):  # type: ignore[misc]
     """Numba's target context."""
+
+    def init(self) -> None:
+        super().init()
+        self.known: dict[Any, Any] = {}
 
     def read(self) -> None:
         """Load the registries of numba's modules."""
@@ -179,6 +276,42 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
     def refresh(self) -> None:
         """Install new entries; numba calls it for each step."""
         self.install_registry(_CODE)
+
+    def mangler(self, name: str, kinds: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
+        """Return a name of a step for the linker, with a digest of the types of its arguments.
+
+        Numba writes them out: up to some kilobytes for each call.
+        """
+        return str(super().mangler(name, (_digest(*kinds),), abi_tags=abi_tags, uid=uid))
+
+    def get_python_api(self, builder: Any) -> _Interface:
+        """Return the calls of Python's interface."""
+        return _Interface(self, builder)
+
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        """Return the code of an operation, of which numba inspects the arguments each time."""
+        if isinstance(fn, types.Type):
+            return super().get_function(fn, sig, _firstcall)
+        if (found := self.known.get((fn, sig))) is None:
+            found = self.known[fn, sig] = super().get_function(fn, sig, _firstcall)
+        return found
+
+    def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
+        """Call a step, and return if it raises: where it is, it has written to the caller's place.
+
+        Numba computes eight values about the outcome of each call.
+        """
+        if isinstance(sig.return_type, types.Optional):  # type: ignore[attr-defined]
+            return super().call_internal(builder, fndesc, sig, args)
+        step = self.declare_function(builder.module, fndesc)
+        with builder.goto_entry_block():
+            place = builder.alloca(step.args[0].type.pointee)
+        raised = builder.function.args[1]
+        given = self.get_arg_packer(sig.args).as_arguments(builder, args)
+        code = builder.call(step, [place, raised, *given])
+        with cgutils.if_unlikely(builder, builder.icmp_signed("!=", code, code.type(0))):
+            builder.ret(code)
+        return self.get_returned_value(builder, sig.return_type, builder.load(place))
 
 
 class _Whole:

@@ -1,6 +1,6 @@
 """Check the starts that a scheduler or simulator gives to the jobs of the vectors.
 
-    python check.py ANSWERS.json [--file pool.json ...]
+    python check.py ANSWERS.json [--file pool.json] [--file grid.json]
 
 ANSWERS.json maps the id of a vector to the start of each job, s, in the order of the vector's jobs
 (-1 for a refused job), for example
@@ -22,21 +22,48 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
-def digest(starts):
-    """Return the SHA-256 of starts: of their decimals, a line each."""
-    return hashlib.sha256("".join(f"{start}\n" for start in starts).encode()).hexdigest()
+def once(pairs):
+    """Return an object of JSON; refuse one with two values for a key."""
+    found = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key!r} stands there twice")
+        found[key] = value
+    return found
+
+
+def read(path):
+    """Return what a file of JSON contains."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=once)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not readable as JSON: {error}") from error
+
+
+def digest(vector):
+    """Return the SHA-256 of a vector without its digest: of its JSON with sorted keys."""
+    rest = {key: value for key, value in vector.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def vectors(paths):
     """Return the vectors of some files, by id; refuse a file that is not as it was published."""
     found = {}
     for path in paths:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content.get("format") != "schedfarm-vectors 1":
-            raise ValueError(f"{path} is not a file of vectors of format 1")
-        for one in content["vectors"]:
-            if digest(one["starts"]) != one["sha256"]:
-                raise ValueError(f"{path}: the starts of {one['id']} do not have their digest")
+        content = read(path)
+        if not isinstance(content, dict) or content.get("format") != "schedfarm-vectors 2":
+            raise ValueError(f"{path} is not a file of vectors of format 2")
+        listed = content.get("vectors")
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            raise ValueError(f"{path}: 'vectors' is not a list of vectors")
+        for one in listed:
+            if "id" not in one or digest(one) != one.get("sha256"):
+                name = one.get("id", "a vector without id")
+                raise ValueError(f"{path}: {name} does not have its digest, so it was altered")
+            if one["id"] in found:
+                raise ValueError(f"{path}: the id {one['id']} stands in the files twice")
             found[one["id"]] = one
     return found
 
@@ -51,7 +78,7 @@ def fault(vector, starts):
     if not wrong:
         return ""
     # The scheduler's first wrong decision is at the earliest of all differing starts.
-    job = min(wrong, key=lambda j: min(t for t in (starts[j], expected[j]) if t >= 0))
+    job = min(wrong, key=lambda j: min((t for t in (starts[j], expected[j]) if t >= 0), default=-1))
     jobs = {name: column[job] for name, column in vector["jobs"].items()}
     return f"job {job} {jobs} starts at {starts[job]} s instead of {expected[job]} s"
 
@@ -63,13 +90,15 @@ def main():
     given = parser.parse_args()
     try:
         known = vectors(given.file or sorted(HERE.glob("*.json")))
-        answers = json.loads(given.answers.read_text(encoding="utf-8"))
+        answers = read(given.answers)
         if not isinstance(answers, dict):
             raise ValueError(f"{given.answers} is not an object of ids and starts")
+        if not answers:
+            raise ValueError(f"{given.answers} has no answers; map ids of vectors to starts")
         unknown = sorted(set(answers) - set(known))
         if unknown:
             raise ValueError(f"{given.answers}: no vector is called {unknown[0]!r}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         print(f"check.py: {error}", file=sys.stderr)
         return 2
     wrong = 0

@@ -1,4 +1,4 @@
-"""The published vectors are those of the programs, and their checker finds each altered start."""
+"""The published vectors are those of the programs, and their checker finds what was altered."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def generated() -> dict[str, Any]:
     return dict(vectors.files())
 
 
-def check(answers: object, folder: Path, *words: str) -> tuple[int, str, str]:
+def check(answers: str, folder: Path, *words: str) -> tuple[int, str, str]:
     """Run the checker without this project's packages; return its status and both streams."""
-    (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    (folder / "answers.json").write_text(answers, encoding="utf-8")
     command = [sys.executable, "-I", "-S", str(CHECKER), "answers.json", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
@@ -52,10 +52,17 @@ def test_our_schedules_are_accepted(generated: dict[str, Any], tmp_path: Path) -
     all_of_them = [one for content in generated.values() for one in content["vectors"]]
     answers = {one["id"]: one["starts"] for one in all_of_them}
     expected = f"{len(all_of_them)} right, 0 wrong, 0 not tried\n"
-    assert check(answers, tmp_path) == (0, expected, "")
+    assert check(json.dumps(answers), tmp_path) == (0, expected, "")
 
 
-def test_ten_altered_schedules_are_named(generated: dict[str, Any], tmp_path: Path) -> None:
+def test_each_source_is_a_section(generated: dict[str, Any]) -> None:
+    page = (DOCS / "semantics.md").read_text(encoding="utf-8")
+    sections = {f"docs/semantics.md, {title}" for title in re.findall(r"^#+ (.+)", page, re.M)}
+    sources = {one["source"] for content in generated.values() for one in content["vectors"]}
+    assert sources - sections == {"docs/semantics.md"}
+
+
+def test_altered_schedules_are_named(generated: dict[str, Any], tmp_path: Path) -> None:
     """One start each is a second later, in vectors of every file."""
     altered = {}
     for content in generated.values():
@@ -63,9 +70,10 @@ def test_ten_altered_schedules_are_named(generated: dict[str, Any], tmp_path: Pa
             starts = list(one["starts"])
             starts[-1] += 1
             altered[one["id"]] = starts
-    status, out, _ = check(altered, tmp_path)
+    status, out, _ = check(json.dumps(altered), tmp_path)
     *lines, last = out.splitlines()
-    assert (status, last) == (1, f"0 right, 10 wrong, {len(_ids(generated)) - 10} not tried")
+    untried = len(_ids(generated)) - len(altered)
+    assert (status, last) == (1, f"0 right, {len(altered)} wrong, {untried} not tried")
     assert [line.partition(":")[0] for line in lines] == list(altered)
     assert all(f" instead of {altered[line.partition(':')[0]][-1] - 1} s" in line for line in lines)
 
@@ -73,15 +81,53 @@ def test_ten_altered_schedules_are_named(generated: dict[str, Any], tmp_path: Pa
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ([], "is not an object of ids and starts"),
-        ({"pool-0": []}, "no vector is called 'pool-0'"),
+        ("[]", "answers.json is not an object of ids and starts"),
+        ("{}", "answers.json has no answers; map ids of vectors to starts"),
+        ('{"pool-0": []}', "answers.json: no vector is called 'pool-0'"),
+        ('{"pool-0": [], "pool-0": [0]}', "answers.json is not readable as JSON: 'pool-0'"),
+        (
+            '{"pool-0"',
+            "answers.json is not readable as JSON: Expecting ':' delimiter: line 1 column 10",
+        ),
     ],
 )
-def test_bad_answers_are_refused(answers: object, words: str, tmp_path: Path) -> None:
-    status, out, err = check(answers, tmp_path)
+def test_bad_answers_are_refused(answers: str, words: str, tmp_path: Path) -> None:
+    assert_refused(check(answers, tmp_path), words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"procs": [', '"procs": [1, ', "does not have its digest, so it was altered"),
+        ('"processors": ', '"processors": 1', "does not have its digest, so it was altered"),
+        ('"starts": [', '"starts": [1, ', "does not have its digest, so it was altered"),
+        ("vectors 2", "vectors 1", "is not a file of vectors of format 2"),
+        ('"vectors": [', '"vectors": {', "resources.json is not readable as JSON"),
+        ('"vectors": [', '"vectors": [1, ', "'vectors' is not a list of vectors"),
+    ],
+)
+def test_altered_files_are_refused(old: str, new: str, words: str, tmp_path: Path) -> None:
+    text = vectors.path_of("resources").read_text(encoding="utf-8")
+    (tmp_path / "resources.json").write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert_refused(check("{}", tmp_path, "--file", "resources.json"), words)
+
+
+def test_a_vector_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    twice = ["--file", str(vectors.path_of("resources"))] * 2
+    assert_refused(check("{}", tmp_path, *twice), "stands in the files twice")
+
+
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    words = "absent.json: No such file or directory"
+    assert_refused(check("{}", tmp_path, "--file", "absent.json"), words)
+
+
+def assert_refused(said: tuple[int, str, str], words: str) -> None:
+    """Refused is an input by one sentence with these words."""
+    status, out, err = said
     assert (status, out) == (2, "")
+    assert re.fullmatch(r"check\.py: [^\n]+\n", err)
     assert words in err
-    assert "Traceback" not in err
 
 
 def _ids(generated: dict[str, Any]) -> set[str]:

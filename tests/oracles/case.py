@@ -62,7 +62,18 @@ class NetworkJob(NamedTuple):
     alltoall: int = 0
 
 
-AnyJob = Job | SiteJob | NodeJob | NetworkJob
+class ResourceJob(NamedTuple):
+    """A job that requests GPUs and licences, too."""
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+    gpus: int = 0
+    licences: int = 0
+
+
+AnyJob = Job | SiteJob | NodeJob | NetworkJob | ResourceJob
 
 Rows = Sequence[AnyJob | tuple[int, ...]]
 """Jobs; a bare tuple is a `Job`."""

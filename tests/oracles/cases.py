@@ -5,7 +5,15 @@ from __future__ import annotations
 from tests.oracles.cases_grid import GRID
 from tests.oracles.cases_network import NETWORK
 from tests.oracles.cases_nodes import ON_NODES
+from tests.oracles.cases_orders import OF_ORDERS
 from tests.oracles.cases_pool import POOL
+from tests.oracles.cases_resources import ON_RESOURCES
 
-CASES = {"pool": POOL, "grid": GRID, "nodes": ON_NODES, "network": NETWORK}
+CASES = {
+    "pool": (*POOL, *OF_ORDERS),
+    "grid": GRID,
+    "resources": ON_RESOURCES,
+    "nodes": ON_NODES,
+    "network": NETWORK,
+}
 """Cases by kind of platform."""

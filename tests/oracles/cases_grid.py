@@ -59,6 +59,9 @@ def _cases() -> Iterator[Case]:
         name = "of clusters as good, the first declared"
         rows = [(0, 5, 5, 1)] * 3
         yield Case(name, f"fcfs+{rule}", grid_of(2, 2), rows, [0, 0, 0], GRIDS, on=[*"aab"])
+    name = "a job starts on the first cluster where it fits, not on the one with least room"
+    rows = [(0, 2, 2, 2), (1, 1, 1, 4)]
+    yield Case(name, "fcfs+none", grid_of(5, 2), rows, [0, 2], GRIDS, on=[*"aa"])
     name = "processors of two clusters are no one cluster"
     rows = [(0, 9, 9, 1), (0, 4, 4, 2), (1, 3, 3, 2)]
     yield Case(name, "fcfs+none", grid_of(2, 3), rows, [0, 0, 4], GRIDS, on=[*"abb"])

@@ -40,6 +40,9 @@ IGNORED = "fcfs+ics,links=ignored"
 TALKING = (*BESIDE, talking(0, 10), talking(2, 3))
 """Two that ask links of 100 for 100 each."""
 
+FOLLOWING = Job(3, 1, 1, 2), Job(3, 1, 1, 4)
+"""On clusters of 4 they start on a when the second, then both of `TALKING` have ended."""
+
 CROSSING = crossing(0, 10, 0), crossing(4, 3, 1)
 """Both ask for all of the middle of three links."""
 
@@ -49,18 +52,45 @@ def _links() -> Iterator[Case]:
     # stays done: at 8 s the second has done its 3 s, the first 5 of its 10.
     name = "jobs that ask for too much are slowed down"
     linked, free = network_of(4, 4, links=(100, 100)), network_of(4, 4)
-    on = ["aa", "bb", "aab", "aab"]
-    starts = [0, 0, 0, 2]
-    ends = [2, ALONE, 13, 8]
-    yield Case(name, IGNORED, linked, TALKING, starts, NETWORKS, on=on, ends=ends)
-    yield Case(name, IGNORED, free, TALKING, starts, NETWORKS, on=on, ends=[2, ALONE, 10, 5])
+    on, starts = ["aa", "bb", "aab", "aab"], [0, 0, 0, 2]
+    rows, on_all = (*TALKING, *FOLLOWING), [*on, "aa", "aaaa"]
+    for network, first, second in ((linked, 13, 8), (free, 10, 5)):
+        ends = [2, ALONE, first, second, second + 1, first + 1]
+        later = [*starts, second, first]
+        yield Case(name, IGNORED, network, rows, later, NETWORKS, on=on_all, ends=ends)
     name = "computation takes as long as ever"
     # Half of the time is communication: at half the share 3 s take 4.5, which ends at 7 s.
-    rows = (*BESIDE, talking(0, 10, communication=0), talking(2, 3, communication=500))
-    yield Case(name, IGNORED, linked, rows, starts, NETWORKS, ends=[2, ALONE, 10, 7])
+    rows = (*BESIDE, talking(0, 10, communication=0), talking(2, 3, communication=500), *FOLLOWING)
+    ends = [2, ALONE, 10, 7, 8, 11]
+    yield Case(name, IGNORED, linked, rows, [*starts, 7, 10], NETWORKS, ends=ends)
+    # Of 5 s 125/1000 are communication, which takes 13/5 as long: 4.375 s and 1.625 s.
+    name = "a job that is slowed down to a whole second ends at it"
+    mesh = network_of(3, 3, 1, links=(20, 50, 5))
+    rows = (Job(11, 0, 0, 2), Job(11, 0, 0, 7), Job(11, 5, 5, 5, 0, 125, 25))
+    on = ["aa", "aaabbbc", "abbbc"]
+    yield Case(name, IGNORED, mesh, rows, [11, 17, 11], NETWORKS, on=on, ends=[11, 17, 17])
+    # Processors 0 1 2 / 3 4 in parts of 1, 3 and 1: 2, 4 and 2 neighbours, so 6, 11 and 6 kbit/s.
+    name = "the mesh has rows of ceil(sqrt n)"
+    rows = (*rows[:2], Job(11, 1, 1, 5, 0, 1, 11))
+    yield Case(name, IGNORED, mesh, rows, [11, 13, 11], NETWORKS, on=on, ends=[11, 13, 13])
+    # Of nine in rows of three the second part has 5 neighbours, 25 / 4 kbit/s: 7 of 5. The 6 s
+    # take 6 x (0.583 + 0.417 x 7/5) = 7.0008 s; with a demand of 6 it would be 6.5 s.
+    name = "a demand is rounded up"
+    four = network_of(4, 2, 1, 2, links=(20, 5, 50, 200))
+    rows = (Job(0, 6, 6, 9, 0, 417, 5), Job(1, 0, 0, 2))
+    yield Case(name, IGNORED, four, rows, [0, 8], NETWORKS, ends=[8, 8])
+    # Of nine the second part has 5 neighbours: 45 / 4 kbit/s of 20.
+    name = "a neighbour in the mesh has a quarter of a processor's rate"
+    four = network_of(3, 2, 1, 3, links=(20, 20, 20, 50))
+    yield Case(name, "fcfs+ics", four, [Job(0, 0, 0, 9, 0, 0, 9)], [0], NETWORKS)
+    # One of three has 2 neighbours: 9 x (0.112 x 1 x 2 / 2 + 0.888 x 2 / 4) = 5.004 kbit/s of 5.
+    name = "the mesh adds to the all-to-all part of a demand"
+    three = network_of(1, 3, 2, links=(5, 50, 5))
+    rows = (Job(7, 2, 2, 3), Job(8, 0, 0, 3, 0, 0, 9, 112))
+    yield Case(name, "fcfs+ics", three, rows, [7, 9], NETWORKS)
     name = "a job waits for links that are kept"
     on = ["aa", "bb", "aab", "aaa"]
-    later, ends = [0, 0, 0, 10], [2, ALONE, 10, 13]
+    later, ends, starts = [0, 0, 0, 10], [2, ALONE, 10, 13], [0, 0, 0, 2]
     yield Case(name, "fcfs+ics", linked, TALKING, later, NETWORKS, on=on, ends=ends)
     plenty, on = network_of(4, 4, links=(200, 200)), ["aa", "bb", "aab", "aab"]
     yield Case(name, "fcfs+ics", plenty, TALKING, starts, NETWORKS, on=on)
@@ -68,7 +98,9 @@ def _links() -> Iterator[Case]:
     name = "ends slide later and earlier"
     three = network_of(2, 2, 2, links=(10, 10, 10))
     on = ["aab", "bcc"]
-    yield Case(name, IGNORED, three, CROSSING, [0, 4], NETWORKS, on=on, ends=[13, 10])
+    rows = (*CROSSING, Job(5, 1, 1, 2, 2), Job(5, 1, 1, 5))
+    starts, ends = [0, 4, 10, 13], [13, 10, 11, 14]
+    yield Case(name, IGNORED, three, rows, starts, NETWORKS, on=[*on, "cc", "aabbc"], ends=ends)
     yield Case("one link, one job", "fcfs+ics", three, CROSSING, [0, 10], NETWORKS, ends=[10, 13])
     # The last is reserved when the first is predicted to end: at 16 s, then at 13 s again. It
     # could not start at 6 s on its own cluster before the second job's end.
@@ -88,8 +120,8 @@ def _links() -> Iterator[Case]:
         # A wide job of 5 s that asks for nothing takes as long as ever.
         yield Case(name, policy, uneven, rows, starts, NETWORKS, on=on, ends=ends)
     name = "a job that ends at once slows none"
-    rows = (crossing(0, 10, 0), crossing(4, 3, 1, run=0), crossing(6, 0, 2))
-    yield Case(name, IGNORED, three, rows, [0, 4, 6], NETWORKS, ends=[10, 4, 6])
+    rows = (crossing(0, 10, 0), crossing(4, 3, 1, run=0), crossing(6, 0, 2), Job(7, 1, 1, 5))
+    yield Case(name, IGNORED, three, rows, [0, 4, 6, 10], NETWORKS, ends=[10, 4, 6, 11])
     name = "a job of run 0 ends before another pass"
     rows = (Job(0, 0, 5, 4), Job(0, 3, 3, 4), Job(0, 4, 4, 4))
     on = ["aabb"] * 3
@@ -97,7 +129,8 @@ def _links() -> Iterator[Case]:
     yield Case(name, "fcfs+ics", pair, rows, [0, 0, 3], NETWORKS, on=on, ends=[0, 3, 7])
     name = "a job that no split serves is slowed where links are ignored"
     narrow = network_of(2, 2, links=(9, 9))
-    yield Case(name, IGNORED, narrow, [crossing(0, 8, 0)], [0], NETWORKS, ends=[9])
+    rows = (crossing(0, 8, 0), Job(1, 1, 1, 4))
+    yield Case(name, IGNORED, narrow, rows, [0, 9], NETWORKS, ends=[9, 10])
 
 
 def _migration() -> Iterator[Case]:
@@ -110,18 +143,34 @@ def _migration() -> Iterator[Case]:
     name = "in one queue of all clusters the first to arrive goes first"
     policy = "fcfs+ics,queue=global"
     yield Case(name, policy, pair, rows, [0, 1, 6], NETWORKS, on=["aa", "bb", "bb"])
-    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0)
-    for to, there in (("most", "dd"), ("least", "cc"), ("first", "bb")):
+    # The third needs all of d, and the last all of b, or of d at 3 s.
+    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0), Job(2, 1, 1, 5, 3), Job(2, 1, 1, 4, 1)
+    for to, there, starts, last in (
+        ("most", "dd", [0, 1, 6, 2], "bbbb"),
+        ("least", "cc", [0, 1, 2, 2], "bbbb"),
+        ("first", "bb", [0, 1, 2, 3], "dddd"),
+    ):
         name, four = "a job migrates as the option says", network_of(2, 4, 3, 5)
-        policy = f"fcfs+ics,to={to}"
-        yield Case(name, policy, four, rows, [0, 1], NETWORKS, on=["aa", there])
+        policy, on = f"fcfs+ics,links=unused,to={to}", ["aa", there, "ddddd", last]
+        yield Case(name, policy, four, rows, starts, NETWORKS, on=on)
+    # At 1 three processors are free on b and on c; the last needs all four of c, free at 3 s.
+    rows = Job(0, 9, 9, 2, 0), Job(0, 3, 3, 1, 2), Job(1, 9, 9, 2, 0), Job(2, 1, 1, 4, 2)
     for to in ("most", "least"):
-        name, three = "ties of room go by declared order", network_of(2, 3, 3)
-        policy = f"fcfs+ics,to={to}"
-        yield Case(name, policy, three, rows, [0, 1], NETWORKS, on=["aa", "bb"])
+        name, three = "ties of room go by declared order", network_of(2, 3, 4)
+        policy, on = f"fcfs+ics,links=unused,to={to}", ["aa", "c", "bb", "cccc"]
+        yield Case(name, policy, three, rows, [0, 0, 1, 3], NETWORKS, on=on)
+    rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0)
     name = "a job gives a reservation up for a start elsewhere"
     for policy, starts in (("fcfs+icsb(10)", [0, 1]), ("fcfs+isolated(10)", [0, 9])):
         yield Case(name, policy, pair, rows, starts, NETWORKS)
+    # At 12 two of a are free: the last passes the sixth, which needs three there, before the
+    # seventh, of c, could take one.
+    name = "under ics jobs of a cluster pass one that does not fit there"
+    rows = (Job(2, 7, 7, 3), Job(4, 4, 4, 3), Job(4, 4, 4, 3), Job(5, 8, 8, 1), Job(5, 4, 4, 1))
+    rows += (Job(5, 1, 1, 3), Job(12, 0, 0, 1, 2), Job(12, 1, 1, 2))
+    on, starts = ["aaa", "bbb", "bbb", "c", "a", "bbb", "c", "aa"], [2, 4, 8, 5, 9, 12, 13, 12]
+    policy = f"{IGNORED},to=least"
+    yield Case(name, policy, network_of(3, 3, 1), rows, starts, NETWORKS, on=on)
     rows = Job(0, 9, 9, 2, 0), Job(1, 5, 5, 2, 0), Job(1, 4, 4, 2, 0)
     name = "the queue order decides which job migrates"
     yield Case(name, "fcfs+ics", pair, rows, [0, 1, 6], NETWORKS, on=["aa", "bb", "bb"])
@@ -141,6 +190,11 @@ def _splits() -> Iterator[Case]:
         four = network_of(2, 2, 3, 1, links=links)
         rows = [Job(0, 5, 5, procs, 0, 0, 100, 1000)]
         yield Case(name, "fcfs+ics", four, rows, [0], NETWORKS, on=[parts])
+    # Four of a and two of c, 6 of 5 kbit/s: it ends at 2 s. With one each of b and c at 1 s.
+    name = "a split has the fewest clusters, however slow their links are"
+    three = network_of(4, 1, 3, links=(20, 20, 5))
+    rows = [Job(0, 1, 1, 6, 0, 1, 7), Job(1, 0, 0, 3)]
+    yield Case(name, IGNORED, three, rows, [0, 2], NETWORKS, on=["aaaacc", "aaa"])
     name = "without links a job waits for one cluster"
     rows = [Job(0, 9, 9, 1, 1), Job(0, 5, 5, 3, 0)]
     pair = network_of(2, 3)
@@ -174,6 +228,17 @@ def _reservations() -> Iterator[Case]:
         rows = (*RESERVED[:2], Job(0, 20, 20, 1, 2), RESERVED[2], Job(1, estimate, estimate, 2, 2))
         starts, on = [0, 0, 0, 10, start], ["aa", "bb", "c", "aaa", parts]
         yield Case(name, "fcfs+icsb(1)", network_of(3, 2, 2), rows, starts, NETWORKS, on=on)
+    # At 0 the last would run on b beside the second until 2, beyond the reservations at 1.
+    name = "elsewhere a reservation of estimate 0 holds its second"
+    rows = (Job(0, 1, 1, 2, 0), Job(0, 1, 1, 2, 1), Job(0, 0, 0, 2, 1), Job(0, 0, 0, 2, 1))
+    rows += (Job(0, 0, 2, 1, 0),)
+    policy = "fcfs+icsb(2),to=first"
+    yield Case(name, policy, network_of(2, 3), rows, [0, 0, 1, 1, 1], NETWORKS)
+    # The second, of estimate 0, takes three of a: one is left for the first, and four of b.
+    name = "room is no more than the processors that are free now"
+    rows = (Job(14, 0, 0, 5), Job(14, 0, 0, 3), Job(14, 1, 1, 11))
+    policy, on = "lpf+icsb(2),links=ignored", ["abbbb", "aaa", "aaaabbbbccc"]
+    yield Case(name, policy, network_of(4, 4, 4), rows, [14, 14, 14], NETWORKS, on=on)
     name = "a job wider than its cluster holds no reservation and is not counted"
     rows = (Job(0, 10, 10, 2, 0), Job(0, 10, 10, 2, 1), Job(1, 5, 5, 4, 0), Job(1, 5, 5, 2, 0))
     on = ["aa", "bb", "aabb", "aa"]

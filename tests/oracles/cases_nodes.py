@@ -72,6 +72,9 @@ def _reservations() -> Iterator[Case]:
     yield Case(name, PLANNED, TWO, rows, [0, 3, 5], NODES, on=["ab", "a", "ab"])
     rows = [job(0, 5, 2, weight=2, reserved=2), job(0, 0, 2, weight=2, reserved=2)]
     yield Case(name, PLANNED, TWO, rows, [2, -1], NODES)
+    name = "a reservation in advance of estimate 0 holds its nodes for a second"
+    rows = [job(0, 0, weight=2, reserved=1), job(0, 2, run=0, weight=2)]
+    yield Case(name, PLANNED, nodes_of(3), rows, [1, 1], NODES)
     name = "a reservation whose node is down when it is due is lost"
     platform = nodes_of(2, 2, down=(("a", 8, 30),))
     rows = [job(0, 5, 2, reserved=10)]
@@ -114,6 +117,10 @@ def _times() -> Iterator[Case]:
     rows = [job(0, 9), job(1, 0), job(1, 0, 2, weight=2), job(2, 20, weight=2), job(3, 3)]
     promises = [0, 1, 9, 2, 3]
     yield Case(name, PLANNED, TWO, rows, [0, 1, 22, 2, 3], NODES, promises=promises)
+    name = "the end of a job in the plan is a candidate for those inserted later"
+    # At 0 the second finds 5, where the first of the plan ends, and the third 10.
+    rows = [job(0, 5), job(0, 5, weight=2), job(0, 9)]
+    yield Case(name, PLANNED, nodes_of(2), rows, [0, 5, 10], NODES)
     name = "the plan is rebuilt at an early end"
     rows = [job(0, 50, 2, run=4), job(1, 5, 2, weight=2), job(2, 60)]
     yield Case(name, PLANNED, TWO, rows, [0, 4, 9], NODES)
@@ -139,6 +146,23 @@ def _shelves() -> Iterator[Case]:
     starts = [0, 800, 100, 100, 1600]
     yield Case(name, "fcfs+demt,resets=50s", SINGLE, rows, starts, NODES, counts=counts)
     yield Case(name, "fcfs+demt,resets=50s,worth=procs", SINGLE, rows, plain, NODES)
+    # At 5, when the first ends, both others need the node; their processors are the same.
+    rows_of_two = [job(0, 5, weight=2), job(0, 6, run=0, weight=2), job(0, 7, run=1, weight=2)]
+    policy, one = "fcfs+demt,shelf=5s,resets=5s", nodes_of(2)
+    name = "worth=procs takes the first of jobs with equal processors, worth=area the longest"
+    yield Case(name, f"{policy},worth=procs", one, rows_of_two, [0, 5, 5], NODES)
+    yield Case(name, f"{policy},worth=area", one, rows_of_two, [0, 6, 5], NODES)
+    # At 3, of 10 s, the third; of 20 s, since 11 s remain, the second and not the fourth.
+    name = "a reset doubles the length where it is too short for a remaining job"
+    rows_of_two = [job(0, 3, weight=2), job(0, 11, run=1, weight=2), job(0, 0)]
+    rows_of_two += [job(0, 0, weight=2)]
+    policy = "fcfs+demt,shelf=10s,resets=3s,worth=area"
+    yield Case(name, policy, one, rows_of_two, [0, 3, 3, 4], NODES)
+    # At 9 the reset puts the second on the first shelf: it takes a processor until the next pass.
+    name = "jobs with equal starts are carried out in the order of insertion into the plan"
+    rows_of_two = [job(7, 3, run=1, weight=3), job(7, 0)]
+    policy, down = "fcfs+demt,shelf=2s,resets=9s", nodes_of(3, down=(("a", 7, 9),))
+    yield Case(name, policy, down, rows_of_two, [9, 9], NODES)
     name = "without a budget a selection is the greedy one"
     counts = {"selections": 3, "given_up": 2}
     policy = "fcfs+demt,resets=50s,budget=0"
@@ -158,6 +182,17 @@ def _shelves() -> Iterator[Case]:
     policy = "fcfs+demt,shelf=200s,resets=1m"
     yield Case(name, policy, four, rows, [0], NODES, on=["ab"], ends=[200])
     yield Case(name, PLANNED, four, rows, [0], NODES, on=["abcd"], ends=[100])
+    # 1 s on three nodes is 1 x 3 x 1 / 1.4 = 2.1 s on one.
+    name = "the run time of a moldable job on other nodes is rounded up"
+    rows = [job(0, 1, 3, serial=200_000), job(0, 0, 4)]
+    on, policy = ["a", "abcd"], "fcfs+demt,shelf=5s,resets=12s"
+    yield Case(name, policy, four, rows, [0, 3], NODES, on=on, ends=[3, 3])
+    # 11 s on one node are 6.6 s on two, of which one is down until 19.
+    name = "a new shelf is as long as the last where more nodes make a moldable job short enough"
+    rows = [job(13, 0), job(13, 11, run=0, serial=200_000)]
+    policy, down = "fcfs+demt,shelf=10s,resets=5s", nodes_of(1, 1, down=(("b", 10, 19),))
+    yield Case(name, policy, down, rows, [13, 19], NODES, on=["a", "ab"])
+    name = "a moldable job has the fewest nodes that make the shelf"
     rows, policy = [Job(0, 20, 20, 2, 2, serial=0)], "fcfs+demt,shelf=40s,resets=1m"
     yield Case(name, policy, TWO, rows, [0], NODES, on=["a"], ends=[40])
 

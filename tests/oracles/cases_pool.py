@@ -8,7 +8,7 @@ from tests.oracles.case import Case, Rows, SiteJob
 from tests.support.strategies import MODULE
 
 CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
-ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Plans that are searched"
+ORDERS, RULES, SEARCHED = "Queue orders", "Backfilling", "Searched plans"
 PREDICTED = "Predictions"
 
 PRIORITY, LIMITS = "Slurm's priority", "Slurm's limits"
@@ -189,9 +189,13 @@ def _easy() -> Iterator[Case]:
     yield Case(name, "fcfs+easy", 5, rows, [0, 10, 2, 2], RULES)
     rows = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 8, 8, 1), (2, 20, 20, 1)]
     yield Case(name, "fcfs+easy", 4, rows, [0, 10, 2, 2], RULES)
-    name = "a long backfill uses extra up"
     rows = [(0, 10, 10, 2), (1, 10, 10, 4), (2, 50, 50, 1), (3, 50, 50, 1)]
+    name = "a long backfill leaves no extra to a later pass"
     yield Case(name, "fcfs+easy", 5, rows, [0, 10, 2, 20], RULES)
+    name = "a long backfill uses extra up in its pass"
+    rows = [*rows[:3], (2, 40, 40, 1)]
+    yield Case(name, "fcfs+easy", 5, rows, [0, 10, 2, 20], RULES)
+    yield Case(name, "fcfs+easy,backfill=spf", 5, rows, [0, 10, 20, 2], RULES)
     name = "a backfill on the extra processors may last"
     rows = [(0, 10, 10, 3), (1, 5, 5, 3), (2, 9, 9, 1)]
     yield Case(name, "fcfs+easy", 4, rows, [0, 10, 2], RULES)
@@ -204,6 +208,27 @@ def _easy() -> Iterator[Case]:
     rows = [(0, 10, 10, 3), (1, 5, 5, 4), (2, 6, 6, 2), (2, 4, 4, 1), (2, 3, 3, 1)]
     yield Case(name, "fcfs+easy", 4, rows, [0, 10, 15, 2, 6], RULES)
     yield Case(name, "fcfs+easy,backfill=spf", 4, rows, [0, 10, 15, 5, 2], RULES)
+    name = "under aggressive the backfill order ranks the jobs behind the first that does not fit"
+    rows = [(0, 12, 12, 2), (0, 0, 0, 3), (11, 1, 1, 2), (11, 0, 0, 1)]
+    yield Case(name, "fcfs+aggressive,backfill=spf", 4, rows, [0, 12, 11, 11], RULES)
+
+
+def _depth() -> Iterator[Case]:
+    name = "under depth(K) the backfill order ranks the jobs behind the K"
+    # At 2 the second and third are reserved at 10 and 15; one of the others ends by 10.
+    rows = [(0, 10, 10, 3), (1, 5, 5, 4), (1, 5, 5, 4), (2, 8, 8, 1), (2, 3, 3, 1)]
+    yield Case(name, "fcfs+depth(2)", 4, rows, [0, 10, 15, 2, 20], RULES)
+    yield Case(name, "fcfs+depth(2),backfill=spf", 4, rows, [0, 10, 15, 20, 2], RULES)
+    # At 0 the last, of area 3, is reserved at 1, and the first two processors are equal.
+    rows = [(0, 1, 1, 1), (0, 1, 1, 6), (0, 0, 2, 1), (0, 0, 1, 3)]
+    yield Case(name, "laf+depth(1),backfill=sqf", 7, rows, [0, 0, 1, 1], RULES)
+    name = "a job that starts is not one of the K"
+    # At 3 the second starts, and the third is reserved at 7, before which the last does not end.
+    rows = [(0, 3, 3, 5), (1, 4, 4, 4), (2, 9, 9, 7), (3, 20, 20, 2)]
+    yield Case(name, "fcfs+depth(1)", 8, rows, [0, 3, 7, 16], RULES)
+    name = "a job of estimate 0 behind the K waits while its processors are in use"
+    rows = [(0, 3, 3, 2), (1, 4, 4, 3), (2, 0, 0, 2)]
+    yield Case(name, "fcfs+depth(1)", 3, rows, [0, 3, 7], RULES)
 
 
 def _clock() -> Iterator[Case]:
@@ -341,6 +366,14 @@ def _planned() -> Iterator[Case]:
     for policy in (plain, queued, "fcfs+tabu,iterations=0"):
         promises = [0, 0, 30, 40, 69]
         yield Case(name, policy, 8, rows, [0, 0, 30, 40, 30], RULES, promises=promises)
+    name = "due jobs start in queue order, not in that of their reservations"
+    # At 2 the last, due since then, goes before the second, due since 1.
+    rows = [(0, 1, 1, 1), (0, 0, 0, 1), (1, 1, 1, 1), (1, 1, 1, 1)]
+    yield Case(name, "lcfs+planned,walk=queue", 1, rows, [0, 3, 1, 2], RULES)
+    name = "a compression by start takes equal starts by position"
+    # The second, of estimate 0, finds 0 before the third does; else it would stay at 1.
+    rows = [(0, 0, 1, 4), (0, 0, 0, 4), (0, 1, 1, 2)]
+    yield Case(name, plain, 5, rows, [0, 0, 0], RULES)
     name = "the queue order decides which reservation is moved first"
     yield Case(name, queued, 2, SHORT_BEHIND_LONG, [0, 4, 9], RULES)
     shortest = "spf+planned,walk=queue"
@@ -383,6 +416,33 @@ def _tabu() -> Iterator[Case]:
         policy = f"fcfs+tabu,every=5s,search={search},iterations="
         yield Case(name, f"{policy}1", 1, SWAP, [0, 9, 19], SEARCHED)
         yield Case(name, f"{policy}2", 1, SWAP, [0, 10, 9], SEARCHED)
+    name = "fairness is the sum of (mean - NUWT)^2, not raised by 1"
+    # At 6 the second job is drawn and moved from 6 to 9, and the third from 9 to 8. Slowdowns stay
+    # 17, waits and responses lose 2 of 21 and of 27, and F falls from 2.17 to 1.50.
+    rows = [(0, 6, 6, 4, 1), (0, 0, 3, 3, 1), (0, 0, 1, 4, -1), (0, 1, 2, 3, 3)]
+    policy = "fcfs+tabu,every=6s,iterations=1,seed=2"
+    yield Case(name, policy, 6, rows, [0, 7, 7, 6], SEARCHED)
+    yield Case(name, f"{policy},fairness=raised", 6, rows, [0, 6, 7, 6], SEARCHED)
+    name = "a plan that is as good as the best is discarded"
+    # At 9 the fourth waits from 9 to 15 and the last from 15 to 21. Moved, the last waits 2 s and
+    # not 8, and the fourth 15 s and not 9, both with the estimate 6: all sums are the same.
+    rows = [(0, 6, 6, 2, -1), (0, 3, 3, 1, 2), (0, 0, 0, 2, -1), (0, 0, 6, 2, 1), (7, 1, 6, 1, 1)]
+    policy = "fcfs+tabu,every=3s,iterations=3,search=gap,jobs=all,users=plan"
+    yield Case(name, policy, 2, rows, [0, 6, 9, 9, 9], SEARCHED)
+    name = "fairness counts running jobs; with users=plan only waiting ones"
+    # At 6 the third may go before the second, to wait 1 s and not 5, and the second 9 s and not 7.
+    # With the 7 of the first, of the third's user, they have 1/10 and 9/9, not 5/10 and 7/9.
+    rows = [(0, 7, 7, 1, -1), (0, 0, 3, 3, 3), (5, 0, 3, 1, -1)]
+    policy = "fcfs+tabu,every=3s,iterations=1x,search=gap,weights=0:0:0:1"
+    yield Case(name, policy, 3, rows, [0, 7, 7], SEARCHED)
+    yield Case(name, f"{policy},users=plan", 3, rows, [0, 7, 6], SEARCHED)
+    name = "the other criteria count waiting jobs; with jobs=all running and completed ones, too"
+    # At 5 slowdowns fall from 5 to 4.17, waits from 7 to 6, responses from 12 to 11, and F rises
+    # from 0.5 to 0.68: gains of 0.03 in all. With the first job's 1, 0 and 5 s it is -0.02.
+    rows = [(0, 5, 5, 1, 1), (2, 3, 3, 1, 2), (4, 2, 2, 1, 3)]
+    policy = "fcfs+tabu,every=5s,iterations=2,search=gap,users=plan"
+    yield Case(name, policy, 1, rows, [0, 7, 5], SEARCHED)
+    yield Case(name, f"{policy},jobs=all", 1, rows, [0, 5, 8], SEARCHED)
 
 
 def _shares() -> Iterator[Case]:  # noqa: C901
@@ -441,11 +501,11 @@ def _shares() -> Iterator[Case]:  # noqa: C901
     rows = [(0, 6, 6, 1, 1), (1, 2, 2, 1, 1), (2, 3, 3, 1, 2), (3, 1, 1, 1, 1), (4, 1, 1, 1, 2)]
     yield from each(name, "fair-usage+RULE", rows, [0, 10, 6, 12, 9])
     yield from each(name, "fair-usage+RULE,refresh=5s", rows, [0, 6, 8, 12, 11])
-    # At 8 user 1 has 4 / 2 = 2, and user 2 the 4 of a job that has just ended.
+    # At 10 user 1 has 6 / 2 = 3, and user 2 the 4 of a job that has just ended, not 4 / 2.
     name = "sums are halved before the completions of the instant"
-    rows = [(0, 4, 4, 1, 1), (0, 4, 4, 1, 2), (1, 2, 2, 1, 2), (2, 3, 3, 1, 1)]
-    yield from each(name, "fair-usage+RULE", rows, [0, 4, 8, 10])
-    yield from each(name, "fair-usage+RULE,halflife=4s", rows, [0, 4, 11, 8])
+    rows = [(0, 6, 6, 1, 1), (0, 4, 4, 1, 2), (1, 2, 2, 1, 2), (2, 3, 3, 1, 1)]
+    yield from each(name, "fair-usage+RULE", rows, [0, 6, 10, 12])
+    yield from each(name, "fair-usage+RULE,halflife=10s", rows, [0, 6, 13, 10])
     # At 2 user 1's 1 is halved to 0, and nobody has less.
     name = "halves are rounded down"
     rows = [(0, 1, 1, 1, 1), (0, 1, 1, 1, 3), (1, 1, 1, 1, 1), (1, 1, 1, 1, 2)]
@@ -519,8 +579,8 @@ def _priorities() -> Iterator[Case]:
         ),
         # 1/4, 0, 2/4, 2/4: at 16 only two processors are free.
         ("favor_small ranks the smallest first", "size=100, favor_small=yes", [0, 18, 24, 10, 10]),
-        # 75 and 100 are cut to 0 and 1, and at least 1: all alike.
-        ("priorities are whole", "size=1", [0, 10, 16, 20, 20]),
+        # 3/4 and 1 are 0 and 1, and at least 1: all alike.
+        ("a priority is at least 1", "size=1", [0, 10, 16, 20, 20]),
         (
             "without weights, priority is first come, first served",
             "max_age=5s",
@@ -744,6 +804,7 @@ POOL = tuple(
         _orders,
         _starving,
         _easy,
+        _depth,
         _clock,
         _estimate_0,
         _planned,

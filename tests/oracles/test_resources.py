@@ -1,4 +1,4 @@
-"""Pools with several resources: cases by hand, kernel and reference, and planted faults."""
+"""Pools with several resources: without other requests, and planted faults."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import pytest
 from schedfarm.core.audit import audit
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.resources.platform import Resources
-from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.workload import Workload
-
-MACHINE = Resources(4, {"gpus": 2, "licences": 1})
+from tests.oracles import cases_resources
+from tests.oracles.case import workload
+from tests.oracles.cases_resources import MACHINE
 
 
 def jobs(*rows: tuple[int, int, int, int, int]) -> Workload:
@@ -28,30 +27,7 @@ def jobs(*rows: tuple[int, int, int, int, int]) -> Workload:
     )  # fmt: skip
 
 
-# The second job needs both GPUs, which one job holds until 10 s, and the licence, which another
-# holds until 20 s: its shadow is 20 s, the latest of both, with 1 processor, no GPU and no licence
-# to spare. The fourth job may run past it without GPUs, the fifth may not with one, and the last
-# ends by then.
-EXTRA = jobs(
-    (0, 10, 1, 1, 0), (0, 20, 1, 0, 1), (1, 5, 3, 2, 1), (1, 30, 1, 0, 0), (1, 30, 1, 1, 0),
-    (1, 19, 1, 1, 0),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("rule", "starts"),
-    [
-        ("none", [0, 0, 20, 20, 25, 25]),
-        ("aggressive", [0, 0, 31, 1, 1, 10]),
-        ("easy", [0, 0, 20, 1, 25, 1]),
-        ("depth(1)", [0, 0, 20, 1, 25, 1]),
-        ("conservative", [0, 0, 20, 1, 25, 1]),
-    ],
-)
-def test_the_extra_is_a_vector(rule: str, starts: list[int]) -> None:
-    """A job that requests nothing of a resource passes where its extra is 0."""
-    assert simulate(EXTRA, f"fcfs+{rule}").start.tolist() == starts
-    assert simulate_reference(EXTRA, f"fcfs+{rule}").start.tolist() == starts
+EXTRA = workload(MACHINE, cases_resources.EXTRA)
 
 
 def test_without_other_requests_it_is_a_pool() -> None:

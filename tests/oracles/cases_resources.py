@@ -1,0 +1,44 @@
+"""Hand-written cases on a pool with GPUs and licences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedfarm.core.machines.resources.platform import Resources
+from tests.oracles.case import Case, ResourceJob as Job
+
+RESOURCES = "Resources"
+
+MACHINE = Resources(4, {"gpus": 2, "licences": 1})
+
+# The third job needs both GPUs, which one job holds until 10 s, and the licence, which another
+# holds until 20 s: its shadow is 20 s, the latest of both, with 1 processor, no GPU and no licence
+# to spare. The fourth job may run past it without GPUs, the fifth may not with one, and the last
+# ends by then.
+EXTRA = (
+    *(Job(0, 10, 10, 1, 1), Job(0, 20, 20, 1, 0, 1), Job(1, 5, 5, 3, 2, 1)),
+    *(Job(1, 30, 30, 1), Job(1, 30, 30, 1, 1), Job(1, 19, 19, 1, 1)),
+)
+
+
+def _cases() -> Iterator[Case]:
+    name = "a job that requests nothing of a resource passes where its extra is 0"
+    for rule, starts in (
+        ("none", [0, 0, 20, 20, 25, 25]),
+        ("aggressive", [0, 0, 31, 1, 1, 10]),
+        ("easy", [0, 0, 20, 1, 25, 1]),
+        ("depth(1)", [0, 0, 20, 1, 25, 1]),
+        ("conservative", [0, 0, 20, 1, 25, 1]),
+    ):
+        yield Case(name, f"fcfs+{rule}", MACHINE, EXTRA, starts, RESOURCES)
+    name = "a job that lacks one resource takes none of the others"
+    # At 1 the third needs the licence until 9; the last finds the GPUs that it does not hold.
+    rows = [Job(0, 9, 9, 1, 0, 1), Job(1, 5, 5, 1, 2, 1), Job(2, 7, 7, 1, 2)]
+    yield Case(name, "fcfs+easy", MACHINE, rows, [0, 9, 2], RESOURCES)
+    name = "a long backfill uses the extra of each resource up"
+    # At 9 the second leaves a processor and a GPU: the third takes the GPU, the fourth lacks one.
+    rows = [Job(0, 9, 9, 2), Job(1, 5, 5, 3, 1), Job(1, 30, 30, 1, 1), Job(1, 30, 30, 1, 1)]
+    yield Case(name, "fcfs+easy", MACHINE, rows, [0, 9, 1, 14], RESOURCES)
+
+
+ON_RESOURCES = tuple(_cases())
