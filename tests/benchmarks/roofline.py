@@ -35,7 +35,7 @@ from tests.benchmarks.floor import clock, least
 from tests.benchmarks.network import drawn
 from tests.benchmarks.rates import SHARED
 
-JOBS = 10_000
+JOBS = 3_000
 
 AVX2 = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
 
