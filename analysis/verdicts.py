@@ -104,7 +104,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     nearer, further = sorted((abs(1 - low), abs(1 - high)))
     spread = f"{_digits(nearer)} to {_digits(further)} %"
     change = _change(value, words)
-    # Samples that break the order of the log's arrivals may reverse an effect (docs/comparisons.md).
+    # Samples that mix the weeks of a log may reverse an effect: docs/comparisons.md.
     opposite = of_log is not None and (1 - of_log) * (1 - value) < 0
     log = f"; but {_percent(of_log, words)} in the log itself" if of_log and opposite else ""
     return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution}){log}"
