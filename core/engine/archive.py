@@ -7,11 +7,15 @@ sources, the compiler and the processor are those of this host.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
+import lzma
+import os
 import pickle
 import re
+import struct
 import sys
 import zipfile
 import zlib
@@ -23,8 +27,8 @@ import numba
 from numba.core import serialize
 from numba.core.registry import cpu_target
 
-from schedfarm.core.caches import exposed, make_private, remedy
-from schedfarm.core.engine.cache import STAMP, used
+from schedfarm.core.caches import exposed, is_own, make_private, remedy
+from schedfarm.core.engine.cache import STAMP, lock, used
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 
@@ -36,6 +40,18 @@ NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
 
 INDEX, CODE = ".nbi", ".nbc"
 """Ends of the names of numba's files: combinations of types, and the code for one of them."""
+
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, KeyError, OSError, RuntimeError, ValueError),
+)
+"""Errors of `zipfile` and `json` that a damaged archive causes."""
+
+UNREADABLE = (
+    *(pickle.UnpicklingError, AttributeError, EOFError, ImportError),
+    *(IndexError, KeyError, TypeError, ValueError),
+)
+"""Errors of `pickle` that a damaged index causes."""
 
 
 def host() -> dict[str, str]:
@@ -69,12 +85,14 @@ def _sources() -> str:
 
 def pack() -> bytes:
     """Return an archive of the kernels that this process has loaded or compiled."""
-    parts = {
-        f"{place.name}/{path.name}": path.read_bytes()
-        for place in sorted(used())
-        for path in sorted(place.iterdir())
-        if path.suffix in (INDEX, CODE)
-    }
+    parts = {}
+    for place in sorted(used()):
+        # Another process may add or remove kernels: the code is in the folder that an index read
+        # before it names, or is missing from the archive, too.
+        for end in (INDEX, CODE):
+            for path in sorted(place.glob(f"*{end}")):
+                with contextlib.suppress(FileNotFoundError):
+                    parts[f"{place.name}/{path.name}"] = path.read_bytes()
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
     first = json.dumps({"format": FORMAT, "host": host(), "parts": digests}, indent=1)
     stream = io.BytesIO()
@@ -109,33 +127,45 @@ def unpack(file: Path, root: Path) -> int:
 
 def _read(file: Path) -> dict[str, bytes]:
     """Return the parts of a file that this host can use."""
-    try:
-        open_to_others, data = exposed(file), file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
-    if open_to_others is not None:
-        raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
+    data, damaged = _own_bytes(file), f"{file} is damaged, or no archive of kernels"
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             first = json.loads(packed.read(LIST))
             found = first["format"] if isinstance(first, dict) else None
             parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError):
-        raise InputError(
-            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
-        ) from None
+    except DAMAGED:
+        raise InputError(f"{damaged}; make one with farm warm --archive") from None
     if found != FORMAT:
         raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_on, listed = first.get("host"), first.get("parts")
+    if not isinstance(made_on, dict) or not isinstance(listed, dict):
+        raise InputError(f"{damaged}; make one with farm warm --archive")
     for key, own in host().items():
-        if (other := first["host"].get(key)) != own:
+        if (other := made_on.get(key)) != own:
             raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
-    listed = first["parts"]
     if parts.keys() != listed.keys():
         raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
     for name, part in parts.items():
         if not NAME.fullmatch(name) or hashlib.sha256(part).hexdigest() != listed[name]:
             raise InputError(f"{file} is damaged: part {name!r} is not as listed; copy it again")
     return parts
+
+
+def _own_bytes(file: Path) -> bytes:
+    """Return the contents of a file, unless another user could have written it."""
+    try:
+        with file.open("rb") as stream:
+            about, open_to_others = os.fstat(stream.fileno()), exposed(file)
+            # Since it was opened, another user may have made a link of its path lead elsewhere.
+            same = os.path.samestat(about, file.stat()) and is_own(about)
+            data = stream.read() if open_to_others is None and same else b""
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
+    if open_to_others is not None:
+        raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
+    if not same:
+        raise InputError(f"{file} is not used, because it was replaced when it was read; try again")
+    return data
 
 
 def _difference(key: str, other: object, own: str) -> str:
@@ -147,11 +177,22 @@ def _difference(key: str, other: object, own: str) -> str:
 def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
     """Add the code that one index names, except where the folder has code for the same types."""
     folder, _, index = name.partition("/")
-    place, count = root / folder, 0
+    place = root / folder
     make_private(place)
-    known = _entries(place / index)
-    for types, code in _entries_of(parts[name]).items():
-        if types in known:
+    # A process that compiles this kernel also changes the index.
+    handle = lock(place, index)
+    try:
+        return _merge(place, index, parts)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _merge(place: Path, index: str, parts: dict[str, bytes]) -> int:
+    known, folder, count = _entries(place / index), place.name, 0
+    for types, code in _entries_of(parts[f"{folder}/{index}"]).items():
+        found = types in known and (place / known[types]).is_file()
+        if found or f"{folder}/{code}" not in parts:
             continue
         taken, number = {*known.values()}, 1
         base = index.removesuffix(INDEX)
@@ -174,9 +215,12 @@ def _entries(path: Path) -> dict[Any, str]:
 
 
 def _entries_of(index: bytes) -> dict[Any, str]:
-    """Return the names of files of code by combinations of types."""
+    """Return the names of files of code by combinations of types; none of a damaged index."""
     stream = io.BytesIO(index)
-    if pickle.load(stream) != numba.__version__:
+    try:
+        if pickle.load(stream) != numba.__version__:
+            return {}
+        stamp, found = pickle.load(stream)
+        return dict(found) if stamp == STAMP else {}
+    except UNREADABLE:
         return {}
-    stamp, found = pickle.load(stream)
-    return dict(found) if stamp == STAMP else {}
