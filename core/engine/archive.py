@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import pickle
 import re
 import sys
@@ -33,6 +34,9 @@ LIST, FORMAT = "kernels.json", 1
 
 NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
 """Names of the other parts."""
+
+_ODD = (KeyError, IndexError, TypeError, ValueError, EOFError, RuntimeError)
+"""Errors of odd content; zipfile raises a RuntimeError for an encrypted part."""
 
 INDEX, CODE = ".nbi", ".nbc"
 """Ends of the names of numba's files: combinations of types, and the code for one of them."""
@@ -100,11 +104,9 @@ def unpack(file: Path, root: Path) -> int:
     InputError
         If other users could have written the file, it is damaged, or it is for other hosts.
     """
-    parts, count = _read(file), 0
-    for name in parts:
-        if name.endswith(INDEX):
-            count += _add(root, name, parts)
-    return count
+    parts = _read(file)
+    codes = {name: _codes(file, name, parts) for name in parts if name.endswith(INDEX)}
+    return sum(_add(root, name, found) for name, found in codes.items())
 
 
 def _read(file: Path) -> dict[str, bytes]:
@@ -115,21 +117,10 @@ def _read(file: Path) -> dict[str, bytes]:
         raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
     if open_to_others is not None:
         raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            first = json.loads(packed.read(LIST))
-            found = first["format"] if isinstance(first, dict) else None
-            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError):
-        raise InputError(
-            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
-        ) from None
-    if found != FORMAT:
-        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_for, listed, parts = _opened(file, data)
     for key, own in host().items():
-        if (other := first["host"].get(key)) != own:
+        if (other := made_for.get(key)) != own:
             raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
-    listed = first["parts"]
     if parts.keys() != listed.keys():
         raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
     for name, part in parts.items():
@@ -138,19 +129,50 @@ def _read(file: Path) -> dict[str, bytes]:
     return parts
 
 
+def _opened(file: Path, data: bytes) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+    """Return the host, the digests of parts and the parts of an archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            first = json.loads(packed.read(LIST))
+            found = first["format"] if isinstance(first, dict) else None
+            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, *_ODD):
+        raise InputError(
+            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
+        ) from None
+    if found != FORMAT:
+        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_for, listed = first.get("host"), first.get("parts")
+    if not isinstance(made_for, dict) or not isinstance(listed, dict):
+        raise InputError(f"{file} is damaged: {LIST} has no 'host' or no 'parts'; copy it again")
+    return made_for, listed, parts
+
+
 def _difference(key: str, other: object, own: str) -> str:
     if key == "sources":
         return "its kernels are those of another version of schedfarm than this one"
     return f"its kernels are for {key} {other!r}, and this host has {own!r}"
 
 
-def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
+def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
+    """Return the code of each combination of types in an index."""
+    folder = index.partition("/")[0]
+    try:
+        found = _entries_of(parts[index])
+        return {types: parts[f"{folder}/{code}"] for types, code in found.items()}
+    except (pickle.UnpicklingError, AttributeError, ImportError, *_ODD):
+        raise InputError(
+            f"{file} is damaged: part {index!r} is no index of its parts; copy it again"
+        ) from None
+
+
+def _add(root: Path, name: str, codes: dict[Any, bytes]) -> int:
     """Add the code that one index names, except where the folder has code for the same types."""
     folder, _, index = name.partition("/")
     place, count = root / folder, 0
     make_private(place)
     known = _entries(place / index)
-    for types, code in _entries_of(parts[name]).items():
+    for types, code in codes.items():
         if types in known:
             continue
         taken, number = {*known.values()}, 1
@@ -158,7 +180,7 @@ def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
         while (free := f"{base}.{number}{CODE}") in taken:
             number += 1
         # The index is written last: a name without its file would be of no use.
-        write_whole(place / free, parts[f"{folder}/{code}"], private=True)
+        write_whole(place / free, code, private=True)
         known[types], count = free, count + 1
     if count:
         head = pickle.dumps(numba.__version__, protocol=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -86,6 +87,47 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path) -> None:
     archive.write_bytes(whole)
     changed(archive, lambda parts: parts.pop([*parts][-1]))
     assert "not those that it lists" in refusal(archive, root)
+
+
+@pytest.mark.parametrize("key", ["host", "parts"])
+def test_an_incomplete_list_is_refused(archive: Path, tmp_path: Path, key: str) -> None:
+    def without(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        del first[key]
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(archive, without)
+    assert "has no 'host' or no 'parts'" in refusal(archive, tmp_path / "root")
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_an_index_of_other_parts_is_refused(archive: Path, tmp_path: Path, index: bool) -> None:
+    """Its digest is right, but it is none, or the code that it names is missing."""
+
+    def other(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        if index:
+            name = next(name for name in parts if name.endswith(".nbi"))
+            parts[name] = b"odd"
+            first["parts"][name] = hashlib.sha256(b"odd").hexdigest()
+        else:
+            name = next(name for name in parts if name.endswith(".nbc"))
+            del parts[name], first["parts"][name]
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(archive, other)
+    assert "is no index of its parts" in refusal(archive, tmp_path / "root")
+
+
+def test_an_encrypted_archive_is_refused(archive: Path, tmp_path: Path) -> None:
+    """Bit 0 of the flags of each entry, in both places where they stand."""
+    changed(archive, lambda parts: None)
+    data = bytearray(archive.read_bytes())
+    with zipfile.ZipFile(archive) as packed:
+        data[packed.infolist()[0].header_offset + 6] |= 1
+    data[data.rindex(b"PK\x01\x02", 0, data.index(b"kernels.json", packed.start_dir)) + 8] |= 1
+    archive.write_bytes(data)
+    assert "damaged, or no archive" in refusal(archive, tmp_path / "root")
 
 
 @pytest.mark.parametrize(
