@@ -72,7 +72,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
     Traceback (most recent call last):
     ...
-    schedfarm.analysis.errors.StoreError: the log of trace 'KTH' does not say 'queue' of its jobs
+    schedfarm.analysis.errors.StoreError: the log of trace 'KTH' has no 'queue' of its jobs
     """
     known = not isinstance(store, xr.DataTree)
     columns = log_columns(store, trace, "job", column) if known else {}

@@ -81,13 +81,11 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     words = WORDS.get(str(chosen["units"].item()), OTHER_WORDS)
     pairs = chosen["pairs"].values
     where = _where(chosen)
+    of_log = _mean_ratio_of_log(chosen)
     if not pairs.any():
-        ratios = chosen["ratio_of_log"].values
-        ratios = ratios[np.isfinite(ratios)]
-        if not len(ratios):
+        if of_log is None:
             return f"{name} cannot be compared with {base}: no pair of finished cells"
-        value = float(np.exp(np.log(ratios).mean()))
-        return f"{name} {_change(value, words)} {base} in the log alone{where} (no interval)"
+        return f"{name} {_change(of_log, words)} {base} in the log alone{where} (no interval)"
     low, value, high = (float(x) for x in chosen["overall"].values)
     if not np.isfinite(value):
         few = pairs.max() < LEAST_PAIRS
@@ -106,7 +104,17 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     nearer, further = sorted((abs(1 - low), abs(1 - high)))
     spread = f"{_digits(nearer)} to {_digits(further)} %"
     change = _change(value, words)
-    return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution})"
+    # Samples that mix the weeks of a log may reverse an effect: docs/comparisons.md.
+    opposite = of_log is not None and (1 - of_log) * (1 - value) < 0
+    log = f"; but {_percent(of_log, words)} in the log itself" if of_log and opposite else ""
+    return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution}){log}"
+
+
+def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
+    """Return the geometric mean of the logs' own ratios; None where there is none."""
+    ratios = chosen["ratio_of_log"].values
+    ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
+    return float(np.exp(np.log(ratios).mean())) if len(ratios) else None
 
 
 def _where(chosen: xr.Dataset) -> str:

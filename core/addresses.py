@@ -57,9 +57,8 @@ def checked_address(text: str) -> str:
     's3://waits/2024/kth.farm'
     >>> checked_address("s3://me:secret@waits/kth.farm")
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: store s3://...@waits/kth.farm: an address has no user and no
-    password \
-in it; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+    schedfarm.core.errors.InputError: store s3://...@waits/kth.farm: an address must not
+    contain a user or a password; give them in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
     """
     said, scheme = re.sub(r"//[^/]*@", "//...@", text), scheme_of(text)
     if scheme not in SCHEMES:

@@ -324,7 +324,7 @@ def _fitted(table: Columns, name: str, most: int) -> tuple[Columns, str]:
     )
     return Columns(
         table.names, rows
-    ), f"{said}{part}, since it has room for {grouped(most)}; {command}"
+    ), f"{said}{part}, since its limit is {grouped(most)}; {command}"
 
 
 def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> Columns:

@@ -78,7 +78,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     True
     >>> bad = dataclasses.replace(good, start=np.array([0, 8]))
     >>> audit(bad, "fcfs+easy").why
-    'job 2 (2 processors) started at 8 s, when the jobs that run need 4 of 2 processors'
+    'job 2 (2 processors) started at 8 s, when the running jobs need 4 of 2 processors'
     """
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
     _check_given(schedule)

@@ -38,20 +38,14 @@ LIST, FORMAT = "kernels.json", 1
 NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
 """Names of the other parts."""
 
+_ODD = (KeyError, IndexError, TypeError, ValueError, EOFError, RuntimeError, struct.error)
+"""Errors of odd content; zipfile raises a RuntimeError for an encrypted part."""
+
+_NO_INDEX = (pickle.UnpicklingError, AttributeError, ImportError, *_ODD)
+"""Errors of an odd index."""
+
 INDEX, CODE = ".nbi", ".nbc"
 """Ends of the names of numba's files: combinations of types, and the code for one of them."""
-
-DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-    *(EOFError, KeyError, OSError, RuntimeError, ValueError),
-)
-"""Errors of `zipfile` and `json` that a damaged archive causes."""
-
-UNREADABLE = (
-    *(pickle.UnpicklingError, AttributeError, EOFError, ImportError),
-    *(IndexError, KeyError, TypeError, ValueError),
-)
-"""Errors of `pickle` that a damaged index causes."""
 
 
 def host() -> dict[str, str]:
@@ -118,30 +112,16 @@ def unpack(file: Path, root: Path) -> int:
     InputError
         If other users could have written the file, it is damaged, or it is for other hosts.
     """
-    parts, count = _read(file), 0
-    for name in parts:
-        if name.endswith(INDEX):
-            count += _add(root, name, parts)
-    return count
+    parts = _read(file)
+    codes = {name: _codes(file, name, parts) for name in parts if name.endswith(INDEX)}
+    return sum(_add(root, name, found) for name, found in codes.items())
 
 
 def _read(file: Path) -> dict[str, bytes]:
     """Return the parts of a file that this host can use."""
-    data, damaged = _own_bytes(file), f"{file} is damaged, or no archive of kernels"
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            first = json.loads(packed.read(LIST))
-            found = first["format"] if isinstance(first, dict) else None
-            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
-    except DAMAGED:
-        raise InputError(f"{damaged}; make one with farm warm --archive") from None
-    if found != FORMAT:
-        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
-    made_on, listed = first.get("host"), first.get("parts")
-    if not isinstance(made_on, dict) or not isinstance(listed, dict):
-        raise InputError(f"{damaged}; make one with farm warm --archive")
+    made_for, listed, parts = _opened(file, _own_bytes(file))
     for key, own in host().items():
-        if (other := made_on.get(key)) != own:
+        if (other := made_for.get(key)) != own:
             raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
     if parts.keys() != listed.keys():
         raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
@@ -168,13 +148,45 @@ def _own_bytes(file: Path) -> bytes:
     return data
 
 
+def _opened(file: Path, data: bytes) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+    """Return the host, the digests of parts and the parts of an archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            first = json.loads(packed.read(LIST))
+            found = first["format"] if isinstance(first, dict) else None
+            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, *_ODD):
+        raise InputError(
+            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
+        ) from None
+    if found != FORMAT:
+        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_for, listed = first.get("host"), first.get("parts")
+    if not isinstance(made_for, dict) or not isinstance(listed, dict):
+        raise InputError(f"{file} is damaged: {LIST} has no 'host' or no 'parts'; copy it again")
+    return made_for, listed, parts
+
+
 def _difference(key: str, other: object, own: str) -> str:
     if key == "sources":
         return "its kernels are those of another version of schedfarm than this one"
     return f"its kernels are for {key} {other!r}, and this host has {own!r}"
 
 
-def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
+def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
+    """Return the code of each combination of types in an index, except where it is missing.
+
+    When the archive was made, another process may have been about to write or remove the code.
+    """
+    folder = index.partition("/")[0]
+    try:
+        named = {types: f"{folder}/{code}" for types, code in _entries_of(parts[index]).items()}
+        return {types: parts[name] for types, name in named.items() if name in parts}
+    except _NO_INDEX:
+        raise InputError(f"{file} is damaged: part {index!r} is no index; copy it again") from None
+
+
+def _add(root: Path, name: str, codes: dict[Any, bytes]) -> int:
     """Add the code that one index names, except where the folder has code for the same types."""
     folder, _, index = name.partition("/")
     place = root / folder
@@ -182,24 +194,23 @@ def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
     # A process that compiles this kernel also changes the index.
     handle = lock(place, index)
     try:
-        return _merge(place, index, parts)
+        return _merge(place, index, codes)
     finally:
         if handle is not None:
             os.close(handle)
 
 
-def _merge(place: Path, index: str, parts: dict[str, bytes]) -> int:
-    known, folder, count = _entries(place / index), place.name, 0
-    for types, code in _entries_of(parts[f"{folder}/{index}"]).items():
-        found = types in known and (place / known[types]).is_file()
-        if found or f"{folder}/{code}" not in parts:
+def _merge(place: Path, index: str, codes: dict[Any, bytes]) -> int:
+    known, count = _entries(place / index), 0
+    for types, code in codes.items():
+        if types in known and (place / known[types]).is_file():
             continue
         taken, number = {*known.values()}, 1
         base = index.removesuffix(INDEX)
         while (free := f"{base}.{number}{CODE}") in taken:
             number += 1
         # The index is written last: a name without its file would be of no use.
-        write_whole(place / free, parts[f"{folder}/{code}"], private=True)
+        write_whole(place / free, code, private=True)
         known[types], count = free, count + 1
     if count:
         head = pickle.dumps(numba.__version__, protocol=-1)
@@ -210,17 +221,14 @@ def _merge(place: Path, index: str, parts: dict[str, bytes]) -> int:
 def _entries(path: Path) -> dict[Any, str]:
     try:
         return _entries_of(path.read_bytes())
-    except OSError:
+    except (OSError, *_NO_INDEX):
         return {}
 
 
 def _entries_of(index: bytes) -> dict[Any, str]:
-    """Return the names of files of code by combinations of types; none of a damaged index."""
+    """Return the names of files of code by combinations of types."""
     stream = io.BytesIO(index)
-    try:
-        if pickle.load(stream) != numba.__version__:
-            return {}
-        stamp, found = pickle.load(stream)
-        return dict(found) if stamp == STAMP else {}
-    except UNREADABLE:
+    if pickle.load(stream) != numba.__version__:
         return {}
+    stamp, found = pickle.load(stream)
+    return dict(found) if stamp == STAMP else {}

@@ -29,7 +29,7 @@ class Underway:
     >>> with under:
     ...     simulate(w, "fcfs+easy")
     Traceback (most recent call last):
-    schedfarm.core.errors.Left: a simulation was left before its end
+    schedfarm.core.errors.Left: a simulation was cancelled before its end
     """
 
     def __init__(self) -> None:

@@ -26,8 +26,8 @@ def unfolded(text: object, where: str) -> list[str]:
     (['ita08', 'ita09', 'ita10', 'ita12'], ['big'])
     >>> unfolded("ita[9-8]", "names")
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: names is 'ita[9-8]': '9-8' is no range of numbers, such as
-    001-104
+    schedfarm.core.errors.InputError: names is 'ita[9-8]': '9-8' is not a range of numbers, such
+    as 001-104
     """
     if not isinstance(text, str) or not (found := _FOLDED.fullmatch(text)):
         return [plain(text, where)]

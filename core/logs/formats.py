@@ -280,7 +280,7 @@ def writer_of(path: Path) -> Callable[[Workload], bytes]:
     True
     >>> writer_of("kth.gwf")
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: kth.gwf: jobs that ask for processors alone are written as
+    schedfarm.core.errors.InputError: kth.gwf: jobs that request processors only are written as
     .swf or .json, also with .gz; give such a name
     """
     written = [row for row in FORMATS.values() if row.write is not None]

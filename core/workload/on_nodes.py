@@ -131,8 +131,8 @@ class OnNodes(Options):
     (4, 2)
     >>> OnNodes(nodes=8, sets=[4, 5], properties=0.1)
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: nodes: sets=[4, 5] with overlap=0 take 9 nodes in a row, and
-    there are 8
+    schedfarm.core.errors.InputError: nodes: sets=[4, 5] with overlap=0 take 9 consecutive nodes,
+    but there are 8
     """
 
     within = "nodes"

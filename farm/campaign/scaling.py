@@ -23,9 +23,8 @@ def check_overload(loads: Iterable[str], overload: bool) -> None:
     --------
     >>> check_overload(["original", "90.0"], False)
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: load 90.0 is above 2: did you mean 0.9? if not, say overload =
-    true \
-in the campaign, or --overload
+    schedfarm.core.errors.InputError: load 90.0 is above 2: did you mean 0.9? if not, set overload =
+    true in the campaign, or --overload
     """
     from schedfarm.core.errors import InputError
 

@@ -27,8 +27,8 @@ def policy_words(begun: str) -> list[str]:
     Examples
     --------
     >>> policy_words("sa"), policy_words("saf+e"), policy_words("fcfs+planned,w")
-    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+planned', 'saf+tabu', \
-'saf+demt', 'saf+ics', 'saf+logged'], ['saf+easy'], \
+    (['saf+none', 'saf+aggressive', 'saf+easy', 'saf+conservative', 'saf+slurm', 'saf+planned', \
+'saf+tabu', 'saf+demt', 'saf+ics', 'saf+logged'], ['saf+easy'], \
 ['fcfs+planned,walk=start', 'fcfs+planned,walk=arrival', 'fcfs+planned,walk=queue'])
     """
     from schedfarm.core import own

@@ -36,8 +36,8 @@ CAMPAIGNS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"tau": 10**30}, (f"tau is {10**30}", "seconds")),
     ({"name": "a" * 300}, ("name 'aaaa", "300 characters", "at most 100")),
     ({"traces": other_trace(name="a" * 300)}, ("name 'aaaa", "300 characters", "at most 100")),
-    ({"warmup": "1000w"}, ("warmup is '1000w'", "trace 'm'", "leaves no job", "shorter")),
-    ({"warmup": "1w", "log": True, "resamples": 0}, ("warmup is '1w'", "leaves no job")),
+    ({"warmup": "1000w"}, ("warmup is '1000w'", "trace 'm'", "no job remains", "shorter")),
+    ({"warmup": "1w", "log": True, "resamples": 0}, ("warmup is '1w'", "no job remains")),
 ]
 """Keys of a campaign with absurd values, and what their refusal names."""
 

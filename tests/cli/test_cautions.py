@@ -259,8 +259,8 @@ def one(*loads: object, **keys: object) -> Campaign:
 @pytest.mark.parametrize(
     ("load", "sentence"),
     [
-        (90, "load 90.0 is above 2: did you mean 0.9? if not, say overload = true in the campaign"),
-        (2.1, "load 2.1 is above 2: say overload = true in the campaign, or --overload"),
+        (90, "load 90.0 is above 2: did you mean 0.9? if not, set overload = true in the campaign"),
+        (2.1, "load 2.1 is above 2: set overload = true in the campaign, or --overload"),
     ],
     ids=["a slip", "meant"],
 )

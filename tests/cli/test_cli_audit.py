@@ -165,14 +165,14 @@ def test_another_clock_that_is_kept_is_named(tmp_path: Path) -> None:
     """Whether it is ours or theirs; one that breaks both is not excused."""
     path = written(tmp_path / "a.swf", PYSS)
     done = farm("audit", path, "--policy", "aggressive", status=1)
-    assert done.output.endswith(f"\nit keeps fcfs+aggressive,events=per-event: {AS_PYSS}\n")
+    assert done.output.endswith(f"\nit conforms to fcfs+aggressive,events=per-event: {AS_PYSS}\n")
     ours = written(tmp_path / "b.swf", [PYSS[0], (1, 10, 5, 4, 5), (10, 15, 3, 1, 3)])
     theirs = "aggressive,events=per-event"
     facts = json.loads(farm("audit", ours, "--policy", theirs, "--json", status=1).output)
     assert (facts["sound"], facts["events"], facts["clock"]) == (False, "per-event", AS_PYSS)
     assert facts["keeps"] == "fcfs+aggressive"
     neither = written(tmp_path / "c.swf", [PYSS[0], (1, 14, 5, 4, 5), PYSS[2]])
-    assert "it keeps" not in farm("audit", neither, "--policy", "aggressive", status=1).output
+    assert "it conforms" not in farm("audit", neither, "--policy", "aggressive", status=1).output
 
 
 def test_the_machine_of_a_foreign_file(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_what_cannot_be_explained(said: Said, made: Path) -> None:
         ("out.swf --policy fcfs+logged", ("decides nothing", "fcfs+easy")),
         ("log.swf --policy easy --top -1", ("--top",)),
         ("log.swf --policy easy --by colour", ("by='colour'", "user")),
-        ("log.swf --policy easy --by queue", ("by='queue'", "of one queue")),
+        ("log.swf --policy easy --by queue", ("by='queue'", "the same queue")),
         ("log.swf 3 --policy easy --by user", ("JOB does nothing with --by",)),
         ("log.swf --policy easy --plot a.gif", ("a.gif", ".png, .pdf or .svg")),
         ("log.swf --policy easy --plot - --json", ("give one",)),

@@ -139,7 +139,7 @@ def test_samples_beyond_the_room_are_left_out(stores: Path) -> None:
     assert "of 20 changes in single samples the page has only the first 2 of each policy" in said
     table, said = _samples(found, 3)
     assert table.rows == []
-    assert "the page has none, since it has room for 3" in said
+    assert "the page has none, since its limit is 3" in said
 
 
 def test_long_tables_keep_whole_traces() -> None:
@@ -150,7 +150,7 @@ def test_long_tables_keep_whole_traces() -> None:
     kept, said = _fitted(table, "levels", 5)
     assert kept.rows == table.rows[:4]
     assert said == (
-        "of 6 values by load the page has those of the first 2 of 3 traces, since it has room for "
+        "of 6 values by load the page has those of the first 2 of 3 traces, since its limit is "
         "5; farm bands --csv has all"
     )
     kept, said = _fitted(table, "levels", 1)

@@ -196,7 +196,7 @@ def test_changed_log__is_refused(tmp_path: Path) -> None:
     campaign = dataclasses.replace(SMALL, traces=(Trace(file=str(log)),))
     farm.run(campaign, tmp_path / "s")
     log.write_text(log.read_text().replace(" 10 2 ", " 11 2 ", 1))
-    with pytest.raises(InputError, match="trace 'a' is not the one"):
+    with pytest.raises(InputError, match="trace 'a' differs from the one of the store"):
         farm.run(campaign, tmp_path / "s")
 
 

@@ -240,7 +240,7 @@ def test_precision_and_another_campaign__are_refused(tmp_path: Path) -> None:
         farm.run(other, tmp_path / "s", part="2/2")
     wanted = Precision(metric="wait", policy="saf+easy", relative=0.45)
     rounds = dataclasses.replace(CAMPAIGN, precision=(wanted,))
-    with pytest.raises(InputError, match="--part 1/2: campaign 'parts' asks for precision"):
+    with pytest.raises(InputError, match="--part 1/2: campaign 'parts' requests precision"):
         farm.run(rounds, tmp_path / "t", part="1/2")
     assert not (tmp_path / "t").exists()
 

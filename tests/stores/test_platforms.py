@@ -94,7 +94,7 @@ def test_another_machine__is_another_trace(path: Path, tmp_path: Path) -> None:
     farm.run(Campaign.from_toml(path), tmp_path / "s")
     for model, log, trace in ((128, 40, "model"), (64, 48, "log")):
         path.write_text(TOML.format(model=pool(model), log=pool(log)))
-        with pytest.raises(InputError, match=f"trace '{trace}' is not the one"):
+        with pytest.raises(InputError, match=f"trace '{trace}' differs from the one of the store"):
             farm.run(Campaign.from_toml(path), tmp_path / "s")
 
 

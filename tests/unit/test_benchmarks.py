@@ -16,6 +16,7 @@ from tests.benchmarks.fields import Field, between, differing, laid_out, noise, 
 from tests.benchmarks.floor import chained, passed
 from tests.benchmarks.peers.__main__ import Line, laid_out as audited, read_starts
 from tests.benchmarks.peers.schedgym import Job, Loop
+from tests.benchmarks.roofline import Counted, binding, read_counts
 from tests.benchmarks.stand import measured
 from tests.benchmarks.whole import REPORT, Looks, Spent, stages
 
@@ -209,3 +210,20 @@ def test_a_peer_s_line_names_its_first_violation(tmp_path: Path) -> None:
         "processors and 2 are free",
         "- cut: job 2 does not start",
     ]
+
+
+def test_counts_of_callgrind_are_read_by_the_name_of_their_event(tmp_path: Path) -> None:
+    (tmp_path / "callgrind.out.7.1").write_text(
+        "desc: Trigger: Client Request: fcfs+easy\n"
+        "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw Bc Bcm Bi Bim\n"
+        "fn=(1) name\n"
+        "totals: 100 30 12 9 5 2 9 1 1 20 3 4 1\n"
+    )
+    (tmp_path / "callgrind.out.7").write_text("desc: Trigger: Program termination\ntotals: 0\n")
+    assert read_counts(tmp_path) == {"fcfs+easy": Counted(100, 42, 24, 4, 7, 2)}
+
+
+def test_a_kernel_is_bound_by_the_causes_of_large_shares_of_its_cycles() -> None:
+    counts = Counted(1_600, 0, 0, 30, 10, 0)
+    assert binding(800, counts) == "branches 60%, issue 50%"
+    assert binding(8_000, counts) == "latency of dependent operations (branches 6%)"

@@ -59,8 +59,8 @@ class Network:
     (150, ('north', 'south'), (100, 50))
     >>> Network([100, 50], ["north", "south"], [1_000_000, 0])
     Traceback (most recent call last):
-    schedfarm.core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave links out
-    for none
+    schedfarm.core.errors.InputError: links holds 0; a link has at least 1 kbit/s; leave out
+    unlimited links
     """
 
     name: ClassVar[str] = "network"

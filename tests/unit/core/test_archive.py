@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import lzma
 import os
 import zipfile
 from collections.abc import Callable
@@ -102,25 +102,6 @@ def listed(file: Path, **values: object) -> None:
     changed(file, change)
 
 
-def test_an_archive_of_anything_else_is_refused(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A part that needs a password, a list that is none, and parts that cannot be decompressed."""
-    root, whole = tmp_path / "root", archive.read_bytes()
-    for values in ({"host": []}, {"parts": "none"}, {"host": None, "parts": {}}):
-        archive.write_bytes(whole)
-        listed(archive, **values)
-        assert "damaged, or no archive" in refusal(archive, root)
-    archive.write_bytes(whole)
-    for error in (RuntimeError("password"), OSError("Invalid data"), lzma.LZMAError("corrupt")):
-        monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_, error=error: _raise(error))
-        assert "damaged, or no archive" in refusal(archive, root)
-
-
-def _raise(error: Exception) -> bytes:
-    raise error
-
-
 def test_a_file_that_is_replaced_meanwhile_is_refused(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +172,38 @@ def test_an_index_is_changed_by_one_process_at_a_time(archive: Path, tmp_path: P
         index.write_bytes(kept)
         os.close(handle)
         assert added.result() == 0 < count
+
+
+@pytest.mark.parametrize("key", ["host", "parts"])
+@pytest.mark.parametrize("value", [None, [], "odd"])
+def test_an_odd_list_is_refused(archive: Path, tmp_path: Path, key: str, value: object) -> None:
+    listed(archive, **{key: value})
+    assert "has no 'host' or no 'parts'" in refusal(archive, tmp_path / "root")
+
+
+def test_an_odd_index_is_refused(archive: Path, tmp_path: Path) -> None:
+    """Its digest is right, but it is none."""
+
+    def other(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        name = next(name for name in parts if name.endswith(".nbi"))
+        parts[name] = b"odd"
+        first["parts"][name] = hashlib.sha256(b"odd").hexdigest()
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(archive, other)
+    assert "is no index" in refusal(archive, tmp_path / "root")
+
+
+def test_an_encrypted_archive_is_refused(archive: Path, tmp_path: Path) -> None:
+    """Bit 0 of the flags of each entry, in both places where they stand."""
+    changed(archive, lambda parts: None)
+    data = bytearray(archive.read_bytes())
+    with zipfile.ZipFile(archive) as packed:
+        data[packed.infolist()[0].header_offset + 6] |= 1
+    data[data.rindex(b"PK\x01\x02", 0, data.index(b"kernels.json", packed.start_dir)) + 8] |= 1
+    archive.write_bytes(data)
+    assert "damaged, or no archive" in refusal(archive, tmp_path / "root")
 
 
 @pytest.mark.parametrize(
