@@ -30,8 +30,8 @@ DAYS = 365
 """Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Validity of the authority, days; longer, so that peers accept renewed certificates with
-older ones."""
+"""Validity of the authority, days; longer, so that peers with older certificates accept renewed
+ones."""
 
 SLACK = datetime.timedelta(hours=1)
 """Certificates are valid from this long before their creation, since the clocks of hosts differ."""

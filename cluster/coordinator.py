@@ -98,7 +98,7 @@ class Coordinator:
             return str(self._job._job_id_from_submit_output(said))
         except (RuntimeError, ValueError, OSError) as error:
             raise ClusterError(
-                f"{self._kind} rejected the {self._name}'s job, with {self._memory}: "
+                f"{self._kind} did not accept the {self._name}'s job, with {self._memory}: "
                 f"{one_line(error)}; --option {self._prefix}memory=2GB requests less"
             ) from None
 

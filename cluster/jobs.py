@@ -120,8 +120,8 @@ class Kept:
         while not (self._submitted or self._refused) and time.monotonic() < end:
             time.sleep(0.05)
         if not self._submitted:
-            why = self._refused or f"it did not respond for {SUBMIT_SECONDS:.0f} s"
-            raise ClusterError(f"{self._spec.kind} rejected a job: {why}")
+            why = self._refused or f"there was no response for {SUBMIT_SECONDS:.0f} s"
+            raise ClusterError(f"{self._spec.kind} did not accept a job: {why}")
         most = math.ceil((self._spec.workers or WORKER_COUNT) / self._processes)
         least = math.ceil((self._spec.minimum or most * self._processes) / self._processes)
         cluster.adapt(minimum_jobs=least, maximum_jobs=most)
@@ -134,7 +134,7 @@ class Kept:
 
     def _refuse(self, why: str) -> None:
         if self._submitted and why != self._refused:
-            self._opening.say(f"{self._spec.kind} rejected a job: {why}; tried again")
+            self._opening.say(f"{self._spec.kind} did not accept a job: {why}; tried again")
         self._refused = why
 
     async def _sweep(self, cluster: Any) -> None:

@@ -43,9 +43,14 @@ def exposed(place: Path) -> Path | None:
     for one in (place, *place.parents):
         about = one.stat()
         sticky = one != place and bool(about.st_mode & stat.S_ISVTX)
-        if _is_foreign(about) or (_others_write(about) and not sticky):
+        if not is_own(about, sticky=sticky):
             return one
     return None
+
+
+def is_own(about: os.stat_result, *, sticky: bool = False) -> bool:
+    """Tell whether no other user can write to a file, or a folder; sticky: a parent like /tmp."""
+    return not _is_foreign(about) and (sticky or not _others_write(about))
 
 
 def remedy(place: Path) -> str:

@@ -70,7 +70,8 @@ class Slurm(Discipline):
         if tick or (self.main and self.happened):
             most = len(left) if tick else self.depth
             why = self._start_heads(step, left, most)
-            left = [job for job in left if job not in set(step.started)]
+            started = set(step.started)
+            left = [job for job in left if job not in started]
         if self.interval and self.next == step.now:
             tests = self._cycle(step, left)
             length = -(-tests // self.rate) if self.rate else 0

@@ -7,11 +7,15 @@ sources, the compiler and the processor are those of this host.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
+import lzma
+import os
 import pickle
 import re
+import struct
 import sys
 import zipfile
 import zlib
@@ -23,8 +27,8 @@ import numba
 from numba.core import serialize
 from numba.core.registry import cpu_target
 
-from schedfarm.core.caches import exposed, make_private, remedy
-from schedfarm.core.engine.cache import STAMP, used
+from schedfarm.core.caches import exposed, is_own, make_private, remedy
+from schedfarm.core.engine.cache import STAMP, lock, used
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 
@@ -33,6 +37,12 @@ LIST, FORMAT = "kernels.json", 1
 
 NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
 """Names of the other parts."""
+
+_ODD = (KeyError, IndexError, TypeError, ValueError, EOFError, RuntimeError, struct.error)
+"""Errors of odd content; zipfile raises a RuntimeError for an encrypted part."""
+
+_NO_INDEX = (pickle.UnpicklingError, AttributeError, ImportError, *_ODD)
+"""Errors of an odd index."""
 
 INDEX, CODE = ".nbi", ".nbc"
 """Ends of the names of numba's files: combinations of types, and the code for one of them."""
@@ -69,12 +79,14 @@ def _sources() -> str:
 
 def pack() -> bytes:
     """Return an archive of the kernels that this process has loaded or compiled."""
-    parts = {
-        f"{place.name}/{path.name}": path.read_bytes()
-        for place in sorted(used())
-        for path in sorted(place.iterdir())
-        if path.suffix in (INDEX, CODE)
-    }
+    parts = {}
+    for place in sorted(used()):
+        # Another process may add or remove kernels: the code is in the folder that an index read
+        # before it names, or is missing from the archive, too.
+        for end in (INDEX, CODE):
+            for path in sorted(place.glob(f"*{end}")):
+                with contextlib.suppress(FileNotFoundError):
+                    parts[f"{place.name}/{path.name}"] = path.read_bytes()
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
     first = json.dumps({"format": FORMAT, "host": host(), "parts": digests}, indent=1)
     stream = io.BytesIO()
@@ -100,36 +112,17 @@ def unpack(file: Path, root: Path) -> int:
     InputError
         If other users could have written the file, it is damaged, or it is for other hosts.
     """
-    parts, count = _read(file), 0
-    for name in parts:
-        if name.endswith(INDEX):
-            count += _add(root, name, parts)
-    return count
+    parts = _read(file)
+    codes = {name: _codes(file, name, parts) for name in parts if name.endswith(INDEX)}
+    return sum(_add(root, name, found) for name, found in codes.items())
 
 
 def _read(file: Path) -> dict[str, bytes]:
     """Return the parts of a file that this host can use."""
-    try:
-        open_to_others, data = exposed(file), file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
-    if open_to_others is not None:
-        raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            first = json.loads(packed.read(LIST))
-            found = first["format"] if isinstance(first, dict) else None
-            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError):
-        raise InputError(
-            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
-        ) from None
-    if found != FORMAT:
-        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_for, listed, parts = _opened(file, _own_bytes(file))
     for key, own in host().items():
-        if (other := first["host"].get(key)) != own:
+        if (other := made_for.get(key)) != own:
             raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
-    listed = first["parts"]
     if parts.keys() != listed.keys():
         raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
     for name, part in parts.items():
@@ -138,27 +131,86 @@ def _read(file: Path) -> dict[str, bytes]:
     return parts
 
 
+def _own_bytes(file: Path) -> bytes:
+    """Return the contents of a file, unless another user could have written it."""
+    try:
+        with file.open("rb") as stream:
+            about, open_to_others = os.fstat(stream.fileno()), exposed(file)
+            # Since it was opened, another user may have made a link of its path lead elsewhere.
+            same = os.path.samestat(about, file.stat()) and is_own(about)
+            data = stream.read() if open_to_others is None and same else b""
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}; name a file of farm warm --archive") from None
+    if open_to_others is not None:
+        raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
+    if not same:
+        raise InputError(f"{file} is not used, because it was replaced when it was read; try again")
+    return data
+
+
+def _opened(file: Path, data: bytes) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+    """Return the host, the digests of parts and the parts of an archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            first = json.loads(packed.read(LIST))
+            found = first["format"] if isinstance(first, dict) else None
+            parts = {name: packed.read(name) for name in packed.namelist() if name != LIST}
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, *_ODD):
+        raise InputError(
+            f"{file} is damaged, or no archive of kernels; make one with farm warm --archive"
+        ) from None
+    if found != FORMAT:
+        raise InputError(f"{file}: format {found!r} of an archive of kernels; this one is {FORMAT}")
+    made_for, listed = first.get("host"), first.get("parts")
+    if not isinstance(made_for, dict) or not isinstance(listed, dict):
+        raise InputError(f"{file} is damaged: {LIST} has no 'host' or no 'parts'; copy it again")
+    return made_for, listed, parts
+
+
 def _difference(key: str, other: object, own: str) -> str:
     if key == "sources":
         return "its kernels are those of another version of schedfarm than this one"
     return f"its kernels are for {key} {other!r}, and this host has {own!r}"
 
 
-def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
+def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
+    """Return the code of each combination of types in an index, except where it is missing.
+
+    When the archive was made, another process may have been about to write or remove the code.
+    """
+    folder = index.partition("/")[0]
+    try:
+        named = {types: f"{folder}/{code}" for types, code in _entries_of(parts[index]).items()}
+        return {types: parts[name] for types, name in named.items() if name in parts}
+    except _NO_INDEX:
+        raise InputError(f"{file} is damaged: part {index!r} is no index; copy it again") from None
+
+
+def _add(root: Path, name: str, codes: dict[Any, bytes]) -> int:
     """Add the code that one index names, except where the folder has code for the same types."""
     folder, _, index = name.partition("/")
-    place, count = root / folder, 0
+    place = root / folder
     make_private(place)
-    known = _entries(place / index)
-    for types, code in _entries_of(parts[name]).items():
-        if types in known:
+    # A process that compiles this kernel also changes the index.
+    handle = lock(place, index)
+    try:
+        return _merge(place, index, codes)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _merge(place: Path, index: str, codes: dict[Any, bytes]) -> int:
+    known, count = _entries(place / index), 0
+    for types, code in codes.items():
+        if types in known and (place / known[types]).is_file():
             continue
         taken, number = {*known.values()}, 1
         base = index.removesuffix(INDEX)
         while (free := f"{base}.{number}{CODE}") in taken:
             number += 1
         # The index is written last: a name without its file would be of no use.
-        write_whole(place / free, parts[f"{folder}/{code}"], private=True)
+        write_whole(place / free, code, private=True)
         known[types], count = free, count + 1
     if count:
         head = pickle.dumps(numba.__version__, protocol=-1)
@@ -169,7 +221,7 @@ def _add(root: Path, name: str, parts: dict[str, bytes]) -> int:
 def _entries(path: Path) -> dict[Any, str]:
     try:
         return _entries_of(path.read_bytes())
-    except OSError:
+    except (OSError, *_NO_INDEX):
         return {}
 
 

@@ -215,33 +215,55 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return (*super()._index_key(signature, codegen), CHECKED)
 
     def _take(self) -> bool:
-        """Wait for the lock; return whether it was acquired: some file systems have no locks."""
+        """Wait for the lock; return whether it was acquired."""
         if self._handle is not None:
             return False
-        try:
-            make_private(self._place)
-            path = self._place / f"{self._cache_file._index_name}.lock"
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:
-            return False
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(LOOK_SECONDS)
-            except OSError:
-                break
-            else:
-                self._handle = handle
-                return True
-        os.close(handle)
-        return False
+        self._handle = lock(self._place, self._cache_file._index_name)
+        return self._handle is not None
 
     def _leave(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def lock(place: Path, index: str) -> int | None:
+    """Wait for the lock of an index of kernels; return its handle, which whoever closes unlocks.
+
+    None if it is not free for long, or the file system is read-only or has no locks.
+
+    Parameters
+    ----------
+    place : Path
+        The folder of the index, made if it is missing.
+    index : str
+        The name of the index.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     os.close(lock(Path(place), "one.nbi"))
+    ...     os.listdir(place)
+    ['one.nbi.lock']
+    """
+    try:
+        make_private(place)
+        handle = os.open(place / f"{index}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return None
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOOK_SECONDS)
+        except OSError:
+            break
+        else:
+            return handle
+    os.close(handle)
+    return None
 
 
 def prune(root: Path, limit: int, kept: Path) -> None:

@@ -2,7 +2,8 @@
 
 A tick without an event is left out if no job can start there. Either no job that may start fits
 the free processors, and no limit loosens with time; or a cycle since the last event has started no
-job, and the queue is in the same order.
+job, and the queue is in the same order. Without cycles a tick that has started no job stands for
+one.
 
 Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs
 have reservations in the map of T. The running jobs are the same, and none has a predicted end
@@ -12,6 +13,10 @@ from T' on, so that the earliest start from T' on is r unless it is T' < r itsel
 the map at T' begins at some s < T', and the job would fit from max(s, T) on, before r. The window
 only ends later. The head waits too, since no map leaves it less than the free processors. A job
 beyond the window has no reservation and voids the case: one that it gets later moves others.
+
+Proof without cycles. A tick considers all jobs in queue order, and starts none only if the first
+that is not held does not fit, or all are held. Without an event, and with limits that do not
+loosen, the same jobs are held at the next tick, and the same processors are free.
 """
 
 from __future__ import annotations
@@ -45,8 +50,8 @@ from schedfarm.core.engine.world import Options, starving_before
 
 EVENT, CYCLE, TESTS, QUIET, UNTIL = range(LIMITED, LIMITED + 5)
 """Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
-due, s; the tests of the last one; whether it started no job, and nothing has happened since; and
-the instant up to which ticks are left out, s."""
+due, s; the tests of the last one; whether it, or without cycles the last tick, started no job, and
+nothing has happened since; and the instant up to which ticks are left out, s."""
 
 STATE = UNTIL + 1
 """Number of fields."""
@@ -249,6 +254,8 @@ def pass_over(
         if main and start_heads(world, now, last, count if tick else cadence.depth) > 0:
             clock[QUIET] = 0
             last = last_to_start(world, now)
+        elif tick and cadence.interval == NEVER:
+            clock[QUIET] = 1
     if due:
         if clock[QUIET] == 0 or cadence.loosens:
             quiet = run_cycle(world, cadence, users, now, last)

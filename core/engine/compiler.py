@@ -161,7 +161,7 @@ class Step(CPUDispatcher):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., object], **options: Any) -> None:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-        options = {"nopython": True, "boundscheck": None, **without, **options}
+        options = {"nopython": True, "boundscheck": None, "debug": False, **without, **options}
         super().__init__(function, targetoptions=options, pipeline_class=StepCompiler)
         self._alone: Any = None
 
@@ -180,7 +180,8 @@ class Step(CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *args: Any) -> Any:
         """Compile the function as a kernel, and call it."""
         if self._alone is None:
-            options = {"nopython": True, "boundscheck": None, "nogil": True, "_nrt": False}
+            options = {"nopython": True, "boundscheck": None, "debug": False}
+            options |= {"nogil": True, "_nrt": False}
             self._alone = CPUDispatcher(
                 self.py_func, targetoptions=options, pipeline_class=KernelCompiler
             )

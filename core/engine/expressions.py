@@ -407,6 +407,12 @@ def rank_list(rankings: ExpressionRankings, waiting: Int64, count: int) -> None:
     rank_in_list(rankings.second, now, waiting, count, rankings.backfill.key)
 
 
+@rank.settled_until.of(ExpressionRankings)
+def settled_until(rankings: ExpressionRankings, now: int) -> int:
+    """Return now: values change with the instant."""
+    return now
+
+
 @rank.copy_usage.of(ExpressionRankings)
 def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> None:
     """Copy the instant; keys are made before each pass, and shared."""

@@ -36,6 +36,7 @@ def kernel(function: F) -> F:
     A kernel allocates no arrays: it writes to arguments.
     For each combination of types that generic steps know, call it with one combination of all
     types only: workers that start together and cache two of them may take each other's file.
+    Never debug information, whatever numba's variables say: the cache does not tell it apart.
     """
     if PLAIN:
         return plain.kernel(function)
@@ -43,6 +44,7 @@ def kernel(function: F) -> F:
         "nogil": True,
         "_nrt": False,
         "no_cfunc_wrapper": True,
+        "debug": False,
         "pipeline_class": KernelCompiler,
     }
     compiled: Any = numba.njit(**options)(function)

@@ -19,6 +19,9 @@ class Lower(lowering.Lower):  # type: ignore[misc]
 
     blocks: dict[int, Any]
 
+    # With debug information numba would read the places of variables that have none here.
+    _disable_sroa_like_opt = False
+
     def _find_singly_assigned_variable(self) -> None:
         """Find the variables that are assigned once, before each use: values, without a place.
 

@@ -1,8 +1,8 @@
-"""The steps of a policy's orders that depend on whether they rank users by their usage.
+"""The steps of a policy's orders that depend on whether they give the jobs new keys.
 
-`Rankings` compare jobs by their columns; `core.engine.user_ranking.SharedRankings` and
-`core.engine.priority.WeighedRankings` track completions and give the waiting jobs new keys before
-each pass. All three have an implementation of each step.
+`Rankings` compare jobs by their columns; `core.engine.user_ranking.SharedRankings`,
+`core.engine.priority.WeighedRankings` and `core.engine.expressions.ExpressionRankings` give the
+waiting jobs new keys before each pass. All four have an implementation of each step.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ def _chosen(policy: Policy | str) -> Policy:
     if isinstance(policy, Policy):
         return policy
     if not inspect.isroutine(policy):
-        raise InputError(f"policy {policy!r} is neither a Policy nor the name of one: 'saf+easy'")
+        raise InputError(
+            f"policy {policy!r} is neither a Policy nor the name of one, such as 'saf+easy'"
+        )
     module, name = policy.__module__, policy.__qualname__
     if name.isidentifier():
         raise InputError(

@@ -15,10 +15,9 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.packed import write_log
+from schedfarm.core.logs.packed import read_bytes, unpacked, write_log
 from schedfarm.core.logs.rows import SHOWN, Kept, Parsed, number_words, whole_field
 from schedfarm.core.logs.swf import check_killed
-from schedfarm.core.logs.text_table import log_text
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
@@ -47,7 +46,9 @@ class _Number(str):
 def parse_batsim(path: str | os.PathLike[str]) -> Parsed:
     """Read the jobs of a workload file, in its order."""
     source = os.fspath(path)
-    table = _table(log_text(path), source)
+    # Ends of lines other than newlines may stand in names, where JSON keeps them.
+    text = unpacked(read_bytes(path), source).removeprefix(b"\xef\xbb\xbf")
+    table = _table(text, source)
     jobs, profiles = table.get("jobs"), table.get("profiles")
     if not isinstance(jobs, list) or not isinstance(profiles, dict):
         raise InputError(
@@ -60,9 +61,14 @@ def parse_batsim(path: str | os.PathLike[str]) -> Parsed:
         if not isinstance(job, dict):
             raise InputError(f"{source}: job {place} of the list is not a table of JSON")
         name = job.get("id")
-        if not isinstance(name, str) or name in identifiers:
-            why = f"the second of the id {name[:SHOWN]!a}" if name in identifiers else "without id"
+        if not isinstance(name, str):
+            why = "without id" if name is None else "with an id that is neither text nor a number"
             raise InputError(f"{source}: job {place} of the list is {why}; give each job its own")
+        if name in identifiers:
+            raise InputError(
+                f"{source}: job {place} of the list is the second of the id {name[:SHOWN]!a}; give "
+                "each job its own"
+            )
         identifiers[name] = None
         where = f"{source}, job {name[:SHOWN]}"
         submit, procs = (_whole(job, key, where) for key in ("subtime", "res"))
@@ -97,9 +103,12 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         table = dict(pairs)
         if len(table) < len(pairs):
-            names = [name for name, _ in pairs]
-            again = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"{source}: key {again[:SHOWN]!a} stands twice in a table; keep one")
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    break
+                seen.add(key)
+            raise InputError(f"{source}: key {key[:SHOWN]!a} stands twice in a table; keep one")
         return table
 
     try:
@@ -149,39 +158,46 @@ class _Runs:
 
     def __init__(self, source: str, profiles: Mapping[str, Any]) -> None:
         self._source, self._profiles = source, profiles
-        self._known: dict[str, Decimal] = {}
+        self._known: dict[str, tuple[Decimal, int]] = {}
 
     def of(self, profile: Any, where: str) -> int:
         """Return the run time of a job's profile, decimals truncated."""
-        seconds = self._seconds(profile, where, 0)
+        seconds, _ = self._found(profile, where, 0)
         return whole_field(str(seconds), f"{where}: run time")
 
-    def _seconds(self, profile: Any, where: str, depth: int) -> Decimal:
+    def _found(self, profile: Any, where: str, depth: int) -> tuple[Decimal, int]:
+        """Return a run time, and how many sequences are within each other."""
         if not isinstance(profile, str) or profile not in self._profiles:
             raise InputError(f"{where}: 'profiles' has no profile {str(profile)[:SHOWN]!a}")
         if profile not in self._known:
             self._known[profile] = self._computed(profile, depth)
         return self._known[profile]
 
-    def _computed(self, profile: str, depth: int) -> Decimal:
+    def _computed(self, profile: str, depth: int) -> tuple[Decimal, int]:
         where = f"{self._source}, profile {profile[:SHOWN]!a}"
         row = self._profiles[profile]
         kind = row.get("type") if isinstance(row, dict) else None
         if kind in DELAYS:
             _whole(row, "delay", where, least=0)
-            return Decimal(row["delay"])
+            return Decimal(row["delay"]), 0
         if kind not in SEQUENCES:
             raise InputError(
                 f"{where}: type {str(kind)[:SHOWN]!a} has no run time without a simulation of the "
                 f"machine; give profiles of type {DELAYS[0]!r}, or {SEQUENCES[0]!r} of these"
             )
         parts = row.get("seq")
+        refusal = InputError(
+            f"{where}: give 'seq' as a list of profiles, at most {DEEPEST} within each other"
+        )
         if not isinstance(parts, list) or not parts or depth == DEEPEST:
-            raise InputError(
-                f"{where}: give 'seq' as a list of profiles, at most {DEEPEST} within each other"
-            )
+            raise refusal
         repeat = _whole(row, "repeat", where, least=1) if "repeat" in row else 1
-        return repeat * sum((self._seconds(one, where, depth + 1) for one in parts), Decimal(0))
+        found = [self._found(one, where, depth + 1) for one in parts]
+        levels = 1 + max(deep for _, deep in found)
+        # Profiles that were known already are not counted by `depth`.
+        if levels > DEEPEST:
+            raise refusal
+        return repeat * sum((seconds for seconds, _ in found), Decimal(0)), levels
 
 
 def _extra(given: Any) -> Mapping[str, Any]:
@@ -206,10 +222,11 @@ def _ignored(kept: Kept) -> dict[str, int]:
 def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload as a workload file of Batsim, with a profile of type `delay` per run time.
 
-    `read_log` gives an equal workload. A killed job has a delay 1 s longer than its walltime; a job
-    of 0 s one of 1 ms, since Batsim refuses 0, and no walltime if it requested 0 s. Jobs keep their
-    numbers, unless two share one, as in resamples: then they are numbered by their places. The user
-    is written as `extra_data`.
+    `read_log` gives an equal workload if the jobs are on one pool, have distinct numbers, and have
+    no group, queue, partition or other column that the format lacks. A killed job has a delay 1 s
+    longer than its walltime; a job of 0 s one of 1 ms, since Batsim refuses 0, and no walltime if
+    it requested 0 s. Jobs keep their numbers, unless two share one, as in resamples: then they are
+    numbered by their places. The user is written as `extra_data`.
 
     Parameters
     ----------

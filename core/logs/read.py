@@ -68,14 +68,15 @@ def read_log(
       then sends, `alltoall` the all-to-all part of that traffic; each is 0 if empty. Jobs without a
       number are numbered by their row. The clusters are in the file of the same name that ends in
       ``.toml``.
+    - **Batsim**, a workload file of JSON, with profiles of a known run time.
 
     Parameters
     ----------
     path : path
         The log.
     processors : int, optional
-        Size of the machine; by default that of an SWF log's header, MaxProcs, else MaxNodes. GWF
-        and sacct do not give it. A log with nodes or clusters has none.
+        Size of the machine; by default that of an SWF log's header, MaxProcs, else MaxNodes, or
+        the `nb_res` of Batsim. GWF and sacct do not give it. A log with nodes or clusters has none.
     platform : Platform, optional
         The machine; it replaces the one next to a log of its kind. For other logs only its size
         counts.
@@ -273,9 +274,10 @@ def format_of(path: str | os.PathLike[str], *, mapped: bool | None = None) -> st
     """Return the key in `FORMATS` of a log's format: by first line, by name, or by first row.
 
     A first line that begins with ``;`` means SWF, with ``#`` GWF; one that names a column JobID
-    between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf`` or ``.sacct``, with or
-    without ``.gz``, decides, then the number of fields of a row. The default is SWF. With a map of
-    columns, by default one in the TOML file of the log's name, formats that support maps precede.
+    between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf``, ``.sacct`` or
+    ``.json`` (Batsim), with or without ``.gz``, decides, then the number of fields of a row. The
+    default is SWF. With a map of columns, by default one in the TOML file of the log's name,
+    formats that support maps precede.
 
     Examples
     --------

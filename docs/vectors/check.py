@@ -21,6 +21,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
+KEYS = {"id": str, "claim": str, "policy": str, "clock": str, "jobs": dict, "starts": list}
+"""Keys of a vector that are used here, and the types of their values."""
+
 
 def once(pairs):
     """Return an object of JSON; refuse one with two values for a key."""
@@ -62,6 +65,10 @@ def vectors(paths):
             if "id" not in one or digest(one) != one.get("sha256"):
                 name = one.get("id", "a vector without id")
                 raise ValueError(f"{path}: {name} does not have its digest, so it was altered")
+            lacking = [key for key, kind in KEYS.items() if not isinstance(one.get(key), kind)]
+            if lacking:
+                kind = {str: "a text", dict: "an object", list: "a list"}[KEYS[lacking[0]]]
+                raise ValueError(f"{path}: {lacking[0]!r} of vector {one['id']!r} must be {kind}")
             if one["id"] in found:
                 raise ValueError(f"{path}: the id {one['id']} stands in the files twice")
             found[one["id"]] = one

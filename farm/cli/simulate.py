@@ -220,10 +220,16 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
     """Return the output, and that of the machine where SWF cannot hold the schedule."""
+    from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
 
     platform = log.platform
+    if out.lower().removesuffix(".gz").endswith(".json"):
+        raise InputError(
+            f"--out {out}: a schedule is not written as JSON; give a name that ends in "
+            f"{'.csv' if platform.asks else '.swf or .swf.gz'}"
+        )
     return table_files(out, read, platform) if platform.asks else output("--out", out, read)
 
 

@@ -326,7 +326,7 @@ def busiest(
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     """Write the jobs of a campaign's TRACE as a log; on nodes or a network as an editable table.
 
-    Use `file = "NAME.csv"` in a campaign, or `farm simulate NAME.csv`.
+    Use the file as `file = "NAME"` in a campaign, or with `farm simulate NAME`.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.formats import writer_of

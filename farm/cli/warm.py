@@ -19,7 +19,9 @@ from schedfarm.farm.cli.own import brought_policy
     "--archive", help="File for the kernels, which --install reads; - is standard output."
 )
 @click.option(
-    "--install", help="File of kernels that --archive wrote: added to those of this host."
+    "--install",
+    help="File of kernels that --archive wrote: added to those of this host; the command then "
+    "compiles only what the file lacks.",
 )
 @QUIET
 def warm(policies: Sequence[str], archive: str | None, install: str | None, quiet: bool) -> None:
@@ -30,7 +32,8 @@ def warm(policies: Sequence[str], archive: str | None, install: str | None, quie
     command resumes.
 
     An archive serves hosts with the same processor and the same versions of schedfarm, Python and
-    numba. It contains machine code, and is refused if another user could have written it.
+    numba. It contains machine code, and is refused if another user could have written it. Name the
+    same policies with --install as with --archive, so that no other kernels are compiled.
 
     Covers simulations, fair start times, promised starts and metrics, on every machine that the
     policy's rule supports.

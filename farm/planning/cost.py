@@ -57,7 +57,8 @@ REFERENCE_JOBS = 300
 
 
 _parsed = lru_cache(maxsize=4096)(Policy.parse)
-"""Policies are cached: parsing takes two thirds of the time, for up to 100,000 loads."""
+"""Policies are cached: parsing takes two thirds of the time of a cost, and a policy may have
+100,000 loads."""
 
 
 def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:

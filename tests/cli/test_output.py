@@ -44,6 +44,7 @@ DESTRUCTIVE = [
     (("simulate", "a.swf", "--policy", "easy", "--out", "tiny.farm/b.swf"), "store"),
     (("simulate", "a.swf", "--policy", "easy", "--out", "tiny.farm"), "is a folder"),
     (("simulate", "a.swf", "--policy", "easy", "--out", ""), "names no file"),
+    (("simulate", "a.swf", "--policy", "easy", "--out", "b.JSON.gz"), "not written as JSON"),
     (("simulate", "a.swf", "--policy", "easy", "--out", "no/b.swf"), "there is no folder no"),
     (("simulate", "a.swf", "--policy", "easy", "--out", f"{'b' * 300}.swf"), "too long"),
     (("bands", "tiny.farm", "--csv", "tiny.farm/store.json"), "lies in store"),

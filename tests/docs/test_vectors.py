@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -110,6 +111,19 @@ def test_altered_files_are_refused(old: str, new: str, words: str, tmp_path: Pat
     text = vectors.path_of("resources").read_text(encoding="utf-8")
     (tmp_path / "resources.json").write_text(text.replace(old, new, 1), encoding="utf-8")
     assert_refused(check("{}", tmp_path, "--file", "resources.json"), words)
+
+
+@pytest.mark.parametrize("key", ["id", "policy", "jobs", "starts"])
+def test_a_vector_of_other_content_is_refused(key: str, tmp_path: Path) -> None:
+    """With the digest of that content."""
+    content = json.loads(vectors.path_of("resources").read_text(encoding="utf-8"))
+    one = content["vectors"][0]
+    one[key] = ["a"] if key == "id" else None
+    rest = {name: value for name, value in one.items() if name != "sha256"}
+    one["sha256"] = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    (tmp_path / "resources.json").write_text(json.dumps(content), encoding="utf-8")
+    said = check("{}", tmp_path, "--file", "resources.json")
+    assert_refused(said, f"{key!r} of vector {one['id']!r} must be a")
 
 
 def test_a_vector_that_is_given_twice_is_refused(tmp_path: Path) -> None:

@@ -22,8 +22,10 @@ from tests.oracles.compare import try_cases
 from tests.oracles.limits import NAMES, ORDERS, limit, without_some
 from tests.oracles.priorities import workload
 
-MORE_ORDERS = (*ORDERS, "spf", "wfp3", "fair-share", "multifactor(age=7, calc=2s, fairshare=5)")
-
+MORE_ORDERS = (
+    *(*ORDERS, "spf", "wfp3", "fair-share", "multifactor(age=7, calc=2s, fairshare=5)"),
+    "-(now - submit) / max(estimate, 1)",
+)
 
 TIMES = ("sched_interval", "bf_interval", "bf_window", "bf_resolution", "bf_max_time", "threshold")
 """Options that are times."""

@@ -237,7 +237,8 @@ def test_a_link_that_is_asked_for_too_much() -> None:
     verdict = audit(slowed, ICS)
     assert blamed(verdict) == (ICS, 3, 2)
     assert verdict.why == (
-        "job 4 (3 processors, of a) started at 2 s, when the link of a carries 200 of 100 kbit/s"
+        "job 4 (3 processors, of a) started at 2 s, when the link of a has a demand of 200 kbit/s "
+        "and a capacity of 100"
     )
     assert audit(made(ICS, (4, 4), *TALKING), ICS).ok
 
@@ -355,7 +356,7 @@ def test_a_split_that_links_forbid() -> None:
     assert good.start[2] == 2
     verdict = audit(bad, ICS)
     assert blamed(verdict) == (ICS, 2, 0)
-    assert "the link of a carries 101 of 100 kbit/s" in verdict.why
+    assert "the link of a has a demand of 101 kbit/s and a capacity of 100" in verdict.why
 
 
 def test_shares_that_were_not_made_anew() -> None:

@@ -217,7 +217,7 @@ def test_a_refused_job__is_one_sentence(folder: Path) -> None:
     for command in ("run", "submit"):
         done = farm_process(folder, command, "c.toml", "--option", "queue=none")
         assert done.returncode == 2, done
-        assert "slurm rejected" in done.stderr
+        assert "slurm did not accept" in done.stderr
         assert "invalid partition" in done.stderr
         assert "Traceback" not in done.stderr
 

@@ -466,6 +466,12 @@ def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
     return differs(course, jobs, now)
 
 
+@verb
+def has_ended(jobs: Jobs, j: int, now: int) -> bool:
+    """Return whether a job has started and ended by now."""
+    return bool(jobs.start[j] >= 0 and jobs.start[j] + jobs.run[j] <= now)
+
+
 @routine
 def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
     """Make the passes from p on again, with the newest job, until the old course goes on.
@@ -501,8 +507,8 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
         if jobs.start[i] < 0:
             jobs.start[i] = course.old[i]
     splice(passes, p, z, course.replayed, made)
-    start = jobs.start[newest]
-    return -1 if z == stop or (start >= 0 and start + jobs.run[newest] <= now) else p + made
+    # Without a newest job z is there.
+    return -1 if z == stop or has_ended(jobs, newest, now) else p + made
 
 
 @verb

@@ -125,7 +125,8 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        # A gap ends where a job starts, or never; some jobs wait and others run.
+        # A gap ends where a job starts, or never; some jobs wait and others run. Of levels,
+        # see `Gaps`.
         no_gaps(2 * (n + count)),
         np.zeros(n // WORD + 1, np.int64),
         np.zeros(count, np.int64),

@@ -105,7 +105,8 @@ def overasked(evidence: Evidence) -> Fault | None:
             over.which,
             policy.name,
             f"{evidence.says(over.which)} started at {over.instant} s, when the link of "
-            f"{platform.places[link]} carries {over.asked} of {platform.links[link]} kbit/s",
+            f"{platform.places[link]} has a demand of {over.asked} kbit/s and a capacity of "
+            f"{platform.links[link]}",
         )
         for link, over in faults
     )

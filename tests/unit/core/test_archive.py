@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
+from schedfarm.core.caches import exposed
 from schedfarm.core.engine.toolchain import PLAIN
 from schedfarm.core.errors import InputError
 from schedfarm.core.metrics.kernels.sums import add_whole_at
@@ -88,6 +92,120 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path) -> None:
     assert "not those that it lists" in refusal(archive, root)
 
 
+def listed(file: Path, **values: object) -> None:
+    """Write an archive again with other values in its first part."""
+
+    def change(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        parts["kernels.json"] = json.dumps(first | values).encode()
+
+    changed(file, change)
+
+
+def test_a_file_that_is_replaced_meanwhile_is_refused(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path is checked after it has been opened, and leads elsewhere by then."""
+    from schedfarm.core.engine import archive as archives
+
+    other, link = tmp_path / "other", tmp_path / "link"
+    other.write_bytes(archive.read_bytes())
+    link.symlink_to(archive)
+
+    def swapped(place: Path) -> Path | None:
+        place.unlink()
+        place.symlink_to(other)
+        return exposed(place)
+
+    monkeypatch.setattr(archives, "exposed", swapped)
+    assert "was replaced when it was read" in refusal(link, tmp_path / "root")
+
+
+def test_a_damaged_folder_is_mended(archive: Path, tmp_path: Path) -> None:
+    """An index that cannot be read, or that names code that is gone."""
+    from schedfarm.core.engine.archive import unpack
+
+    root = tmp_path / "root"
+    count = unpack(archive, root)
+    index = next(root.rglob("*.nbi"))
+    for damage in (b"", b"no index"):
+        index.write_bytes(damage)
+        assert unpack(archive, root) > 0
+    for code in root.rglob("*.nbc"):
+        code.unlink()
+    assert unpack(archive, root) == count
+    assert unpack(archive, root) == 0
+
+
+def test_code_that_another_process_removed_is_left_out(archive: Path, tmp_path: Path) -> None:
+    """An archive may have an index that names more code than there is."""
+    from schedfarm.core.engine.archive import unpack
+
+    def drop(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        gone = next(name for name in parts if name.endswith(".nbc"))
+        del parts[gone], first["parts"][gone]
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    root = tmp_path / "root"
+    whole = unpack(archive, tmp_path / "whole")
+    changed(archive, drop)
+    assert unpack(archive, root) == whole - 1
+
+
+def test_an_index_is_changed_by_one_process_at_a_time(archive: Path, tmp_path: Path) -> None:
+    """The kernels of an archive wait for the lock of a process that compiles."""
+    from schedfarm.core.engine.archive import unpack
+    from schedfarm.core.engine.cache import lock
+
+    root = tmp_path / "root"
+    count = unpack(archive, root)
+    index = next(root.rglob("*.nbi"))
+    kept = index.read_bytes()
+    index.unlink()
+    handle = lock(index.parent, index.name)
+    assert handle is not None
+    with ThreadPoolExecutor() as pool:
+        added = pool.submit(unpack, archive, root)
+        with pytest.raises(TimeoutError):
+            added.result(timeout=0.2)
+        index.write_bytes(kept)
+        os.close(handle)
+        assert added.result() == 0 < count
+
+
+@pytest.mark.parametrize("key", ["host", "parts"])
+@pytest.mark.parametrize("value", [None, [], "odd"])
+def test_an_odd_list_is_refused(archive: Path, tmp_path: Path, key: str, value: object) -> None:
+    listed(archive, **{key: value})
+    assert "has no 'host' or no 'parts'" in refusal(archive, tmp_path / "root")
+
+
+def test_an_odd_index_is_refused(archive: Path, tmp_path: Path) -> None:
+    """Its digest is right, but it is none."""
+
+    def other(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        name = next(name for name in parts if name.endswith(".nbi"))
+        parts[name] = b"odd"
+        first["parts"][name] = hashlib.sha256(b"odd").hexdigest()
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(archive, other)
+    assert "is no index" in refusal(archive, tmp_path / "root")
+
+
+def test_an_encrypted_archive_is_refused(archive: Path, tmp_path: Path) -> None:
+    """Bit 0 of the flags of each entry, in both places where they stand."""
+    changed(archive, lambda parts: None)
+    data = bytearray(archive.read_bytes())
+    with zipfile.ZipFile(archive) as packed:
+        data[packed.infolist()[0].header_offset + 6] |= 1
+    data[data.rindex(b"PK\x01\x02", 0, data.index(b"kernels.json", packed.start_dir)) + 8] |= 1
+    archive.write_bytes(data)
+    assert "damaged, or no archive" in refusal(archive, tmp_path / "root")
+
+
 @pytest.mark.parametrize(
     ("key", "told"),
     [
@@ -99,10 +217,7 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path) -> None:
 def test_an_archive_for_other_hosts_is_refused(
     archive: Path, tmp_path: Path, key: str, told: str
 ) -> None:
-    def other(parts: dict[str, bytes]) -> None:
-        first = json.loads(parts["kernels.json"])
-        first["host"][key] = "other"
-        parts["kernels.json"] = json.dumps(first).encode()
+    from schedfarm.core.engine.archive import host
 
-    changed(archive, other)
+    listed(archive, host=host() | {key: "other"})
     assert told in refusal(archive, tmp_path / "root")

@@ -31,6 +31,11 @@ PROFILES: dict[str, Any] = {
     "loop": {"type": "composed", "seq": ["loop"]},
 }
 
+CHAIN: dict[str, Any] = {"0": {"type": "delay", "delay": 3}} | {
+    str(level): {"type": "composed", "seq": [str(level - 1)]} for level in range(1, 52)
+}
+"""Sequences within each other, as many as the name says."""
+
 
 def job(number: object = "1", profile: str = "short", **changed: object) -> dict[str, object]:
     row = {"id": number, "subtime": 0, "res": 1, "walltime": 100, "profile": profile}
@@ -100,6 +105,16 @@ def test_jobs_that_share_a_number_are_numbered_by_their_places(tmp_path: Path) -
     assert read_log(tmp_path / "two.json").job.tolist() == [1, 2]
 
 
+def test_names_hold_any_end_of_line_that_json_allows(tmp_path: Path) -> None:
+    path, names = tmp_path / "own.json", ["a\u2028b", "c\x85d"]
+    jobs = [job(str(place), "50", user=name) for place, name in enumerate(names)]
+    given = {"nb_res": 4, "jobs": jobs, "profiles": CHAIN}
+    path.write_text(json.dumps(given, ensure_ascii=False), encoding="utf-8")
+    w = read_log(path)
+    assert [w.names["user"][user] for user in w.user.tolist()] == ["a?b", "c?d"]
+    assert w.run.tolist() == [3, 3]
+
+
 def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     """The job, the profile, and what would be right."""
     deep = "[" * 100_000
@@ -112,12 +127,17 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
         ({"jobs": [job(walltime=0)]}, ["walltime is 0; give seconds above 0, or -1"]),
         ({"jobs": [job(), job()]}, ["job 2 of the list is the second of the id '1'"]),
         ({"jobs": [job(None)]}, ["job 1 of the list is without id"]),
+        ({"jobs": [job([])]}, ["job 1 of the list is with an id that is neither text nor a"]),
+        ({"jobs": [job({"a": 1})]}, ["job 1 of the list is with an id that is neither text"]),
+        ({"jobs": [job([1])]}, ["job 1 of the list is with an id that is neither text nor a"]),
         ({"jobs": [3]}, ["job 1 of the list is not a table"]),
         ({"jobs": []}, ["holds no job"]),
         ({"jobs": [job()], "nb_res": 0}, ["nb_res is 0; give a number of at least 1"]),
         ({"jobs": [job()], "nb_res": None}, ["nb_res is missing"]),
         ({"jobs": [job(subtime=float("nan"))]}, ["holds NaN; give finite numbers"]),
         ({"jobs": 3}, ["a list 'jobs' and a table 'profiles'"]),
+        ({"jobs": [job("a", "10"), job("b", "51")], "profiles": CHAIN}, ["50 within each other"]),
+        ({"jobs": [job("a", "45"), job("b", "51")], "profiles": CHAIN}, ["50 within each other"]),
         ("[]", ["is a table of JSON"]),
         ("{", ["damaged, or not JSON"]),
         ('{"jobs": ' + deep, ["within each other are too many"]),

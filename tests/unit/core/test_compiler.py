@@ -101,3 +101,23 @@ def test_functions_that_numba_has_in_python_are_refused() -> None:
 
     with pytest.raises(numba.TypingError):
         ordered(np.array([2, 1]))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_debug_information_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it numba reads each variable from a place, and values have none."""
+    monkeypatch.setattr(numba.config, "DEBUGINFO_DEFAULT", 1)
+
+    @verb
+    def larger(a: int, b: int) -> int:
+        return a if a > b else b
+
+    @verb
+    def write(array: Int64) -> None:
+        for i in range(1, array.size):
+            array[i] = larger(array[i], array[i - 1])
+
+    array = np.array([3, 1, 5, 2])
+    write(array)
+    assert array.tolist() == [3, 3, 5, 5]
+    assert larger(4, 7) == 7

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from schedfarm.core import simulate
+from schedfarm.core.engine import expressions, priority, rank, user_ranking
+from schedfarm.core.engine.ranking import Rankings
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.expression import DEEPEST, LONGEST, SHOWN, Expression
 from schedfarm.core.policy.functions import ARGUMENTS
@@ -154,3 +158,19 @@ def test_a_key_that_is_not_a_number_at_a_pass_is_refused(order: str) -> None:
 def test_random_texts_give_a_sentence_or_a_policy() -> None:
     """A small part of what `python -m tests.oracles.expressions` tries."""
     assert {tried(text) for text in cases(300, seed=1)} == {True, False}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(rank.begun_by, rank.follow_up, rank.rank_queue),
+        *(rank.rank_list, rank.settled_until, rank.copy_usage),
+    ],
+)
+def test_each_kind_of_order_has_each_step(step: Any) -> None:
+    """A rule that uses one more step of an order than others must not fail for one of the kinds."""
+    kinds = {
+        *(Rankings, expressions.ExpressionRankings),
+        *(user_ranking.SharedRankings, priority.WeighedRankings),
+    }
+    assert step.variants.keys() == kinds

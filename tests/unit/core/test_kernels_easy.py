@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import schedfarm.core.machines.pool.kernel  # noqa: F401  A pool's steps, of which passes consist.
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.fixed_order import STARVED, backfill
 from schedfarm.core.engine.jit import NEVER

@@ -102,5 +102,7 @@ def test_what_names_no_policy_is_refused() -> None:
     """A function inside another has no name to be found by, and a number is none."""
     with pytest.raises(InputError, match="'<lambda>' cannot be found by its name; define it with"):
         simulate(PAIR, lambda procs: procs)  # type: ignore[arg-type, return-value]
-    with pytest.raises(InputError, match="policy 7 is neither a Policy nor the name of one: 'saf"):
+    with pytest.raises(
+        InputError, match="policy 7 is neither a Policy nor the name of one, such as 'saf"
+    ):
         simulate(PAIR, 7)  # type: ignore[arg-type]
