@@ -228,7 +228,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 def lock(place: Path, index: str) -> int | None:
-    """Wait for the lock of an index of kernels; return its handle, which whoever closes unlocks.
+    """Wait for the lock of an index of kernels; return its handle, to close.
 
     None if it is not free for long, or the file system is read-only or has no locks.
 
