@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
-from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
 from schedfarm.core.engine.limited import (
     OUTSIDE,
     STATE as LIMITED,
@@ -283,7 +283,7 @@ def look_ahead(
         clock[UNTIL] = settled_until(rankings, now)
 
 
-@kernel
+@rolled_kernel
 def run_cadence(
     world: Limited,
     rankings: AnyRankings,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba.core import codegen, compiler, typed_passes as typed, untyped_passes as untyped
+from numba.core import codegen, compiler, config, typed_passes as typed, untyped_passes as untyped
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
@@ -47,6 +47,9 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
 
     _linking_libraries: list[Any]
 
+    unrolled = True
+    """Whether LLVM unrolls loops."""
+
     def finalize(self) -> None:
         # Callers before callees: LLVM omits functions without a reference.
         found: dict[Any, None] = {}
@@ -67,8 +70,12 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
         # Numba runs a cheaper set of passes first, to bring counts of references together.
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        tuning = codegen.ll.create_pipeline_tuning_options(speed_level=config.OPT)
+        tuning.loop_vectorization = config.LOOP_VECTORIZE
+        tuning.slp_vectorization = config.SLP_VECTORIZE
+        tuning.loop_unrolling = self.unrolled
+        builder = codegen.ll.create_pass_builder(self._codegen._tm, tuning)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 class _Lowering(typed.NativeLowering):  # type: ignore[misc]
@@ -91,14 +98,25 @@ class _StepLowering(_Lowering):
         return True
 
 
+class _RolledLibrary(_KernelLibrary):
+    unrolled = False
+
+
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _KernelLowering(_Lowering):
     _name = "kernel_lowering"
+    library: type[_KernelLibrary] = _KernelLibrary
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _RolledLowering(_KernelLowering):
+    _name = "rolled_kernel_lowering"
+    library = _RolledLibrary
 
 
 at_work: list[str] = []
@@ -154,6 +172,12 @@ class KernelCompiler(_Compiler):
             at_work.remove(name)
             if collects:
                 gc.enable()
+
+
+class RolledKernelCompiler(KernelCompiler):
+    """The compiler of a kernel whose loops LLVM does not unroll."""
+
+    lowering = _RolledLowering
 
 
 class Step(CPUDispatcher):  # type: ignore[misc]

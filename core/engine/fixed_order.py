@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
-from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, least, lowest
 from schedfarm.core.engine.machine import (
     begin,
@@ -177,7 +177,7 @@ def run_events(world: World, options: Options) -> None:
             schedule(world, rule, now)
 
 
-@kernel
+@rolled_kernel
 def run_fixed(world: World, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
-from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.limits import Counters, add, exceeds, forget_ended
 from schedfarm.core.engine.machine import (
     Machine,
@@ -355,7 +355,7 @@ def pass_over(world: Limited, rankings: AnyRankings, options: Options, promises:
     leave_queue(world)
 
 
-@kernel
+@rolled_kernel
 def run_limited(
     world: Limited, rankings: AnyRankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
-from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, kernel, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, lowest, without
 from schedfarm.core.engine.machine import (
     begin,
@@ -211,7 +211,7 @@ def run_events(world: World, clock: Int64, rankings: AnyRankings, options: Optio
         make_pass(world, rankings, options, clock[NOW])
 
 
-@kernel
+@rolled_kernel
 def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import (
     ALL,
     WORD,
@@ -406,7 +406,7 @@ def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
     return True
 
 
-@kernel
+@rolled_kernel
 def run_planned(
     keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int, stepwise: bool
 ) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
-from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
 from schedfarm.core.engine.machine import (
     Machine,
     begin,
@@ -351,7 +351,7 @@ def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promise
     make_pass(planner, rankings, options.depth, limit, promises)
 
 
-@kernel
+@rolled_kernel
 def run_reserving(
     planner: Planner, rankings: AnyRankings, options: Options, promises: bool, stepwise: bool
 ) -> bool:

@@ -17,7 +17,7 @@ from schedfarm.core.engine.clone.state import (
     turn_alone,
 )
 from schedfarm.core.engine.fixed_order import promote, schedule, take_in
-from schedfarm.core.engine.jit import NEVER, kernel, routine
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine
 from schedfarm.core.engine.queue import enqueue
 from schedfarm.core.engine.world import Options, World, turn
 
@@ -60,7 +60,7 @@ def fork(
         now, k = turn_alone(copy, here.key, fair, options.per_event, k, j)
 
 
-@kernel
+@rolled_kernel
 def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
     """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them."""
     jobs, running, queue, _, _ = here
@@ -84,7 +84,7 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
     fill_in(jobs, fair, fst)
 
 
-@kernel
+@rolled_kernel
 def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
     """Fill `fst` as `fair_fixed` does, for strict fair starts, first come, first served.
 

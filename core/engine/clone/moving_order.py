@@ -13,7 +13,7 @@ from schedfarm.core.engine.clone.state import (
     is_over,
     turn_alone,
 )
-from schedfarm.core.engine.jit import kernel, routine
+from schedfarm.core.engine.jit import rolled_kernel, routine
 from schedfarm.core.engine.machine import most_free
 from schedfarm.core.engine.moving_order import fits_somewhere, make_pass, turn_moving
 from schedfarm.core.engine.queue import enqueue
@@ -54,7 +54,7 @@ def fork(
         follow_up(own, machine, jobs, begun, now)
 
 
-@kernel
+@rolled_kernel
 def fair_moving(
     here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, fst: Int64,

@@ -6,7 +6,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.clone.machine import copy_machine
 from schedfarm.core.engine.clone.state import Fair, fill_in, is_over
-from schedfarm.core.engine.jit import kernel, routine, verb
+from schedfarm.core.engine.jit import rolled_kernel, routine, verb
 from schedfarm.core.engine.planned import (
     BOOK,
     COUNT,
@@ -72,7 +72,7 @@ def fork(
         compact(copy, own, options, walk)
 
 
-@kernel
+@rolled_kernel
 def fair_planned(
     here: Bookkeeper,
     copy: Bookkeeper,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.search.clusters import advance_all, untake
 from schedfarm.core.engine.search.plan import (
@@ -129,7 +129,7 @@ def start_due(planner: Planner, now: int) -> None:
         change_plan(planner.search)
 
 
-@kernel
+@rolled_kernel
 def run_plan(planner: Planner, aim: Aim) -> None:
     """Run every event and its pass, to the last completion or until cancelled.
 
