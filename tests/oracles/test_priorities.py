@@ -28,8 +28,15 @@ SITE = "multifactor(age=100, fairshare=1000, size=50, max_age=100s, calc=7s, hal
 
 
 def test_random_definitions() -> None:
-    """Kernels, reference and audit agree; `python -m tests.oracles.priorities` tries more."""
-    for work, policy in cases(24, seed=5):
+    """Kernels, reference and audit agree, under rules whose kernels other tests compile, too."""
+    ends = ("+easy", "+easy,threshold=9s", "+conservative")
+    found = [
+        (work, policy)
+        for work, policy in cases(72, seed=5)
+        if work.platform.name == "pool" and policy.name.endswith(ends)
+    ]
+    assert len(found) > 9
+    for work, policy in found:
         check(work, policy)
 
 
