@@ -14,6 +14,7 @@ import xarray as xr
 
 from schedfarm.analysis.band_rule import LEVEL, QUANTILES, TRIM, Automatic, BandRule, band_rule
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.store import (
     Labels,
     Store,
@@ -55,6 +56,7 @@ MEANINGS = {
 """The quantities next to a band, on its cells."""
 
 
+@reading()
 def bands(
     store: Store,
     metric: str,
@@ -126,6 +128,7 @@ def bands(
     return _say_loads(store, summary, band if own is None else _with_log(band, own))
 
 
+@reading()
 def weekly_bands(
     store: Store,
     trace: str,
@@ -204,6 +207,7 @@ def weekly_bands(
     return band.assign_attrs(trace=trace)
 
 
+@reading()
 def all_weekly_bands(
     store: Store,
     metric: str,

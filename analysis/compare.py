@@ -34,6 +34,7 @@ from schedfarm.analysis.intervals import (
     mean_ranks,
 )
 from schedfarm.analysis.notes import notes
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.store import (
     LOG,
     Labels,
@@ -79,6 +80,7 @@ class _Question:
         return stopped_widening(pairs) if decided else 1.0
 
 
+@reading()
 def compare(
     store: Store,
     baseline: str | None = None,
@@ -157,6 +159,7 @@ def compare(
     return found.assign_attrs(baseline=asked.baseline, level=level)
 
 
+@reading()
 def compare_values(
     store: Store,
     axis: str | None = None,
@@ -431,6 +434,7 @@ def _ranks(samples: xr.DataArray, blocks: Sequence[Sequence[str]], *, larger: bo
     return found
 
 
+@reading()
 def losers(
     store: Store,
     found: xr.Dataset,
@@ -496,6 +500,7 @@ def traces_of(found: xr.Dataset) -> list[str]:
     return list(dict.fromkeys(map(str, each)))
 
 
+@reading()
 def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     """Return the limitations of a comparison, one sentence each.
 

@@ -26,6 +26,7 @@ from schedfarm.analysis.drawing import (
     whole_marks,
 )
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.store import Labels, Store, known_labels, of_log, open_summary
 from schedfarm.analysis.tables import axis_label, axis_name, decimals_for
 from schedfarm.core.numerals import grouped
@@ -67,6 +68,7 @@ Panel: TypeAlias = tuple[str, xr.Dataset | None]
 """A title, and the result of `weekly_bands` or `weekly_log` at its load; None without values."""
 
 
+@reading()
 def weekly_bands_figure(
     store: Store,
     metric: str = "bounded_slowdown",
@@ -192,6 +194,7 @@ not [0.1, 0.9]
     return rule
 
 
+@reading()
 def figure_notes(
     store: Store,
     metric: str = "bounded_slowdown",

@@ -13,6 +13,7 @@ import xarray as xr
 
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
 from schedfarm.analysis.logs import logged_values
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.store import (
     LOG,
     Store,
@@ -109,6 +110,7 @@ HELD = {
 """Arrays from which the changes of groups of jobs are computed."""
 
 
+@reading()
 def changes(
     store: Store,
     trace: str,

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from schedfarm.analysis.logs import LogJobs, log_jobs
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.store import (
     LOG,
     Store,
@@ -29,6 +30,7 @@ INFLATED = 1.1
 the log's, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five logs."""
 
 
+@reading()
 def notes(store: Store, bands: xr.Dataset) -> list[str]:
     """Return warnings about resamples that do not represent their log.
 

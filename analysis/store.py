@@ -13,6 +13,7 @@ import xarray as xr
 
 from schedfarm.analysis.errors import NoSamplesError, StoreError
 from schedfarm.analysis.place import StoreName, hierarchy, is_there, read_file
+from schedfarm.analysis.reading import opened_once
 from schedfarm.analysis.starts import with_starts
 from schedfarm.analysis.verified import Records, verified_summary, verified_trace
 from schedfarm.core.errors import InputError
@@ -33,6 +34,7 @@ LOG = 0
 """The resample that is the log itself; samples count from 1."""
 
 
+@opened_once
 def open_summary(store: Store) -> xr.Dataset:
     """Open the summary metrics of a store.
 
@@ -65,6 +67,7 @@ def open_summary(store: Store) -> xr.Dataset:
     return verified_summary(data, store, _records(store))
 
 
+@opened_once
 def open_trace(store: Store, trace: str) -> xr.Dataset:
     """Open the per-job and per-week arrays of one trace of a store.
 
@@ -105,6 +108,7 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     return with_starts(data.drop_dims(set(data.dims) - own))
 
 
+@opened_once
 def open_metric(store: Store, metric: str) -> xr.Dataset:
     """Open the summary of a store, with a metric in it that has a value for each participant.
 
@@ -397,6 +401,7 @@ def named_values(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
     return dict(json.loads(said) if isinstance(said, str) else said)
 
 
+@opened_once
 def _check(store: StoreName) -> None:
     """Refuse anything except a store of a known version."""
     text = os.fspath(store)
@@ -417,6 +422,7 @@ def _check(store: StoreName) -> None:
         raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")
 
 
+@opened_once
 def _records(store: StoreName) -> dict[str, Records]:
     """Return the records of each trace; none for a version with unknown records."""
     head = _head(store)
@@ -437,6 +443,7 @@ def source_of(store: StoreName, trace: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+@opened_once
 def _head(store: StoreName) -> Any:
     text = os.fspath(store)
     try:

@@ -16,6 +16,7 @@ from schedfarm.analysis.bands import bands
 from schedfarm.analysis.compare import LEVEL, METRICS, compare, comparison_warnings, losers
 from schedfarm.analysis.errors import StoreError, TooFewSamplesError
 from schedfarm.analysis.place import StoreName
+from schedfarm.analysis.reading import reading
 from schedfarm.analysis.report.columns import Columns
 from schedfarm.analysis.store import (
     LOG,
@@ -112,6 +113,7 @@ class Contents:
     facts: list[tuple[str, str]]
 
 
+@reading()
 def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None = None) -> Contents:
     """Gather a page's contents; a query that fails becomes a sentence among the problems."""
     head, summary = read_manifest(store), open_summary(store)

@@ -64,9 +64,20 @@ def _takes_one(param: click.Parameter) -> bool:
     return param.nargs == 1 and not param.multiple
 
 
-def command() -> Callable[[Callable[..., Any]], Command]:
-    """Declare a command, like `click.command`."""
-    return click.command(cls=Command)
+class ReadingCommand(Command):
+    """Open each part of a store once."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from schedfarm.analysis.reading import reading
+
+        with reading():
+            return super().invoke(ctx)
+
+
+def command(*, reads: bool = False) -> Callable[[Callable[..., Any]], Command]:
+    """Declare a command, like `click.command`; with `reads`, one that changes no store."""
+    return click.command(cls=ReadingCommand if reads else Command)
 
 
 class Sections(click.Group):

@@ -19,7 +19,7 @@ NO_GROUPS = "none"
 """Value of --by without groups of jobs."""
 
 
-@command()
+@command(reads=True)
 @STORE
 @click.argument("labels", nargs=-1, metavar="[P Q ...]", shell_complete=words.labels("policy"))
 @click.option(

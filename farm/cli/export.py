@@ -31,7 +31,7 @@ def _restriction(axis: str, name: str) -> Callable[..., Any]:
     )
 
 
-@command()
+@command(reads=True)
 @STORE
 @click.option("--out", required=True, help="File to write; - is standard output, with --format.")
 @click.option(

@@ -255,7 +255,7 @@ def _size(
     return width, height
 
 
-@command()
+@command(reads=True)
 @STORE
 @question
 @click.option("--weekly", is_flag=True, help="Print weekly bands, the values that --plot draws.")

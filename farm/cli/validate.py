@@ -10,7 +10,7 @@ from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, STORE, command
 
 
-@command()
+@command(reads=True)
 @STORE
 @click.option("--trace", shell_complete=words.labels("trace"), help="Restrict to one trace.")
 @click.option(

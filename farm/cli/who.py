@@ -10,7 +10,7 @@ import click
 from schedfarm.farm.cli.command import JSON, STORE, command
 
 
-@command()
+@command(reads=True)
 @STORE
 @click.option("--policy", help="Policy; by default the last of the store.")
 @click.option("--baseline", help="Policy to compare with; by default the first of the store.")
