@@ -606,9 +606,14 @@ def quantiles(values: Float64, q: Sequence[float]) -> Float64:
     [2.0]
     """
     here = np.isfinite(values)
-    if not values.size:
-        return np.full((*values.shape[:-1], len(q)), np.nan)
-    enough = (here.sum(axis=-1) >= LEAST_SAMPLES)[..., None]
-    # An all-NaN row makes numpy warn; its result is NaN in any case.
-    rows = np.where(enough, np.where(here, values, np.nan), 0.0)
-    return np.where(enough, np.moveaxis(np.nanquantile(rows, q, axis=-1), 0, -1), np.nan)
+    found = np.full((*values.shape[:-1], len(q)), np.nan)
+    count = here.sum(axis=-1)
+    whole = (count == values.shape[-1]) & (count >= LEAST_SAMPLES)
+    if whole.any():
+        found[whole] = np.quantile(values[whole], q, axis=-1).T
+    # numpy takes 50 us for each of these rows.
+    partial = ~whole & (count >= LEAST_SAMPLES)
+    if partial.any():
+        rows = np.where(here[partial], values[partial], np.nan)
+        found[partial] = np.nanquantile(rows, q, axis=-1).T
+    return found

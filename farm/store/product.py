@@ -8,7 +8,7 @@ tests the name of a kind. The functions that compute a kind are rows of `farm.ex
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -361,7 +361,8 @@ def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
 
 def _to_plain(variable: Variable) -> dict[str, Any]:
     """Return a declaration for JSON; `among` is left out if False, as in most stores."""
-    return {key: value for key, value in asdict(variable).items() if key != "among" or value}
+    # Not `asdict`, which copies each value: 40 us for each of some hundred variables.
+    return {key: value for key, value in vars(variable).items() if key != "among" or value}
 
 
 def _from_plain(plain: Mapping[str, Any]) -> Variable:

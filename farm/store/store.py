@@ -206,9 +206,10 @@ class Store(Shape):
 
     def save(self) -> None:
         """Write store.json, the campaign, and the copy from which `farm verify` restores both."""
-        self.place.write(COPY, self.to_bytes())
+        manifest = self.to_bytes()
+        self.place.write(COPY, manifest)
         self.place.write(CAMPAIGN, self.text.encode())
-        self.place.write(MANIFEST, self.to_bytes())
+        self.place.write(MANIFEST, manifest)
 
 
 def sealed(plain: Mapping[str, Any]) -> bytes:

@@ -23,14 +23,30 @@ from schedfarm.core.metrics.kernels.sums import add_whole_at
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT) or PLAIN, reason="no kernel is kept")
 
 
-@pytest.fixture(name="archive")
-def make_archive(tmp_path: Path) -> Path:
-    """Return an archive with a kernel that this process uses."""
+@pytest.fixture(name="packed", scope="module")
+def pack_kernels(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return an archive of the kernels of one module, among all that this process uses."""
     from schedfarm.core.engine.archive import pack
 
     add_whole_at(np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int64))
-    file = tmp_path / "kernels"
+    file = tmp_path_factory.mktemp("archive") / "kernels"
     file.write_bytes(pack())
+
+    def of_sums(parts: dict[str, bytes]) -> None:
+        first = json.loads(parts["kernels.json"])
+        for name in [name for name in first["parts"] if "/sums." not in name]:
+            del parts[name], first["parts"][name]
+        parts["kernels.json"] = json.dumps(first).encode()
+
+    changed(file, of_sums)
+    return file.read_bytes()
+
+
+@pytest.fixture(name="archive")
+def make_archive(packed: bytes, tmp_path: Path) -> Path:
+    """Return an archive with kernels that this process uses."""
+    file = tmp_path / "kernels"
+    file.write_bytes(packed)
     return file
 
 
