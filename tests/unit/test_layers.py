@@ -205,7 +205,7 @@ FLOORS = {
         ("__main__",),
     ),
     "analysis": (
-        ("errors", "intervals"),
+        ("errors", "intervals", "reading"),
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
