@@ -52,13 +52,18 @@ def opened_once(
 
     @wraps(function)
     def once(store: Store, /, *args: P.args, **kwargs: P.kwargs) -> Opened:
-        opened = _OPENED.get()
-        if opened is None or not isinstance(store, (str, os.PathLike)):
+        opened, name = _OPENED.get(), _name(store)
+        if opened is None or name is None:
             return function(store, *args, **kwargs)
-        key = (function, os.fspath(store), args, *sorted(kwargs.items()))
+        key = (function, name, args, *sorted(kwargs.items()))
         if key not in opened:
             opened[key] = function(store, *args, **kwargs)
         found: Opened = opened[key]
         return found.copy() if isinstance(found, xr.Dataset) else found
 
     return once
+
+
+def _name(store: object) -> str | None:
+    """Return the folder or address of a store, unless it is an open tree."""
+    return os.fspath(store) if isinstance(store, (str, os.PathLike)) else None
