@@ -38,6 +38,9 @@ POLICIES = (
 """Default policies: the first row whose rules support the machine; gains are relative to its first
 policy."""
 
+DRAW = "weeks"
+"""Method of resampling that keeps the sign of an effect most often (docs/comparisons.md)."""
+
 LOADS = (0.9, 0.95, 0.8)
 """Loads to compare with the log's own: the first that differs from it."""
 
@@ -116,9 +119,8 @@ class Template:
             yield _line("resamples", 0, "the log itself alone")
         else:
             most = " at most" * bool(self.precision)
-            yield _line(
-                "resamples", self.resamples, f"samples of each log{most}: random weeks of each user"
-            )
+            yield _line("resamples", self.resamples, f"samples of each log{most}: random weeks")
+            yield _line("draw", DRAW, "with the jobs of all users in a week together")
             yield from self._precision()
         yield _line("log", True, "the log itself, for comparison with its samples")
         loads: list[str | float] = [*self.loads] or [ORIGINAL, *self._loads()]

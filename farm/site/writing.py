@@ -166,7 +166,8 @@ def _campaign(
     yield ""
     yield _line("name", "site", "the results go to the folder site.farm")
     yield _line("seed", 1, "root of all randomness")
-    yield _line("resamples", RESAMPLES, "samples of the log: random weeks of each user")
+    yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
+    yield _line("draw", "weeks", "with the jobs of all users in a week together")
     yield _line("log", True, "the log itself, for farm validate")
     order = fit.setting.order if fit else site.order
     if order is not None:
