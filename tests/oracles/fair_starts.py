@@ -12,6 +12,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.fair_start import fair_start_reference
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.programs import described
+from tests.support.golden import ORDERS as GOLDEN_ORDERS, micro, policy_of
 from tests.support.strategies import LOGARITHMIC, RULES, SHARING, WRITTEN, every_order, policies
 
 KINDS = ("strict", "relaxed")
@@ -89,3 +90,14 @@ def check_common_units(rule: str, kind: str) -> None:
     )
     of_few, of_many = (fair_start_times(w, f"fcfs+{rule}", kind).tolist() for w in (few, many))
     assert of_few == of_many
+
+
+def check_golden(rule: str, which: slice) -> None:
+    """Check the reference on some of the golden instances of a rule."""
+    for order in GOLDEN_ORDERS:
+        for work, run in micro(order, rule)[which]:
+            everyone = np.arange(len(work))
+            policy = policy_of(run)
+            for kind in KINDS:
+                fst = fair_start_reference(work, policy, kind == "relaxed", everyone, everyone)
+                assert fst == run[f"fst_{kind}"], policy.name

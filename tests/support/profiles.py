@@ -16,7 +16,7 @@ def load_profile() -> None:
     """
     settings.register_profile(
         "default",
-        max_examples=15,
+        max_examples=10,
         deadline=None,
         derandomize=True,
         database=None,
@@ -26,7 +26,7 @@ def load_profile() -> None:
     settings.register_profile(
         "random",
         settings.get_profile("default"),
-        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "15")),
+        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "10")),
         derandomize=False,
         print_blob=True,
     )

@@ -58,11 +58,14 @@ RULES = {
 }
 """Rules that a kind of platform knows, without the K of those that take one."""
 
-COMPILED_LAST = tuple(
-    (platform, rule)
-    for platform in ("grid", "resources")
-    for rule in RULES[platform]
-    if rule != "tabu"
+COMPILED_LAST = (
+    ("pool", "planned"),
+    *(
+        (platform, rule)
+        for platform in ("grid", "resources")
+        for rule in RULES[platform]
+        if rule != "tabu"
+    ),
 )
 """Rules whose kernels take longest to compile for every order: a tier that is not run by default
 compares them on random workloads, hand-written cases do so by default."""

@@ -19,9 +19,11 @@ from tests.oracles.fair_starts import (
     check,
     check_common_units,
     check_cut_logs,
+    check_golden,
     check_orders,
 )
 from tests.oracles.planned_by_seconds import fair_starts_planned
+from tests.support.golden import RULES
 from tests.support.strategies import FIXED, crowd, policies, workloads
 
 PATIENT = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
@@ -103,3 +105,9 @@ def test_a_crowd(rule: str, order: str) -> None:
 def test_widths_are_counted_in_what_they_have_in_common(rule: str, kind: str) -> None:
     """A machine of 4 times 2**40 processors is one of 4, and needs no more memory."""
     check_common_units(rule, kind)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_golden_instances_by_the_reference(rule: str) -> None:
+    """The reference gives the known fair starts of a third of the instances."""
+    check_golden(rule, slice(0, None, 3))

@@ -147,7 +147,7 @@ def test_a_key_that_is_not_a_number_is_refused() -> None:
         simulate(JOBS, "(sqrt(2 - procs))+easy")
 
 
-@pytest.mark.parametrize("order", ["({})+easy", "fcfs+easy,backfill=({})", "({})+conservative"])
+@pytest.mark.parametrize("order", ["({})+easy", "fcfs+easy,backfill=({})"])
 def test_a_key_that_is_not_a_number_at_a_pass_is_refused(order: str) -> None:
     """The first job and its instant are named."""
     order = order.format("log(procs - 3 - 0 * now)")
