@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ class Template:
         """Return the campaign as commented TOML, ready to run; refuse unknown policies."""
         lines = [*self._head(), *self._campaign()]
         for trace, log in self.sources:
-            lines += ["", *self._trace(trace, log), *self._clean(trace, log)]
+            lines += ["", *self._trace(trace, log), *self._clean(trace, log), *_map(trace)]
         text = "\n".join(lines) + "\n"
         Campaign.from_dict(tomllib.loads(text), self.folder)
         return text
@@ -172,6 +172,8 @@ class Template:
             yield _line("file", self._file(trace), "relative to this file")
         if trace.processors is not None:
             yield _line("processors", trace.processors, "size of the machine")
+        if isinstance(trace.map, str):
+            yield _line("map", trace.map, "ready map of the log's columns")
         weeks = span_weeks(log)
         yield _commented(f"# weeks = {weeks}", "of each sample; by default those of the log")
 
@@ -248,6 +250,16 @@ def label_of(name: str) -> str:
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-")[:40] or "log"
     return f"{plain}-log" if plain in RESERVED else plain
+
+
+def _map(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a map that is a table."""
+    import tomli_w
+
+    if isinstance(trace.map, Mapping):
+        yield ""
+        yield "# The columns of the log."
+        yield from tomli_w.dumps({"traces": {"map": trace.map}}).rstrip().splitlines()
 
 
 def _meaning(policy: Policy) -> str:

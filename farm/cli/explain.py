@@ -13,7 +13,7 @@ from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, command, needs
 from schedfarm.farm.cli.own import brought_policy
 from schedfarm.farm.cli.simulate import Rows
-from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 
 if TYPE_CHECKING:
     from schedfarm.core.schedule import Schedule
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schedfarm.farm.output import Output
 
 OF_STORES = ("trace", "load", "sample")
-OF_LOGS = ("processors", "rows", "jobs", "clean", "recorded", "folder")
+OF_LOGS = ("processors", "rows", "jobs", "clean", "map", "recorded", "folder")
 """Options that do not apply to the other kind of source."""
 
 OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
@@ -50,6 +50,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
 @click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
 @CLEAN
+@MAP
 @click.option(
     "--recorded", is_flag=True, help="Explain the starts recorded in FILE, not simulated ones."
 )
@@ -173,7 +174,7 @@ def _source(source: str, policy: str | None, options: dict[str, Any]) -> tuple[S
         return _from_store(source, policy, options)
     if policy is None:
         raise click.UsageError(f"{source} is a log: give --policy, such as --policy fcfs+easy")
-    keys = {key: options[key] for key in ("processors", "rows", "jobs", "clean")}
+    keys = {key: options[key] for key in ("processors", "rows", "jobs", "clean", "map")}
     if options["recorded"]:
         return _recorded(source, keys), policy
     return _simulated(source, options["folder"], policy, keys), policy
@@ -216,6 +217,10 @@ def _recorded(source: str, keys: dict[str, Any]) -> Schedule:
     for name in ("rows", "jobs"):
         if keys[name] is not None:
             raise click.UsageError(f"--{name} does not go with --recorded: all jobs are needed")
+    if keys["map"] is not None:
+        raise click.UsageError(
+            "--map does not go with --recorded, which reads SWF and CSV as farm simulate writes it"
+        )
     return read_schedule(source, keys["processors"], Clean.from_dict(keys["clean"]))
 
 

@@ -9,7 +9,7 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import command
-from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 
 
 @command()
@@ -28,6 +28,7 @@ from schedfarm.farm.cli.traces import CLEAN, TRACES
     "--processors", type=int, help="Processors of the machine; by default those of the log."
 )
 @CLEAN
+@MAP
 @TRACES
 def init(
     logs: tuple[str, ...],

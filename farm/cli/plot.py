@@ -12,13 +12,13 @@ from schedfarm.farm.cli.command import QUIET, Command
 from schedfarm.farm.cli.logged import LOGGED, as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
 from schedfarm.farm.cli.results import AT
-from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 
 if TYPE_CHECKING:
     from schedfarm.analysis.plots.kinds import Drawn, Kind
     from schedfarm.core.workload.workload import Workload
 
-OF_LOG, OF_STORE = ("folder", "processors", "clean"), ("trace", "load", "sample", "at")
+OF_LOG, OF_STORE = ("folder", "processors", "clean", "map"), ("trace", "load", "sample", "at")
 """Options that go with a log only, and with a store only."""
 
 
@@ -97,6 +97,7 @@ def _kinds() -> list[str]:
 @TRACES
 @click.option("--processors", type=int, help="Size of a log's machine; by default the log's own.")
 @CLEAN
+@MAP
 @QUIET
 def plot(
     kind: str,
@@ -167,7 +168,7 @@ def _check_given(source: str, *, of_store: bool) -> None:
 def _jobs(source: str, given: dict[str, Any]) -> Workload:
     from schedfarm.farm.campaign.trace import named
 
-    keys = {name: given[name] for name in ("processors", "clean")}
+    keys = {name: given[name] for name in ("processors", "clean", "map")}
     jobs = named(source, given["folder"], name="log", **keys).read()
     assert jobs is not None, "a trace that was named is no model"
     return jobs

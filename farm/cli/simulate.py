@@ -19,7 +19,7 @@ from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import QUIET, command, needs
 from schedfarm.farm.cli.logged import as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
-from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 
 if TYPE_CHECKING:
     from schedfarm.core.metrics.metric import Metric
@@ -101,6 +101,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
 @click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
 @CLEAN
+@MAP
 @click.option(
     "--resample",
     type=int,

@@ -17,7 +17,7 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import QUIET, StoreName, command, patience
-from schedfarm.farm.cli.traces import CLEAN, TRACES
+from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ UNKNOWN_ESTIMATES = 0.5
     "--processors", type=int, help="Processors of the machine; by default those of the log."
 )
 @CLEAN
+@MAP
 @TRACES
 @click.option(
     "--store",
@@ -308,7 +309,7 @@ def _check_same(
             "another --store"
         )
     (old,), (new,) = had.traces, fresh.traces
-    for key in ("processors", "clean"):
+    for key in ("processors", "clean", "map"):
         if source[key] and getattr(old, key) != getattr(new, key):
             raise InputError(
                 f"{file} has {key} = {getattr(old, key)!r} and --{key} gives "

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import tomllib
 from pathlib import Path
 
+from schedfarm.farm.campaign.campaign import Campaign
 from tests.support.command_line import run_farm as farm
 
 MAP = """
@@ -29,6 +31,25 @@ def test_info_reads_a_map_and_counts_what_it_drops(tmp_path: Path) -> None:
     assert re.search("state FAILED +1", farm(*words).output)
     refused = farm("traces", "info", log, "--map", "none", status=2)
     assert "there is no ready map 'none'" in refused.stderr
+
+
+def test_every_command_of_logs_takes_a_map(tmp_path: Path) -> None:
+    """A campaign keeps the columns of the map, so that it no longer needs the file."""
+    log, table, campaign = (tmp_path / name for name in ("site.csv", "columns.toml", "c.toml"))
+    log.write_text("t,r,p,state\n0,2,4,DONE\n5,2,1,FAILED\n9,1,2,DONE\n")
+    table.write_text(MAP)
+    words = ("--map", table, "--processors", 4)
+    shown = farm("simulate", log, "--policy", "fcfs+easy", "--json", *words)
+    assert json.loads(shown.output)["metrics"]["wait"] == (0 + 111) / 2
+    job = json.loads(farm("explain", log, "--policy", "fcfs+easy", "--json", *words).output)
+    assert (job["job"]["number"], job["job"]["wait"]) == (3, 111)
+    farm("init", log, "--policy", "fcfs+easy", "--out", campaign, *words)
+    table.unlink()
+    (trace,) = Campaign.from_toml(campaign).traces
+    assert trace.map == tomllib.loads(MAP)
+    assert trace.read().submit.tolist() == [0, 9]
+    refused = farm("explain", log, "--policy", "fcfs+easy", "--recorded", *words, status=2)
+    assert "--map does not go with --recorded" in refused.stderr
 
 
 def test_maps_are_listed_with_their_documentation() -> None:
