@@ -47,6 +47,7 @@ def test_what_it_writes_runs_and_is_commented(here: Path) -> None:
     campaign = Campaign.from_toml("half-year.toml")
     assert (campaign.resamples, campaign.log, campaign.loads[0]) == (10, True, "original")
     assert len(campaign.loads) == 2
+    assert campaign.draw == "weeks"
     assert [t.name for t in campaign.traces] == ["half-year"]
     assert json.loads(farm("plan", "half-year.toml", "--json").stdout)["cells"] == 11 * 2 * 4
     run(campaign, "half-year.farm")
@@ -97,6 +98,7 @@ def test_what_is_unsafe_is_met(here: Path) -> None:
     farm("init", "d.swf")
     assert "under three weeks" in Path("d.toml").read_text().replace("\n# ", " ")
     assert Campaign.from_toml("d.toml").resamples == 0
+    assert "draw" not in tomllib.loads(Path("d.toml").read_text())
 
 
 def test_a_log_that_has_a_name(tiny: str, traces_cache: Path) -> None:

@@ -55,7 +55,7 @@ def test_one_command_leads_from_a_log_to_the_verdict(farm: Farm) -> None:
     assert [2 * (int(samples) + 1) for samples in so_far] == [cells for cells, _ in rounds[:-1]]
     campaign = Campaign.from_toml("site.toml")
     assert (campaign.policies, campaign.loads) == (("fcfs+easy", "spf+easy"), ("original",))
-    assert (campaign.resamples, campaign.log) == (16, True)
+    assert (campaign.resamples, campaign.log, campaign.draw) == (16, True, "weeks")
     assert "no page: " in done.stderr
     assert "34 cells: 34 done before, 0 simulated now" in farm("run", "site.toml").stdout
 
@@ -128,7 +128,7 @@ def test_the_time_limits_the_samples(farm: Farm, monkeypatch: pytest.MonkeyPatch
     """A round that would end too late is left to the next command."""
     site()
     monkeypatch.setattr("schedfarm.farm.planning.sizing.LEAST", 24)
-    words = (*WORDS, "--precision", 0.001)
+    words = (*WORDS, "--load", 0.9, "--precision", 0.001)
     short = farm(*words, "--minutes", COMMAND.PAGE_SECONDS / 60)
     assert "note: the time is over after 20 samples; the same command continues" in short.stderr
     assert "20 pairs" in short.stdout
@@ -138,7 +138,8 @@ def test_the_time_limits_the_samples(farm: Farm, monkeypatch: pytest.MonkeyPatch
 def test_samples_are_added_until_the_answer_is_precise(farm: Farm) -> None:
     """The interval is as short as requested, and each round tightens the verdict."""
     site()
-    done = farm(*WORDS, "--precision", 0.01)
+    # Whole weeks of this log wait equally long under both policies at its own load.
+    done = farm(*WORDS, "--load", 0.9, "--precision", 0.01)
     campaign = Campaign.from_toml("site.toml")
     (request,) = campaign.precision
     assert (request.metric, request.policy, request.over) == ("wait", "spf+easy", "fcfs+easy")
