@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given
 
 from schedfarm.core.audit import Verdict, audit
 from schedfarm.core.engine.simulate import simulate
@@ -15,7 +15,7 @@ from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
-from tests.support.strategies import grid_of, policies, simulations, workloads
+from tests.support.strategies import grid_of, policies, workloads
 
 
 def placed(
@@ -39,23 +39,6 @@ def moved(schedule: Schedule, *, start: np.ndarray | None = None, place: np.ndar
 def blamed(verdict: Verdict) -> tuple[str | None, int | None, int | None]:
     assert not verdict.ok
     return verdict.rule, verdict.job, verdict.instant
-
-
-@given(drawn=simulations("grid"), data=st.data())
-def test_any_job_on_another_cluster_is_named(
-    drawn: tuple[Workload, Policy], data: st.DataObject
-) -> None:
-    """Each job has one cluster on which the policy starts it."""
-    work, policy = drawn
-    good, count = simulate(work, policy), len(work.platform.clusters)
-    job, place = data.draw(st.integers(0, len(work) - 1)), good.place.copy()
-    place[job] = data.draw(st.integers(-1, count))
-    assume(place[job] != good.place[job])
-    rule, culprit, instant = blamed(audit(moved(good, place=place), policy))
-    assert instant == good.start[job]
-    if rule != "capacity":
-        # Over its size a cluster is with the last of those that start together.
-        assert culprit == job
 
 
 def test_two_clusters_over_their_sizes__though_the_sum_is_not() -> None:

@@ -29,13 +29,6 @@ from tests.support.strategies import POOL_RULES, crowd, simulations, workloads
 SMALL = 13
 """Jobs of a golden instance up to which the default tests search exhaustively."""
 
-ON_OTHERS = [("grid", rule) for rule in ("easy", "conservative", "planned")] + [
-    ("nodes", "conservative"),
-    ("nodes", "demt"),
-    ("network", "ics"),
-]
-"""Machines and rules; `tests.oracles.explained` has all."""
-
 FEW = 5
 """Cases of each test here: one may take a thousand simulations."""
 
@@ -53,17 +46,17 @@ def test_sets_of_the_golden_instances(rule: str) -> None:
                 check(work, policy_of(run))
 
 
-@pytest.mark.parametrize("rule", POOL_RULES)
-def test_sets_on_pools(rule: str) -> None:
-    _try_with(rule, "pool")
+@pytest.mark.parametrize(
+    ("platform", "rule"),
+    [*(("pool", rule) for rule in POOL_RULES), ("nodes", "demt"), ("network", "ics")],
+)
+def test_sets(platform: str, rule: str) -> None:
+    try_with(rule, platform)
 
 
-@pytest.mark.parametrize(("platform", "rule"), ON_OTHERS)
-def test_sets_on_other_machines(platform: str, rule: str) -> None:
-    _try_with(rule, platform)
+def try_with(rule: str, platform: str) -> None:
+    """Check the sets of a few random cases."""
 
-
-def _try_with(rule: str, platform: str) -> None:
     @settings(max_examples=min(FEW, settings().max_examples))
     @given(case=simulations(platform, rule))
     def try_one(case: tuple[Workload, Policy]) -> None:
