@@ -10,7 +10,7 @@ MACHINES = [
     *(("grid", rule) for rule in ("easy", "conservative", "planned")),
     ("nodes", "conservative"),
 ]
-"""Machines and rules; `tests.oracles.explained` has all."""
+"""Machines and rules beside those of the default tier."""
 
 
 @pytest.mark.parametrize(("platform", "rule"), MACHINES)
