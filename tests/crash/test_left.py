@@ -62,10 +62,9 @@ def run(tmp_path: Path) -> Iterator[Command]:
 def test_interrupted__what_takes_minutes_is_left(run: Command, tmp_path: Path) -> None:
     """The run says what it waits for, ends by itself, and has no record of what it left."""
     store = tmp_path / "long.farm"
-    wait_for(lambda: "running: m resample" in run.err, "what runs")
-    assert "fcfs+conservative on " in run.err
-    [one, other] = farm.status(store).running
-    assert {one.what, other.what} == {f"m resample {n} load 1.6 fcfs+conservative" for n in (1, 2)}
+    wait_for(lambda: "fcfs+conservative on " in run.err, "what runs")
+    both = {f"m resample {n} load 1.6 fcfs+conservative" for n in (1, 2)}
+    wait_for(lambda: {one.what for one in farm.status(store).running} == both, "both cells")
     run.process.send_signal(signal.SIGINT)
     assert run.finish() == 130
     assert "Traceback" not in run.err
