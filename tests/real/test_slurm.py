@@ -88,7 +88,7 @@ def without_jobs(here: Slurm) -> Iterator[None]:
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The campaign's store, made on this machine without a batch system."""
     folder = lay(tmp_path_factory.mktemp("local"))
-    done = farm_process(folder, "run", "c.toml", "--on", "local", "--workers", "2", "--quiet")
+    done = farm_process(folder, "run", "c.toml", "--on", "local", "--workers", "2", "--json")
     assert done.returncode == 0, done
     return folder / "jobs.farm"
 
@@ -134,7 +134,9 @@ def test_whatever_is_taken_away__the_campaign_is_complete(
     store = folder / "jobs.farm"
     # A lifetime of the user's own, longer than the walltime: nobody ends the job in peace.
     own = 'worker_extra_args=["--lifetime", "9m"]'
-    run = Command(folder, "run", "c.toml", "--option", own, "--option", "walltime=00:01:00")
+    run = Command(
+        folder, "run", "c.toml", "--json", "--option", own, "--option", "walltime=00:01:00"
+    )
     try:
         began(store)
         first, second = jobs_of(store)
