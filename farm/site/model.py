@@ -27,7 +27,7 @@ from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
-from schedfarm.farm.site.rule import rule_of
+from schedfarm.farm.site.rule import in_policy, rule_of
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
@@ -65,7 +65,7 @@ class Site:
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
-    ones. options: of the rule.
+    ones. options: of the rule, by name.
     """
 
     name: Fact[str]
@@ -85,14 +85,29 @@ class Site:
     limits: tuple[Limited, ...] = ()
     options: Mapping[str, Fact[str]] = field(default_factory=dict)
 
-    def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
+    @property
+    def has_cycles(self) -> bool:
+        """Whether the site has backfill cycles."""
+        return "bf_max_job_test" in self.options
+
+    @property
+    def without_cycles(self) -> str:
+        """Source of the fact that there are none."""
+        return self.options.get("bf_interval", self.rule).source
+
+    def fitting(self, names: tuple[str, ...]) -> Site:
+        """Return the site without the notes on what a fit of these parameters adds."""
+        return replace(self, notes=tuple(one for one in self.notes if one.fit not in names))
+
+    def policy(self, order: Multifactor | None = None, *, rate: int = 0, axes: bool = False) -> str:
         """Return the policy's name, with another order of the site's kind if one is given.
 
-        axes: whether the values of limits are those of a campaign's axes.
+        rate: tests of a backfill cycle per second; 0 if it takes no time. axes: whether the values
+        of limits are those of a campaign's axes.
         """
         given = order or self.order
         limits = ", ".join(one.text(axis=axes) for one in self.limits)
-        options = "".join(f",{name}={one.value}" for name, one in self.options.items())
+        options = "".join(f",{x}={value}" for x, value in in_policy(self.options, rate).items())
         name = f"{given.name if given else 'fcfs'}+{self.rule.value}{options}"
         return f"{name},limits=({limits})" if limits else name
 

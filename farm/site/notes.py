@@ -18,11 +18,15 @@ SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
 
 @dataclass(frozen=True)
 class Note:
-    """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy."""
+    """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy.
+
+    fit: the parameter whose fit adds it to the simulation, if there is one.
+    """
 
     what: str
     source: str
     effect: str
+    fit: str = ""
 
     def __str__(self) -> str:
         return f"not simulated: {self.what} ({self.source}): {self.effect}"
@@ -41,6 +45,14 @@ def notes_of(
             f"partition{'s' * (len(rest) > 1)} {', '.join(rest)}",
             SINFO,
             f"the usage of {counted(others, 'job')} on other nodes would count in fair shares",
+        )
+    if site.has_cycles:
+        yield Note(
+            "the time that backfill cycles take",
+            "no file has it",
+            "jobs that a cycle starts wait less, the more so the longer the queue; --fit bf_rate "
+            "fits it",
+            "bf_rate",
         )
     yield from _machine(site, parts)
     yield from _preemption(site)

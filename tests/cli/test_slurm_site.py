@@ -61,12 +61,12 @@ def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     """Both files are read by the commands that they are for; every value has a comment."""
     farm("site", dump, "--no-fit")
     found = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
-    assert found.rule == "depth(50)"
+    assert (found.rule, found.given) == ("slurm", {"bf_max_job_test": "50"})
     assert "accounts=(science=60, physics=science/2" in found.order
     assert "qos_priority=(normal=10, high=100, low=0)" in found.order
     campaign = Campaign.from_toml(dump / "campaign.toml")
     assert [trace.processors for trace in campaign.traces] == [128, 128]
-    assert campaign.policies[0].endswith("+depth(50)")
+    assert campaign.policies[0].endswith("+slurm,bf_max_job_test=50")
     lines = (dump / "site.toml").read_text().splitlines()
     values = [line for line in lines if "=" in line and not line.startswith("#")]
     assert [line for line in values if "  # " not in line] == []
@@ -135,7 +135,7 @@ def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) ->
 
 
 def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
-    """Each option is one of the policy, with its line; others of the schedulers are cautions."""
+    """Each option has its line, or is Slurm's default; others of the schedulers are cautions."""
     given = (
         "bf_max_job_test=50,sched_interval=-1,bf_interval=60,bf_max_job_user=20,bf_window=2880,"
         "bf_resolution=60,bf_max_job_start=9,bf_continue"
@@ -145,14 +145,18 @@ def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
     assert "bf_max_job_start=9 (slurm.conf:4, bf_max_job_start)" in said
     lines = (dump / "site.toml").read_text().splitlines()
     assert 'bf_window = "2d"                      # slurm.conf:4, bf_window' in lines
+    default = "# slurm.conf has no default_queue_depth: Slurm's default"
+    assert f'default_queue_depth = "100"           {default}' in lines
     tables = tomllib.loads("\n".join(lines))
     assert tables["scheduler"] == {
         "rule": "slurm",
         "sched_interval": "off",
+        "default_queue_depth": "100",
         "bf_interval": "1m",
         "bf_max_job_test": "50",
         "bf_max_job_user": "20",
         "bf_window": "2d",
+        "bf_resolution": "1m",
     }
     policy = Campaign.from_toml(dump / "campaign.toml").policies[0]
     options = "sched_interval=off,bf_interval=1m,bf_max_job_test=50,bf_max_job_user=20,bf_window=2d"
@@ -168,6 +172,35 @@ def test_the_builtin_scheduler_has_no_cycles(dump: Path) -> None:
     assert policy.given == {"default_queue_depth": "7", "bf_interval": "off"}
 
 
+def test_without_cycles_their_options_do_not_count(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_interval=-1,bf_window=9")
+    assert Policy.parse(read_site(dump).policy()).given == {"bf_interval": "off"}
+    said = farm("site", dump, "--fit", "bf_rate", status=2).stderr
+    assert "--fit bf_rate: the site has no backfill cycles (slurm.conf:4, bf_interval)" in said
+
+
+def test_the_time_of_cycles_is_fitted(dump: Path, farm: Farm) -> None:
+    """A cycle that takes time ends at bf_max_time; without a fit a caution says what is missing."""
+    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_max_job_test=50,bf_max_time=20")
+    assert "the time that backfill cycles take" in farm("site", dump, "--no-fit").stderr
+    site = read_site(dump)
+    assert "bf_max_time" not in site.policy()
+    assert Policy.parse(site.policy(rate=7)).given == {
+        "bf_max_job_test": "50", "bf_rate": "7", "bf_max_time": "20s"
+    }  # fmt: skip
+    done = farm("site", dump, "--fit", "bf_rate", "--trials", 10, "--json")
+    assert "the time that backfill cycles take" not in done.stderr
+    facts = json.loads(done.stdout)
+    (found,) = facts["fitted"]
+    assert (found["name"], found["given"]) == ("bf_rate", None)
+    assert f"bf_rate={found['value']}" in facts["policy"]
+    tables = tomllib.loads((dump / "site.toml").read_text())
+    assert tables["scheduler"]["bf_rate"] == str(found["value"])
+    assert tables["scheduler"]["bf_max_time"] == "20s"
+    printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert printed.given == Policy.parse(facts["policy"]).given
+
+
 def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
     """A limit that policies know is one of the policy and an axis, with its line."""
     change(dump / "qos.txt", "high|100|||||", "high|100||cpu=64,energy=9|4||")
@@ -177,7 +210,6 @@ def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
     tables = tomllib.loads((dump / "site.toml").read_text())
     assert tables["qos"]["high"] == {"priority": 100, "GrpTRES": "cpu=64", "GrpJobs": 4}
     assert tables["users"]["user02@biology"]["MaxJobs"] == 3
-    assert tables["scheduler"] == {"rule": "depth(50)"}
     axes = tomllib.loads((dump / "campaign.toml").read_text())["axes"]
     assert axes["qos_high_GrpTRES_cpu"] == [64]
     assert axes["qos_high_GrpJobs"] == [4]
@@ -490,5 +522,5 @@ def test_units_of_amounts(text: str, number: int) -> None:
 def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:
     change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
     facts = json.loads(farm("site", dump, "--no-fit", "--json").stdout)
-    assert facts["policy"] == "fcfs+depth(50)"
+    assert facts["policy"] == "fcfs+slurm,bf_max_job_test=50"
     assert "no such parameter" in farm("site", dump, "--fit", "age", status=2).stderr
