@@ -11,7 +11,7 @@ import numpy as np
 
 from schedfarm.core.durations import DAY
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.platform import of_size
 from schedfarm.core.policy.multifactor import MOST, Multifactor
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.model import Site
@@ -66,7 +66,10 @@ def start(site: Site) -> Setting:
 
 def jobs_at(site: Site, setting: Setting, jobs: Workload | None = None) -> Workload:
     """Return the site's jobs, or some of them, on the setting's machine."""
-    return replace(site.jobs if jobs is None else jobs, platform=Pool(setting.processors))
+    jobs = site.jobs if jobs is None else jobs
+    platform = of_size(jobs.platform, setting.processors)
+    assert platform is not None
+    return replace(jobs, platform=platform)
 
 
 def _argument(name: str) -> Callable[[Site], int]:

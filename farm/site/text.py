@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF
 from schedfarm.core.numerals import counted, grouped, lasting
 from schedfarm.farm.site.calibration import LEVEL, Fit
 from schedfarm.farm.site.judgement import Judged, Judgement, Range
@@ -57,6 +58,8 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
         f"{(jobs.submit[-1] - jobs.submit[0]) / 604_800:.1f} weeks on "
         f"{counted(site.processors.value, 'processor')} ({site.processors.source})"
     )
+    for name, fact in site.capacities.items():
+        yield f"  {name}: {grouped(fact.value)} {UNITS_OF[name]} ({fact.source})"
     for why, count in jobs.dropped.items():
         yield f"  dropped: {counted(count, 'row')}, {why}"
     if fit:
@@ -123,6 +126,10 @@ def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict
         "jobs": len(site.jobs),
         "dropped": dict(site.jobs.dropped),
         "processors": {"value": site.processors.value, "source": site.processors.source},
+        "resources": {
+            name: {"value": fact.value, "source": fact.source}
+            for name, fact in site.capacities.items()
+        },
         "policy": (fit.setting if fit else start(site)).policy(site),
         "not_simulated": [asdict(note) for note in site.notes],
         "fitted": [asdict(one) for one in fit.parameters.values()] if fit else [],

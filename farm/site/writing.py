@@ -216,6 +216,8 @@ def _campaign(
     yield _line("names", False, "true: names of users in a file of the store, for its owner only")
     if site.partitions:
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
+    for name, fact in site.capacities.items():
+        yield _line(f"resources.{name}", fact.value, fact.source)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
 
 

@@ -12,7 +12,10 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
+from schedfarm.core import read_log
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
@@ -23,7 +26,7 @@ from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_file
 from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
-from schedfarm.farm.site.parameters import Setting
+from schedfarm.farm.site.parameters import Setting, jobs_at
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
@@ -199,6 +202,63 @@ def test_the_time_of_cycles_is_fitted(dump: Path, farm: Farm) -> None:
     assert tables["scheduler"]["bf_max_time"] == "20s"
     printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
     assert printed.given == Policy.parse(facts["policy"]).given
+
+
+def test_resources_that_jobs_run_short_of_are_those_of_the_machine(dump: Path, farm: Farm) -> None:
+    """GPUs and memory are limited where some job requests more than its processors' part."""
+    change(dump / "sinfo.txt", "|64000|(null)|", "|64000|gpu:a100:2(S:0-1)|")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "the GPUs of all jobs (slurm.conf has no AccountingStorageTRES" in said
+    assert read_site(dump).jobs.platform == Pool(128)
+    change(
+        dump / "sacct.txt", "|cpu=1,mem=1G|cpu=1,mem=1G|", "|cpu=1,mem=9G,gres/gpu=1|cpu=1,mem=9G|"
+    )
+    change(dump / "sacct.txt", "|cpu=2,mem=2G|cpu=2,mem=2G|1Gc|", "|cpu=2|cpu=2||")
+    done = farm("site", dump, "--no-fit", "--json")
+    lacking = "caution: not simulated: the memory of "
+    assert lacking in done.stderr
+    assert "the GPUs and memory of each node (sinfo.txt): the machine has one stock" in done.stderr
+    memory = 8 * 64_000 * 2**20
+    assert json.loads(done.stdout)["resources"] == {
+        "gpus": {"value": 16, "source": "sinfo.txt: GPUs of 8 nodes"},
+        "memory": {"value": memory, "source": "sinfo.txt: memory of 8 nodes"},
+    }
+    site = read_site(dump)
+    assert site.jobs.platform == Resources(128, {"gpus": 16, "memory": memory})
+    assert jobs_at(site, Setting(120, site.order)).platform.size == 120
+    small, large = Campaign.from_toml(dump / "campaign.toml").traces
+    assert small.resources == {"gpus": 16, "memory": memory}
+    jobs = small.placed(read_log(site.log, processors=128))
+    assert (jobs.gpus == site.jobs.gpus).all()
+    assert large.resized(jobs).platform == Resources(141, {"gpus": 16, "memory": memory})
+    change(
+        dump / "slurm.conf",
+        "SelectType=",
+        "SelectTypeParameters=CR_Core\nDefMemPerCPU=9\nSelectType=",
+    )
+    assert read_site(dump).jobs.platform == Resources(128, {"gpus": 16})
+
+
+def test_a_resource_that_nodes_lack_is_a_caution(dump: Path) -> None:
+    change(dump / "sacct.txt", "|cpu=1,mem=1G|cpu=1,mem=1G|", "|cpu=1,gres/gpu=1|cpu=1|")
+    site = read_site(dump)
+    assert site.jobs.platform == Pool(128)
+    (note,) = [one for one in site.notes if one.what == "the GPUs of nodes"]
+    assert "requests 1, and there are 0; jobs wait less" in note.effect
+
+
+def test_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
+    (dump / "reservations.txt").write_text(
+        "ReservationName=repair StartTime=2024-01-10T00:00:00 EndTime=2024-01-11T00:00:00\n"
+        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64\n\n"
+        "ReservationName=later StartTime=2034-01-10T00:00:00 EndTime=2034-01-11T00:00:00\n"
+    )
+    site = read_site(dump)
+    days = float(site.jobs.submit[-1] - site.jobs.submit[0]) / DAY
+    effect = {note.what: note.effect for note in site.notes}
+    part = f"4 nodes for 24 h of the log, {100 * 4 / 8 / days:.1f} % of the time of all nodes"
+    assert part in effect["reservation repair"]
+    assert "outside the period of the log" in effect["reservation later"]
 
 
 def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:

@@ -226,8 +226,8 @@ class Slurm(Machine, Schedulers):
         """Whether a limit keeps a job from starting."""
         return self.is_held_back(job)
 
-    def start(self, job: Job, *, backfilled: bool) -> None:
-        """Start a job."""
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Start a job, and record a reason."""
         super().start(job, backfilled=backfilled)
         self.reason[job] = "its earliest start is this instant"
 
