@@ -68,6 +68,8 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
                     security=Security.temporary(),
                     # None would mean port 8787, with a warning if another cluster uses it.
                     dashboard_address=f"{LOOPBACK}:0",
+                    # Else the scheduler imports bokeh, where it is installed: half a second.
+                    scheduler_kwargs={"dashboard": watched},
                     memory_limit=0,
                     # A worker that is stopped during a heartbeat logs a traceback.
                     silence_logs=logging.CRITICAL,

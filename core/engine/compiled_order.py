@@ -24,7 +24,7 @@ from schedfarm.core.engine.priority import (
     weigh_waiting,
 )
 from schedfarm.core.engine.rank import AnyRankings
-from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
+from schedfarm.core.engine.ranking import KEYED, NO_CELLS, Ranking, Rankings
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import PASSED, Shares, settle_all
 from schedfarm.core.engine.user_ranking import (
@@ -58,9 +58,9 @@ def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction |
     row = find_order(name)
     width = workload.procs.astype(np.float64) if row.width is None else row.width(workload)
     if (key := row.fixed_key(workload)) is not None:
-        return Ranking(KEYED, key, width), None
+        return Ranking(KEYED, key, width, NO_CELLS), None
     code = KEYED if row.code is None else cast(int, own.load(row.code))
-    ranking = Ranking(code, np.zeros(len(workload), np.int64), width)
+    ranking = Ranking(code, np.zeros(len(workload), np.int64), width, NO_CELLS)
     return ranking, row.function if row.code is None else None
 
 

@@ -16,19 +16,22 @@ import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.jit import routine, verb
+from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import (
     WORD,
     add,
     divide,
+    first_places,
+    lowest,
     multiply,
+    order_bits,
     subtract,
     take_less,
     take_more,
     without_warnings,
 )
 from schedfarm.core.engine.machine import Machine
-from schedfarm.core.engine.queue import BLOCK, Queue
+from schedfarm.core.engine.queue import BLOCK, Queue, cells_of
 from schedfarm.core.engine.ranking import Ranking, Rankings
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.errors import InputError
@@ -81,10 +84,6 @@ NO_JOB = -1
 
 INSTANT, FAILED_JOB, FAILED_AT = 0, 0, 1
 """The field of `now`; the fields of `failed`."""
-
-LARGEST = 2**63 - 1
-NEGATIVE_ZERO = -(2**63)
-"""As bits, ordered like zero."""
 
 
 class Program(NamedTuple):
@@ -331,9 +330,14 @@ def remainder(a: float, b: float) -> float:
     return a % b
 
 
-@routine
-def rank_block(program: Program, now: int, jobs: Int64, m: int, key: Int64) -> None:
-    """Set the keys of the first m of some jobs, at most BLOCK, to the values of an expression."""
+@verb
+def rank_block(
+    program: Program, now: int, jobs: Int64, m: int, key: Int64, cell: Int64, at: int
+) -> None:
+    """Set the keys of the first m of some jobs, at most BLOCK, to the values of an expression.
+
+    Also those in a column of cells, from place `at` on.
+    """
     steps, column, register, bits, failed = program
     last = register.size - BLOCK
     for p in range(m):
@@ -343,22 +347,25 @@ def rank_block(program: Program, now: int, jobs: Int64, m: int, key: Int64) -> N
             register[(k + 1) * BLOCK + p] = column[k, jobs[p]]
     for s in range(steps.shape[0]):
         compute(register, steps[s], m)
+    for k in range(0, m, WORD):
+        missing = order_bits(cell, at + k, bits, last + k, first_places(m - k))
+        if missing != 0 and failed[FAILED_JOB] == NO_JOB:
+            failed[FAILED_JOB], failed[FAILED_AT] = jobs[k + lowest(missing)], now
     for p in range(m):
-        value = bits[last + p] if bits[last + p] != NEGATIVE_ZERO else 0
-        # The bits of floats sort like integers, in reverse for negative numbers.
-        key[jobs[p]] = value ^ ((value >> 63) & LARGEST)
-        if register[last + p] != register[last + p] and failed[FAILED_JOB] == NO_JOB:
-            failed[FAILED_JOB], failed[FAILED_AT] = jobs[p], now
+        key[jobs[p]] = cell[at + p]
 
 
 @verb
-def rank_in_queue(program: Program, now: int, queue: Queue, key: Int64) -> None:
+def rank_in_queue(program: Program, now: int, queue: Queue, ranking: Ranking) -> None:
     """Set the keys of the jobs of a queue to the values of an expression."""
     if program.steps.shape[0] == 0:
         return
     for place in range(queue.size[0]):
         b = queue.order[place]
-        rank_block(program, now, queue.job[queue.first[b] :], queue.length[b], key)
+        first = queue.first[b]
+        rank_block(
+            program, now, queue.job[first:], queue.length[b], ranking.key, ranking.cell, first
+        )
 
 
 @verb
@@ -368,7 +375,10 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
         return
     begin = 0
     while begin < count:
-        rank_block(program, now, waiting[begin:], min(BLOCK, count - begin), key)
+        # Lists have no cells: in place of those are the values themselves.
+        last = program.bits.size - BLOCK
+        m = min(BLOCK, count - begin)
+        rank_block(program, now, waiting[begin:], m, key, program.bits, last)
         begin += BLOCK
 
 
@@ -393,8 +403,8 @@ def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
     if queue.size[0] == 1 and queue.length[queue.order[0]] == 1:
         return
     now = rankings.now[INSTANT]
-    rank_in_queue(rankings.first, now, queue, rankings.queue.key)
-    rank_in_queue(rankings.second, now, queue, rankings.backfill.key)
+    rank_in_queue(rankings.first, now, queue, rankings.queue)
+    rank_in_queue(rankings.second, now, queue, rankings.backfill)
 
 
 @rank.rank_list.of(ExpressionRankings)
@@ -423,8 +433,16 @@ def ranked_by_expression(
     workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
 ) -> ExpressionRankings:
     """Return rankings with the programs of expressions, None for other orders."""
+    queue, backfill, moves, differ = rankings
+    if first is not None:
+        queue = queue._replace(cell=cells_of(len(workload)))
+    if second is not None:
+        backfill = backfill._replace(cell=cells_of(len(workload)))
     return ExpressionRankings(
-        *rankings,
+        queue,
+        backfill if differ else queue,
+        moves,
+        differ,
         program_of(workload, first),
         program_of(workload, second),
         np.zeros(1, np.int64),

@@ -353,6 +353,35 @@ def take_more(array: Float64, to: int, one: int, other: int) -> None:
         array[to + k] = a if a >= b or np.isnan(a) else b
 
 
+def _write_ordered(lanes: Lanes) -> Any:
+    builder, found = lanes.builder, lanes.read(lanes.place(2, 3))
+    negative_zero = builder.icmp_signed("==", found, lanes.all_of(-(2**63)))
+    value = builder.select(negative_zero, lanes.all_of(0), found)
+    sign = builder.ashr(value, lanes.all_of(63))
+    ordered = builder.xor(value, builder.and_(sign, lanes.all_of(2**63 - 1)))
+    lanes.write(lanes.place(0, 1), ordered, word=4)
+    floats = builder.bitcast(found, _FLOATS)
+    unordered = builder.fcmp_unordered("uno", floats, floats)
+    return lanes.word(builder.and_(unordered, lanes.bits(4)))
+
+
+@in_lanes(_write_ordered)
+def order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
+    """Write integers that sort like the floats with the bits from i on, from place `to` on.
+
+    Under a lane mask; return that of the floats that are not numbers. The bits of floats sort like
+    integers, in reverse for negative numbers; -0 is 0.
+    """
+    missing = 0
+    found = bits[i : i + WORD].copy()
+    for k in range(WORD):
+        if word >> k & 1:
+            value = 0 if found[k] == -(2**63) else int(found[k])
+            array[to + k] = value ^ ((value >> 63) & 2**63 - 1)
+            missing |= int(np.isnan(found[k : k + 1].view(np.float64)[0])) << k
+    return missing
+
+
 def _write_copy(lanes: Lanes) -> None:
     lanes.write(lanes.place(0, 2), lanes.read(lanes.place(0, 1)), word=3)
 

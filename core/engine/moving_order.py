@@ -93,7 +93,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
-    bar = bar_of(jobs, now, queue.job[best])
+    bar = bar_of(ranking, jobs, now, queue.job[best])
     for place in range(queue.size[0]):
         b = queue.order[place]
         first, stop = queue.first[b], queue.first[b] + queue.length[b]
@@ -105,7 +105,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
             cell, word = next_rivals(ranking, queue, cell, stop, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
-                best, bar = found, bar_of(jobs, now, queue.job[found])
+                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
             cell += WORD
     queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
@@ -129,12 +129,22 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
-                bar = bar_of(jobs, now, queue.job[best])
+                bar = bar_of(ranking, jobs, now, queue.job[best])
             word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
-                best, bar = found, bar_of(jobs, now, queue.job[found])
+                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
     return best
+
+
+@verb
+def follow_cells(ranking: Ranking, queue: Queue) -> None:
+    """Write the keys of the cells again, from which jobs were taken or moved."""
+    if ranking.cell.size > 0:
+        for place in range(queue.size[0]):
+            first = queue.first[queue.order[place]]
+            for cell in range(first, first + queue.length[queue.order[place]]):
+                ranking.cell[cell] = ranking.key[queue.job[cell]]
 
 
 @verb
@@ -161,6 +171,9 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
         start_waiting(world, c, head, now)
         if not fits_somewhere(queue, most_free(machine)):
             return
+        follow_cells(rankings.queue, queue)
+        if rankings.differ:
+            follow_cells(rankings.backfill, queue)
     if rule == NONE:
         return
     reserve(machine, hold, rule, queue.need[head])
@@ -171,6 +184,9 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
         c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
         jobs.backfilled[queue.job[cell]] = True
         start_waiting(world, c, cell, now)
+        if not fits_somewhere(queue, most_free(machine)):
+            return
+        follow_cells(rankings.backfill, queue)
 
 
 @verb

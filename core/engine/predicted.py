@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from schedfarm.core import own
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.predicting import (
     ADDED,
@@ -16,6 +16,7 @@ from schedfarm.core.engine.predicting import (
     CLOCK,
     COMPLETED,
     FREE,
+    HELD_BY_NONE,
     MADE,
     UNTIL,
     Lists,
@@ -23,8 +24,10 @@ from schedfarm.core.engine.predicting import (
     predict_all,
     run_predicting,
 )
+from schedfarm.core.engine.profile import empty_profile
 from schedfarm.core.engine.run import idle_jobs, options_of
 from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.world import RESERVING
 from schedfarm.core.policy.functions import OrderFunction
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
@@ -91,10 +94,21 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
     >>> simulate_predicted(w, Policy.parse("fcfs+easy,predict=perfect"), EASY).start.tolist()
     [0, 5, 10]
     """
+    jobs, _ = _run(workload, policy, code, promises=False)
+    return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
+
+
+def promise_predicted(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that a rule reserves at arrival by predictions, s."""
+    return _run(workload, policy, RESERVING, promises=True)[1].promised
+
+
+def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tuple[Jobs, Lists]:
+    """Return the jobs with their starts, and the lists with the promises if they are wanted."""
     jobs = idle_jobs(workload, workload.procs)._replace(estimate=workload.estimate.copy())
     predicting = _predicting(workload, policy)
     orders = _orders(workload, policy)
-    lists = _lists(len(workload), *orders)
+    lists = _lists(len(workload), *orders, reserves=code == RESERVING, promises=promises)
     clock = np.zeros(CLOCK, np.int64)
     clock[FREE] = workload.processors
     options = options_of(workload, policy, code)
@@ -113,7 +127,7 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
             if order.function is not None:
                 order.key[arriving] = order.function.key(cast(Any, seen), arriving)
     underway().check()
-    return Schedule(workload, policy.name, jobs.start, jobs.backfilled)
+    return jobs, lists
 
 
 def predictions(schedule: Schedule) -> Int64:
@@ -196,8 +210,20 @@ def _keyed(workload: Workload, name: str) -> _Keyed:
     return _Keyed(cast(Int64, row.fixed_key(workload)), MADE, None)
 
 
-def _lists(n: int, queue: _Keyed, behind: _Keyed) -> Lists:
+def _lists(n: int, queue: _Keyed, behind: _Keyed, *, reserves: bool, promises: bool) -> Lists:
     completed, running, waiting, others, line = (np.empty(n, np.int64) for _ in range(5))
     return Lists(
-        completed, running, waiting, others, line, queue.key, behind.key, queue.code, behind.code
+        completed,
+        running,
+        waiting,
+        others,
+        line,
+        queue.key,
+        behind.key,
+        queue.code,
+        behind.code,
+        # A step for each running job, and two for each reservation.
+        empty_profile(2 * n + 2 if reserves else 0),
+        np.full(n, HELD_BY_NONE, np.int64),
+        np.full(n if promises else 0, NO_PROMISE, np.int64),
     )

@@ -1,8 +1,8 @@
-"""The rules none, aggressive and easy on one pool, planned with predicted run times.
+"""Rules on one pool, planned with predicted run times: none, aggressive, easy, depth, conservative.
 
 A separate simulation: predictions change while jobs run, so that almost none of the invariants of
-the other kernels hold. Each pass examines the whole queue. The running jobs are sorted by predicted
-end, the waiting ones by key.
+the other kernels hold. Each pass examines the whole queue, and makes all reservations again. The
+running jobs are sorted by predicted end, the waiting ones by key.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.profile import (
+    TAIL,
+    Profile,
+    clear,
+    earliest_fit,
+    has_room,
+    open_step,
+    reserve,
+)
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.world import AGGRESSIVE, NONE, Options
+from schedfarm.core.engine.world import AGGRESSIVE, NONE, RESERVING, Options
 
 MEAN, SOFT, PERFECT, CALLED = 0, 1, 2, 3
 """Codes of predictors."""
@@ -29,6 +38,9 @@ NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9
 """Fields of a clock: the instant, s; jobs that had arrived before it, and with it; numbers of
 waiting and running jobs; free processors; number of completed jobs; whether the pass of the instant
 is pending; the number of fields."""
+
+HELD_BY_NONE = -1
+"""Start of a reservation that does not exist."""
 
 ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50, 100))])
 """Seconds that the successive corrections of STEPS add."""
@@ -58,7 +70,9 @@ class Lists(NamedTuple):
     """Jobs by state, each int64[n]: completed in that order, running by predicted end, waiting.
 
     waiting, behind: in the order of the queue and of backfills, without starvation; line: to write
-    an order with it on. key, other: keys of the two orders, with their codes.
+    an order with it on. key, other: keys of the two orders, with their codes. profile: that of a
+    pass with reservations. at: their starts by job, s, HELD_BY_NONE for other jobs. promised: the
+    starts reserved at arrival, s, or empty if they are not wanted.
     """
 
     completed: Int64
@@ -70,6 +84,9 @@ class Lists(NamedTuple):
     other: Int64
     code: int
     other_code: int
+    profile: Profile
+    at: Int64
+    promised: Int64
 
 
 @verb
@@ -280,11 +297,81 @@ def drop_started(jobs: Jobs, waiting: Int64, count: int) -> int:
 
 
 @verb
+def lay_out(jobs: Jobs, lists: Lists, clock: Int64) -> None:
+    """Lay out the profile of the running jobs by their predicted ends."""
+    running, profile = lists.running, lists.profile
+    clear(profile, clock[NOW], clock[FREE])
+    for p in range(clock[RUNNING]):
+        j, last = running[p], profile.mark[TAIL] - 1
+        end = jobs.start[j] + jobs.estimate[j]
+        if profile.times[last] < end:
+            open_step(profile, last + 1, end, profile.free[last])
+        profile.free[profile.mark[TAIL] - 1] += jobs.procs[j]
+
+
+@verb
+def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit: int) -> None:
+    """Reserve for the first `depth` jobs in `line`; backfill others that delay none of them.
+
+    A job whose reservation is now starts. Without promises, the jobs behind the last one that fits
+    the free processors need no reservation.
+    """
+    count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
+    promising = lists.promised.size > 0 and clock[UNTIL] > clock[ARRIVED]
+    stop = count
+    while not promising and stop > 0 and jobs.procs[line[stop - 1]] > clock[FREE]:
+        stop -= 1
+    lay_out(jobs, lists, clock)
+    place = held = 0
+    while place < stop and held < depth:
+        j = line[place]
+        place += 1
+        t = earliest_fit(profile, jobs.procs[j], jobs.estimate[j], now)
+        reserve(profile, t, jobs.estimate[j], jobs.procs[j])
+        if promising and j >= clock[ARRIVED]:
+            lists.promised[j] = t
+        if t == now and jobs.procs[j] <= clock[FREE]:
+            jobs.backfilled[j] = held > 0
+            start(jobs, lists, clock, j)
+        else:
+            lists.at[j] = t
+            held += 1
+    if held == depth:
+        backfill_beside(jobs, lists, clock, limit)
+    for p in range(count):
+        lists.at[lists.waiting[p]] = HELD_BY_NONE
+
+
+@verb
+def backfill_beside(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
+    """Backfill the jobs that delay none of the reservations."""
+    count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
+    for p in range(count):
+        j = lists.waiting[p]
+        # A reservation without duration counts as one second (`reservations.guard_points`).
+        if lists.at[j] != HELD_BY_NONE and jobs.estimate[j] == 0:
+            reserve(profile, lists.at[j], 1, jobs.procs[j])
+    line_up(jobs, line, lists.behind, count, limit)
+    for p in range(count):
+        j = line[p]
+        need, lasts = jobs.procs[j], jobs.estimate[j]
+        if jobs.start[j] >= 0 or lists.at[j] != HELD_BY_NONE or need > clock[FREE]:
+            continue
+        if has_room(profile, 0, need, now + lasts):
+            reserve(profile, now, lasts, need)
+            jobs.backfilled[j] = True
+            start(jobs, lists, clock, j)
+
+
+@verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
     """Start the head while it fits, then backfill behind the one that does not."""
     count, now, line = clock[WAITING], clock[NOW], lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)
+    if options.rule == RESERVING:
+        make_reservations(jobs, lists, clock, options.depth, limit)
+        return
     first = 0
     while first < count and jobs.procs[line[first]] <= clock[FREE]:
         start(jobs, lists, clock, line[first])
@@ -305,8 +392,6 @@ def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
                 extra -= jobs.procs[j]
             jobs.backfilled[j] = True
             start(jobs, lists, clock, j)
-    clock[WAITING] = drop_started(jobs, lists.waiting, count)
-    drop_started(jobs, lists.behind, count)
 
 
 @verb
@@ -354,8 +439,11 @@ def run_predicting(
             insert(lists.behind, clock[WAITING], lists.other, lists.other_code, jobs, j)
             clock[WAITING] += 1
         correct(predicting, jobs, lists, clock)
-        if clock[WAITING] > 0:
+        count = clock[WAITING]
+        if count > 0:
             make_pass(jobs, lists, clock, options)
+            clock[WAITING] = drop_started(jobs, lists.waiting, count)
+            drop_started(jobs, lists.behind, count)
 
 
 @verb

@@ -51,14 +51,23 @@ class Queue(NamedTuple):
     submit: Int64
 
 
-def empty_queue(most: int) -> Queue:
-    """Return a queue with room for `most` jobs.
+def blocks_of(most: int) -> int:
+    """Return the number of blocks for `most` jobs.
 
     Two neighbours always hold at least BLOCK / 2 jobs together: a split leaves that many on
     each side, and a removal is followed by `tidy`. So most / 16 + 2 blocks are enough.
     """
-    blocks = most // (BLOCK // 4) + 2
-    cells = room(blocks * BLOCK)
+    return most // (BLOCK // 4) + 2
+
+
+def cells_of(most: int) -> Int64:
+    """Return a column of the cells of a queue with room for `most` jobs."""
+    return np.empty(room(blocks_of(most) * BLOCK), np.int64)
+
+
+def empty_queue(most: int) -> Queue:
+    """Return a queue with room for `most` jobs."""
+    blocks = blocks_of(most)
     return Queue(
         np.array([0, -1, 0]),
         np.arange(blocks),
@@ -66,10 +75,7 @@ def empty_queue(most: int) -> Queue:
         np.zeros(blocks, np.int64),
         np.empty(blocks, np.int64),
         np.empty(blocks, np.int64),
-        np.empty(cells, np.int64),
-        np.empty(cells, np.int64),
-        np.empty(cells, np.int64),
-        np.empty(cells, np.int64),
+        *(cells_of(most) for _ in range(4)),
     )
 
 

@@ -9,23 +9,30 @@ import numpy.typing as npt
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
-from schedfarm.core.engine.lanes import ALL
+from schedfarm.core.engine.lanes import ALL, up_to
 from schedfarm.core.engine.ratios import as_large, as_small, ratios_from, ratios_up_to
 from schedfarm.core.engine.running import Jobs
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
 
+NO_CELLS = np.zeros(0, np.int64)
+"""Cells of an order whose keys stay, or that has none."""
+
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
 
 
 class Ranking(NamedTuple):
-    """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF."""
+    """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF.
+
+    cell: the key of the job in each cell of the queue, if keys change with time; else empty.
+    """
 
     code: int
     key: Int64
     width: npt.NDArray[np.float64]
+    cell: Int64
 
 
 class Rankings(NamedTuple):
@@ -71,8 +78,10 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 
 
 @verb
-def bar_of(jobs: Jobs, now: int, j: int) -> tuple[int, int]:
-    """Return the threshold for rivals of waiting job `j`: its wait and its estimate, s."""
+def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> tuple[int, int]:
+    """Return the threshold for rivals of waiting job `j`: its key, or its wait and estimate, s."""
+    if ranking.cell.size > 0:
+        return ranking.key[j], 1
     return now - jobs.submit[j], max(jobs.estimate[j], 1)
 
 
@@ -85,7 +94,7 @@ def rivals(
         return ratios_from(submit, estimate, now, i, bar[0], bar[1])
     if ranking.code == SMALLEST_RATIO:
         return ratios_up_to(submit, estimate, now, i, bar[0], bar[1])
-    return ALL
+    return up_to(ranking.cell, i, bar[0]) if ranking.cell.size > 0 else ALL
 
 
 @verb

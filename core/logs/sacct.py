@@ -177,6 +177,11 @@ def _ignored(kept: Kept) -> dict[str, int]:
 
 
 def _header(text: str, source: str) -> list[str]:
+    if not text.strip():
+        raise InputError(
+            f"{source} is empty; sacct prints a line with the names of the columns, "
+            "and a line for each job"
+        )
     header = [name.strip().lower() for name in text.split("|")]
     for group in NEEDED:
         if not any(name in header for name in group):

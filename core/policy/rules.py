@@ -212,7 +212,7 @@ def _with_estimates(order: str, options: Mapping[str, str]) -> str | None:
 
 def _nobody_left(order: str, options: Mapping[str, str]) -> str | None:
     if "backfill" not in options:
-        return _at_instants(order, options)
+        return _with_estimates(order, options)
     return (
         "under rule 'conservative' every waiting job holds a reservation and none is left "
         "to backfill; leave out backfill="
@@ -337,8 +337,8 @@ _ROWS = (
         "the first K waiting jobs hold reservations (easy is depth(1))",
         simulate=_POOL + "reserving",
         holds=GIVEN,
-        options=("backfill", *_LIMITED),
-        check=_at_instants,
+        options=("backfill", *_PREDICTED, *_LIMITED),
+        check=_with_estimates,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
         refer=_everywhere("Reserving"),
@@ -353,7 +353,7 @@ _ROWS = (
         "every waiting job holds a reservation, all made again in queue order each pass",
         simulate=_POOL + "reserving",
         holds=ALL,
-        options=_LIMITED,
+        options=(*_PREDICTED, *_LIMITED),
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",

@@ -187,13 +187,14 @@ def step(
     ranks: Int64,
     seen: Float32,
     mask: Mask,
-) -> None:
-    """Play one action in each simulation, and observe its next decision.
+) -> int:
+    """Play one action in each simulation, and observe; return the number of those that have ended.
 
     columns, states, visible, actions: as of `core.stepping.decisions.play`. kind: code of the
     observation. still: float32[k, 2 or 6, room], features of the jobs that do not change. ranks:
     int64[k, 2, room], of `choose_visible`. seen: float32[k, slots, 8]. mask: int8[k, actions].
     """
+    ended = 0
     for k in range(actions.size):
         play_row(columns[k], states[k], visible[k], actions[k], rule)
         episode = episode_of(columns[k], states[k])
@@ -202,3 +203,5 @@ def step(
         else:
             shown = show_schedgym(episode, still[k], ranks[k], visible[k], seen[k])
         allow(episode, rule, visible[k], shown, mask[k])
+        ended += episode.fields[STARTED] == episode.fields[JOBS]
+    return ended

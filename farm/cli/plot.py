@@ -119,7 +119,7 @@ def plot(
     row = kinds.find_kind(kind)
     drawn = {name: given.pop(name) for name in ("metric", "begin", "length", "axis")}
     kinds.check_options(row, (name for name, value in drawn.items() if value is not None), "--{}")
-    of_store = is_store(source)
+    of_store = is_store(source) or (row.needs == kinds.STORE and not os.path.exists(source))
     _check_given(source, of_store=of_store)
     inputs = [path for policy in policies for path in own_files(policy)]
     target = output("--out", out, [] if of_store else [source, *inputs])

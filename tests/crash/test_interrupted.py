@@ -90,7 +90,7 @@ def test_interrupt_while_the_store_is_made__is_one_sentence(
     """Nothing of the work under way is printed, and the next run makes the store as if new."""
 
     def start() -> Command:
-        started.append(Command(tmp_path, "run", "many.toml", "--workers", "1"))
+        started.append(Command(tmp_path, "run", "many.toml", "--json", "--workers", "1"))
         return started[-1]
 
     (tmp_path / "many.toml").write_text(MANY_TRACES)

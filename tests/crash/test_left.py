@@ -54,7 +54,7 @@ def compiled() -> None:
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Command]:
     (tmp_path / "long.toml").write_text(LONG)
-    command = Command(tmp_path, "run", "long.toml", "--workers", "2")
+    command = Command(tmp_path, "run", "long.toml", "--json", "--workers", "2")
     yield command
     command.kill()
 

@@ -21,7 +21,7 @@ def test_killed_between_rounds__the_same_rounds_and_bytes(tmp_path: Path) -> Non
     (tmp_path / "c.toml").write_text(PRECISE.to_toml())
     farm.run(PRECISE, tmp_path / "once")
     store = tmp_path / "killed"
-    words = ("run", "c.toml", "--store", str(store), "--workers", "2")
+    words = ("run", "c.toml", "--json", "--store", str(store), "--workers", "2")
     first = Command(tmp_path, *words)
     wait_for(lambda: first.process.poll() is not None or "round 1, " in first.err, "a round")
     os.kill(first.process.pid, signal.SIGKILL)

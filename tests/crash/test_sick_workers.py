@@ -148,7 +148,7 @@ def joined(there: Site) -> None:
 
 def run(there: Site, folder: Path) -> Command:
     joined(there)
-    return Command(folder, "run", "sick.toml", "--on", there.address)
+    return Command(folder, "run", "sick.toml", "--json", "--on", there.address)
 
 
 def finished(there: Site, folder: Path, status: int) -> Command:

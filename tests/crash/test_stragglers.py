@@ -80,7 +80,7 @@ def test_a_worker_that_hangs__another_one_does_its_tasks(
 def test_a_run_that_is_to_stop__ends_without_what_hangs(campaign: Campaign, tmp_path: Path) -> None:
     """In the drain that Ctrl-C has, on a cluster and in this process; SIGTERM is heard like it."""
     (tmp_path / "late.toml").write_text(campaign.to_toml())
-    command = Command(tmp_path, "run", "late.toml", "--workers", "1")
+    command = Command(tmp_path, "run", "late.toml", "--json", "--workers", "1")
     try:
         wait_for(lambda: (tmp_path / "marker").exists(), "the order's first call")
         command.process.send_signal(signal.SIGTERM)

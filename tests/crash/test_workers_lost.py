@@ -41,7 +41,7 @@ def there(tmp_path: Path, undisturbed: Path) -> Iterator[Site]:
 @pytest.fixture
 def run(tmp_path: Path, there: Site) -> Iterator[Command]:
     """A run on that scheduler."""
-    command = Command(tmp_path, "run", "struck.toml", "--on", there.address)
+    command = Command(tmp_path, "run", "struck.toml", "--json", "--on", there.address)
     yield command
     command.kill()
 
@@ -116,7 +116,7 @@ def test_interrupt_without_a_worker__ends_the_run(
     assert_interrupted(run, store)
     before = recorded_cells(store)
     there.worker()
-    again = farm_process(tmp_path, "run", "struck.toml", "--on", there.address)
+    again = farm_process(tmp_path, "run", "struck.toml", "--json", "--on", there.address)
     assert again.returncode == 0, again
     assert counts(again.stdout)["before"] == before > 0
     assert_same_results(store, undisturbed)

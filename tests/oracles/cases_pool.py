@@ -688,6 +688,18 @@ def _predictions() -> Iterator[Case]:
     # The third job is predicted to end at 45, and again at 105 by the arrival at 50.
     rows = [*PAST, (30, 100, 300, 1, 7), (31, 5, 5, 2, 2), (32, 40, 40, 1, 3), (50, 1, 1, 2, 4)]
     yield Case(name, easy, 2, rows, [0, 0, 30, 130, 50, 135], PREDICTED, [4])
+    name = "a reservation lasts for its prediction"
+    # The fourth job's is from 130 to 145, or by its estimate to 230; then that of the fifth begins.
+    rows = [*PAST, (30, 40, 100, 3, 1), (31, 10, 100, 3, 7), (32, 5, 5, 4, 2)]
+    delays, fits = [0, 0, 30, 70, 80, 85], [0, 0, 30, 70, 143, 33]
+    for rule, estimate, starts in (
+        ("conservative,predict=last2", 113, delays),
+        ("depth(2),predict=last2", 113, delays),
+        ("conservative,predict=last2", 112, fits),
+        ("conservative", 113, fits),
+        ("depth(1),predict=last2", 113, fits),
+    ):
+        yield Case(name, f"fcfs+{rule}", 4, [*rows, (33, 110, estimate, 1, 3)], starts, PREDICTED)
 
 
 def _limits() -> Iterator[Case]:

@@ -3,9 +3,9 @@
     python -m tests.oracles.predicted --cases 10000 --seed 1
 
 Each case is a workload and a policy with `predict=`. Both programs give the same schedule; the
-predictions that follow from it are those that the reference made; and `predict=perfect` gives the
-schedule of the same jobs with their run times as estimates. Prints the first case that fails, and
-then exits with 1.
+predictions that follow from it and the promised starts are those of the reference; and
+`predict=perfect` gives the schedule of the same jobs with their run times as estimates. Prints the
+first case that fails, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from schedfarm.core.arrays import NO_PROMISE
 from schedfarm.core.engine.predicted import predictions
+from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
@@ -48,6 +50,8 @@ ORDERS = (
 """Orders whose floats are the same in both programs."""
 
 PREDICT = ("last2", "last2", "mean(1)", "mean(3)", "soft", "perfect", OWN)
+
+RULES = ("none", "aggressive", "easy", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 
 UNITS = (1, 20, 60, 3600, 2**33)
 """Factors of all times: corrections are in minutes and hours."""
@@ -88,13 +92,15 @@ def drawn(random: np.random.Generator) -> tuple[Workload, Policy]:
         user=random.integers(-1, 2, n),
         processors=int(processors),
     )
-    rule = str(random.choice(["none", "aggressive", "easy", "easy", "easy"]))
+    rule = str(random.choice(RULES))
     options = {
         "threshold": f"{int(random.integers(0, 30) * unit)}s" if random.random() < 0.3 else None,
         "backfill": str(random.choice(ORDERS)) if random.random() < 0.5 else None,
         "correct": str(random.choice(["steps", "steps", "double", "estimate"])),
     }
     order, predict = str(random.choice(ORDERS)), str(random.choice(PREDICT))
+    if rule == "conservative":
+        options["backfill"] = None
     given = {name: value for name, value in options.items() if value is not None}
     return work, Policy(order, rule, predict=predict, **given)
 
@@ -109,6 +115,8 @@ def check(work: Workload, policy: Policy) -> None:
     assert schedule.start.tolist() == [job.start for job in simulation.jobs], where
     assert schedule.backfilled.tolist() == [job.backfilled for job in simulation.jobs], where
     assert predictions(schedule).tolist() == noting.made, where
+    promised = [NO_PROMISE if job.promise < 0 else job.promise for job in simulation.jobs]
+    assert promises(work, policy).tolist() == promised, where
     assert all(run <= limit for run, limit in zip(noting.made, work.estimate, strict=True)), where
     if policy.predict == "perfect":
         # A threshold may be a multiple of the largest estimate, which stays that of the platform.

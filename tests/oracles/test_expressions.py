@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_block
+from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_in_list
 from schedfarm.core.engine.jit import kernel
 from schedfarm.core.engine.lanes import WORD, take_less, take_more
 from schedfarm.core.policy.expression import Expression
@@ -32,7 +32,7 @@ SUDDEN = ("%", "floor", "if")
 @kernel
 def rank_once(program: Program, now: int, jobs: Int64, key: Int64) -> None:
     """Set the keys of some jobs."""
-    rank_block(program, now, jobs, jobs.size, key)
+    rank_in_list(program, now, jobs, jobs.size, key)
 
 
 def jobs_of(seed: int) -> Workload:

@@ -121,7 +121,7 @@ def test_precision_killed_between_rounds__as_on_a_disk(bucket: str, tmp_path: Pa
     (tmp_path / "c.toml").write_text(PRECISE.to_toml())
     farm.run(PRECISE, tmp_path / "local")
     url = f"{bucket}/precise.farm"
-    words = ("run", "c.toml", "--store", url, "--workers", "1")
+    words = ("run", "c.toml", "--json", "--store", url, "--workers", "1")
     first = Command(tmp_path, *words)
     wait_for(lambda: first.process.poll() is not None or "round 1, " in first.err, "a round")
     os.kill(first.process.pid, signal.SIGKILL)
@@ -309,7 +309,7 @@ def test_two_runs_at_once__the_second_is_refused(
     """It names the first, and takes nothing; once that has died here it goes on at once."""
     url, process = holder
     (tmp_path / "grow.toml").write_text(SMALL.to_toml())
-    words = [FARM, "run", "grow.toml", "--store", url]
+    words = [FARM, "run", "grow.toml", "--json", "--store", url]
     second = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert second.returncode == 2
     assert f"store {url} is in use by process {process.pid} on " in sentence(second.stderr)
@@ -383,7 +383,7 @@ def test_server_that_goes_away_in_mid_run__one_sentence_and_resume(
         use(server, monkeypatch)
         (tmp_path / "busy.toml").write_text(BUSY)
         url = f"s3://{BUCKET}/busy.farm"
-        run = Command(tmp_path, "run", "busy.toml", "--store", url, "--workers", "2")
+        run = Command(tmp_path, "run", "busy.toml", "--json", "--store", url, "--workers", "2")
         wait_for(lambda: len(record_names(place_of(url))) > 2, "records")
         server.kill()
         assert run.finish() == 2, run.err
@@ -395,7 +395,7 @@ def test_server_that_goes_away_in_mid_run__one_sentence_and_resume(
         server.start()
         before = len(record_names(place_of(url)))
         assert before > 2
-        again = Command(tmp_path, "run", "busy.toml", "--store", url, "--workers", "2")
+        again = Command(tmp_path, "run", "busy.toml", "--json", "--store", url, "--workers", "2")
         assert again.finish() == 0, again.err
         assert printed_counts(again.out)["before"] > 0
         assert list(verify(url, Again(0))) == []

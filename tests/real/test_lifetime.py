@@ -104,7 +104,7 @@ def test_a_run_without_workers__has_nobody_to_hand_on_to(tmp_path: Path, whole: 
 def test_worker_that_ends__hands_its_tasks_on(there: Site, tmp_path: Path, whole: Path) -> None:
     """It closes by itself at its first task; the run goes on with another, and loses nothing."""
     ending = there.worker(**{DEADLINE: str(time.time())})
-    run = Command(tmp_path, "run", "ending.toml", "--on", there.address)
+    run = Command(tmp_path, "run", "ending.toml", "--json", "--on", there.address)
     try:
         wait_for(lambda: ending.poll() is not None, "the worker's end")
         assert ending.returncode == 0

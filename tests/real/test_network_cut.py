@@ -130,7 +130,7 @@ def test_a_scheduler_that_a_network_can_use__is_refused_unless_wanted(
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "cut.toml").write_text(CAMPAIGN.replace("resamples = 400", "resamples = 2"))
     file, on = tmp_path / "scheduler.json", network.on("head")
-    command = ("run", "cut.toml", "--scheduler-file", str(file))
+    command = ("run", "cut.toml", "--json", "--scheduler-file", str(file))
     with ExitStack() as stack:
         for role, *options in (("scheduler", "--port", "0"), ("worker", "--no-nanny")):
             pages = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--host", "10.99.0.1")
@@ -179,7 +179,7 @@ def test_a_cut_worker_costs_no_cell(
         worker = ("--no-nanny", "--nthreads", "1", "--death-timeout", "120")
         one, _ = (start("worker", host, *worker) for host in ("one", "two"))
         command = Command(
-            tmp_path, "run", "cut.toml", "--scheduler-file", str(file),
+            tmp_path, "run", "cut.toml", "--json", "--scheduler-file", str(file),
             before=network.on("head"), **settings,
         )  # fmt: skip
         stack.callback(command.kill)

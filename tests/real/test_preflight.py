@@ -60,7 +60,7 @@ def run(there: Site, folder: Path, workers: int) -> Command:
     with Client(there.address) as client:
         client.wait_for_workers(workers, timeout=PATIENCE)
     command = Command(
-        folder, "run", "roll.toml", "--on", there.address, "--store", "data/roll.farm"
+        folder, "run", "roll.toml", "--json", "--on", there.address, "--store", "data/roll.farm"
     )
     command.finish()
     return command

@@ -88,7 +88,7 @@ def without_jobs(here: Slurm) -> Iterator[None]:
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The campaign's store, made on this machine without a batch system."""
     folder = lay(tmp_path_factory.mktemp("local"))
-    done = farm_process(folder, "run", "c.toml", "--on", "local", "--workers", "2", "--quiet")
+    done = farm_process(folder, "run", "c.toml", "--on", "local", "--workers", "2", "--json")
     assert done.returncode == 0, done
     return folder / "jobs.farm"
 
@@ -127,6 +127,23 @@ def began(store: Path) -> None:
     wait(lambda: len(jobs_of(store)) > 1, "both jobs")
 
 
+def failed_node(here: Slurm, jobs: list[str]) -> str:
+    """Fail the node of a running job; return it, or "" if the job has ended in another way.
+
+    On a busy machine a job may reach its walltime before its node is down.
+    """
+    job = next((job for job in jobs if here.state(job) == "RUNNING"), "")
+    node = here.said("squeue", "-h", "-j", job, "-o", "%N").strip() if job else ""
+    if not node:
+        return ""
+    here.said("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=tried")
+    wait(lambda: here.state(job) not in ("RUNNING", "COMPLETING"), "the job's end")
+    if here.state(job) == "NODE_FAIL":
+        return node
+    here.said("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    return ""
+
+
 def test_whatever_is_taken_away__the_campaign_is_complete(
     here: Slurm, folder: Path, local: Path, slow: Path
 ) -> None:
@@ -134,19 +151,14 @@ def test_whatever_is_taken_away__the_campaign_is_complete(
     store = folder / "jobs.farm"
     # A lifetime of the user's own, longer than the walltime: nobody ends the job in peace.
     own = 'worker_extra_args=["--lifetime", "9m"]'
-    run = Command(folder, "run", "c.toml", "--option", own, "--option", "walltime=00:01:00")
+    run = Command(
+        folder, "run", "c.toml", "--json", "--option", own, "--option", "walltime=00:01:00"
+    )
     try:
         began(store)
         first, second = jobs_of(store)
         here.said("scancel", first)
-        # On a busy machine the first job in its place may have reached its walltime already.
-        third = wait(
-            lambda: next((job for job in jobs_of(store)[2:] if here.state(job) == "RUNNING"), ""),
-            "a job in its place",
-        )
-        node = here.said("squeue", "-h", "-j", third, "-o", "%N").strip()
-        here.said("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=tried")
-        wait(lambda: here.state(third) == "NODE_FAIL", "the node's end")
+        node = wait(lambda: failed_node(here, jobs_of(store)[2:]), "the end of a job's node")
         wait(lambda: here.state(second) == "TIMEOUT", "the walltime's end")
         wait(lambda: len(jobs_of(store)) > 4, "jobs in their places")
         here.said("scontrol", "update", f"NodeName={node}", "State=RESUME")

@@ -195,7 +195,10 @@ def farm(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def counts(text: str) -> dict[str, int]:
-    """Read the counts that `farm run` prints at its end."""
+    """Read the counts that `farm run`, with or without `--json`, prints at its end."""
+    if text.startswith("{"):
+        printed = json.loads(text)
+        return {key: printed[key] for key in ("cells", "before", "done", "failed")}
     found = re.search(
         r"(\d+) cells: (\d+) done before, (\d+) simulated now, (\d+) failed; store", text
     )

@@ -28,7 +28,7 @@ HOUSE = {
 MAY_IMPORT = {
     "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
-    "learning": {"core", "gymnasium", "numpy", "xarray"},
+    "learning": {"core", "gymnasium", "numpy", "sklearn", "threadpoolctl", "xarray"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
     "farm": {
         "core",

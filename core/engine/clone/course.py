@@ -13,78 +13,43 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clone.line import (
+    HEAD,
+    TAIL,
+    Line,
+    empty_line,
+    make_pass,
+    queue_up,
+    write_ends,
+)
+from schedfarm.core.engine.clone.passes import (
+    FIRST,
+    MOVED,
+    NO_HEAD,
+    STOP,
+    UNKNOWN,
+    Passes,
+    advance,
+    charge,
+    columns_of,
+    first_alone,
+    first_chance,
+    first_changed,
+    first_from,
+    first_wide,
+    no_passes,
+    open_pass,
+    splice,
+)
 from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
-from schedfarm.core.engine.lanes import (
-    ALL,
-    WORD,
-    below,
-    first_places,
-    lessen,
-    lowest,
-    room,
-    slide,
-    up_to,
-)
-from schedfarm.core.engine.running import (
-    Jobs,
-    Running,
-    find_shadow,
-    idle_machine,
-    launch,
-    next_end,
-    release,
-)
+from schedfarm.core.engine.running import Jobs, Running, idle_machine, launch, next_end, release
 from schedfarm.core.engine.world import EASY
-
-NO_HEAD, UNKNOWN = -1, -2
-"""Head of a pass after which no job waits, and of one whose reservation has not been computed; the
-shadow time and extra processors of the latter are UNKNOWN, too."""
-
-FIRST, STOP = 0, 1
-"""Fields of the state of a list of passes: its first one, and one past its last."""
 
 WAITING, COMPARED, UNTIL, PLACE = range(4)
 """Fields of the state of a course: number of waiting jobs; of those that waited when a replay
 began; a time, s, until which the replay differs from the old course; position of the job that
 differed last."""
-
-MOVED = 256
-"""Places before the first pass that may be unused."""
-
-HEAD, TAIL = 0, 1
-"""Fields of the state of a line: its first cell whose job waits, and one past its last."""
-
-
-class Passes(NamedTuple):
-    """Passes in order of time, each with the state after it, from ``state[FIRST]`` on.
-
-    time: int64, s. free: free processors. head: the first waiting job, or NO_HEAD. shadow, slack,
-    extra: of the head's reservation, the shadow time, s; the time left until then, s; and the
-    extra processors then that no job has taken; NEVER where there is no reservation. At
-    least one job ends before each pass except the first, which is the present state.
-    """
-
-    time: Int64
-    free: Int64
-    head: Int64
-    shadow: Int64
-    slack: Int64
-    extra: Int64
-    state: Int64
-
-
-class Line(NamedTuple):
-    """The waiting jobs of a replay, which no job joins, and the jobs that run on it.
-
-    job, need, estimate: int64[room(n)], of each cell; the need of a job that has started is NEVER.
-    """
-
-    job: Int64
-    need: Int64
-    estimate: Int64
-    state: Int64
-    running: Running
 
 
 class Course(NamedTuple):
@@ -116,15 +81,9 @@ def empty_course(n: int, now: int, processors: int) -> Course:
     (np.int64(5), np.int64(8))
     """
     course = Course(
-        _no_passes(2 * n + MOVED + 8),
-        _no_passes(n + 4),
-        Line(
-            np.zeros(room(n), np.int64),
-            np.zeros(room(n), np.int64),
-            np.zeros(room(n), np.int64),
-            np.zeros(2, np.int64),
-            idle_machine(processors, n),
-        ),
+        no_passes(2 * n + MOVED + 8),
+        no_passes(n + 4),
+        empty_line(n, processors),
         idle_machine(processors, n),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -136,203 +95,6 @@ def empty_course(n: int, now: int, processors: int) -> Course:
     course.passes.time[0], course.passes.free[0], course.passes.head[0] = now, processors, NO_HEAD
     course.passes.state[STOP] = 1
     return course
-
-
-def _no_passes(most: int) -> Passes:
-    time, free, head, shadow, slack, extra = (np.zeros(room(most), np.int64) for _ in range(6))
-    return Passes(time, free, head, shadow, slack, extra, np.zeros(2, np.int64))
-
-
-@verb
-def columns_of(passes: Passes) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64]:
-    """Return the columns of the passes."""
-    return passes.time, passes.free, passes.head, passes.shadow, passes.slack, passes.extra
-
-
-@verb
-def advance(passes: Passes, now: int) -> None:
-    """Drop the passes before now; the first one becomes the state at now.
-
-    Invariant: without an event a pass would start no job and change nothing, since time makes no
-    waiting job's start legal and moves no shadow time.
-    """
-    state, time = passes.state, passes.time
-    first = state[FIRST]
-    while time[first] < now and first + 1 < state[STOP] and time[first + 1] <= now:
-        first += 1
-    if passes.shadow[first] < NEVER:
-        passes.slack[first] = passes.shadow[first] - now
-    time[first] = now
-    # The passes stay in the first places of their arrays, and so in the cache.
-    if first > MOVED + state[STOP] - first:
-        slide(columns_of(passes), first, state[STOP], -first)
-        state[STOP] -= first
-        first = 0
-    state[FIRST] = first
-
-
-@verb
-def first_alone(passes: Passes, p: int) -> int:
-    """Return the first pass from p on after which no job waits; the last one is such a pass."""
-    word = below(passes.head, p, 0) & ~below(passes.head, p, NO_HEAD)
-    while word == 0:
-        p += WORD
-        word = below(passes.head, p, 0) & ~below(passes.head, p, NO_HEAD)
-    return p + lowest(word)
-
-
-@verb
-def first_wide(passes: Passes, p: int, need: int) -> int:
-    """Return the first pass from p on after which enough processors are free."""
-    word = below(passes.free, p, need) ^ ALL
-    while word == 0:
-        p += WORD
-        word = below(passes.free, p, need) ^ ALL
-    return p + lowest(word)
-
-
-@verb
-def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
-    """Return the first pass from p on that would start a job behind all, or leaves no job waiting.
-
-    Or whose reservation is unknown. A pass examines that job last: it decides by the state after
-    those before it.
-    """
-    while True:
-        late = below(passes.slack, p, estimate) & below(passes.extra, p, need)
-        word = (below(passes.free, p, need) | late) ^ ALL | below(passes.head, p, 0)
-        if word != 0:
-            return p + lowest(word)
-        p += WORD
-
-
-@verb
-def first_from(passes: Passes, p: int, t: int) -> int:
-    """Return the first pass from p on that is not before t, or one past the last."""
-    stop = passes.state[STOP]
-    while p < stop:
-        word = below(passes.time, p, t) ^ ALL
-        if word != 0:
-            return int(min(p + lowest(word), stop))
-        p += WORD
-    return int(stop)
-
-
-@verb
-def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) -> int:
-    """Return the first pass in p..stop - 1 that may decide otherwise if one more job runs.
-
-    It takes `need` processors and is predicted to end at `predicted`. Return `stop` if there is
-    none.
-
-    Invariant: a pass decides the same if the processors are free after it, and so during it, and
-    the head's reservation stays: the job ends by the shadow time, or leaves the extra processors
-    that backfills have taken. Then each job that starts still may, in the same turn; any other
-    finds fewer free and extra processors, the same shadow time, and does not start either.
-    """
-    while p < stop:
-        late = below(passes.shadow, p, predicted) & below(passes.extra, p, need)
-        word = (below(passes.free, p, need) | late) & first_places(stop - p)
-        if word != 0:
-            return p + lowest(word)
-        p += WORD
-    return stop
-
-
-@verb
-def charge(passes: Passes, p: int, stop: int, need: int, predicted: int) -> None:
-    """Let one more job run after the passes p..stop - 1, which it does not change."""
-    while p < stop:
-        word = first_places(stop - p)
-        lessen(passes.free, p, need, word)
-        lessen(passes.extra, p, need, word & below(passes.shadow, p, predicted))
-        p += WORD
-
-
-@verb
-def open_pass(passes: Passes, p: int, now: int) -> None:
-    """Put a pass that changes nothing before pass p."""
-    slide(columns_of(passes), p, passes.state[STOP], 1)
-    passes.state[STOP] += 1
-    for column in columns_of(passes):
-        column[p] = column[p - 1]
-    passes.time[p] = now
-    if passes.shadow[p] < NEVER:
-        passes.slack[p] = passes.shadow[p] - now
-
-
-@verb
-def start_heads(line: Line, jobs: Jobs, now: int) -> int:
-    """Start the first job while it fits; return the cell of the one that does not."""
-    head, running = line.state[HEAD], line.running
-    while head < line.state[TAIL]:
-        need = line.need[head]
-        if need < NEVER:
-            if need > running.free[0]:
-                break
-            launch(jobs, running, line.job[head], now)
-        head += 1
-    line.state[HEAD] = head
-    return int(head)
-
-
-@verb
-def make_pass(line: Line, jobs: Jobs, rule: int, now: int, passes: Passes, p: int) -> None:
-    """Make a pass of the aggressive rule or of easy, and write down the state after it."""
-    running, tail = line.running, line.state[TAIL]
-    head = start_heads(line, jobs, now)
-    passes.time[p] = now
-    shadow, extra = NEVER, NEVER
-    if head == tail:
-        passes.head[p] = NO_HEAD
-    else:
-        passes.head[p] = line.job[head]
-        if rule == EASY:
-            shadow, extra = find_shadow(running, line.need[head])
-        slack, c = shadow - now, head + 1
-        while c < tail and running.free[0] > 0:
-            word = up_to(line.need, c, running.free[0]) & first_places(tail - c)
-            word &= up_to(line.estimate, c, slack) | up_to(line.need, c, extra)
-            while word != 0:
-                cell = c + lowest(word)
-                word &= word - 1
-                need, late = line.need[cell], line.estimate[cell] > slack
-                if need <= running.free[0] and not (late and need > extra):
-                    extra -= need if late else 0
-                    launch(jobs, running, line.job[cell], now)
-                    line.need[cell] = NEVER
-            c += WORD
-    passes.free[p], passes.shadow[p], passes.extra[p] = running.free[0], shadow, extra
-    passes.slack[p] = NEVER if shadow == NEVER else shadow - now
-
-
-@verb
-def write_ends(passes: Passes, p: int, jobs: Jobs, running: Running) -> int:
-    """Write down the passes after the last start, from pass p on; return one past the last."""
-    free, now, first = running.free[0], passes.time[p - 1], p
-    for r in range(running.count[0] - 1, -1, -1):
-        # A job that has just started and ends at once has a pass of its own.
-        if running.end[r] != now or p == first:
-            now = running.end[r]
-            passes.time[p], passes.head[p] = now, NO_HEAD
-            passes.shadow[p] = passes.slack[p] = passes.extra[p] = NEVER
-            p += 1
-        free += jobs.procs[running.job[r]]
-        passes.free[p - 1] = free
-    return p
-
-
-@verb
-def splice(passes: Passes, first: int, stop: int, other: Passes, count: int) -> None:
-    """Put the first `count` of other passes in the place of the passes first..stop - 1."""
-    by = first + count - stop
-    if by != 0:
-        slide(columns_of(passes), stop, passes.state[STOP], by)
-        passes.state[STOP] += by
-    for i in range(count):
-        passes.time[first + i], passes.free[first + i] = other.time[i], other.free[i]
-        passes.head[first + i], passes.shadow[first + i] = other.head[i], other.shadow[i]
-        passes.slack[first + i], passes.extra[first + i] = other.slack[i], other.extra[i]
 
 
 @verb
@@ -383,15 +145,6 @@ def follow(course: Course, jobs: Jobs, now: int) -> None:
             course.waiting[kept] = i
             kept += 1
     course.state[WAITING] = kept
-
-
-@verb
-def queue_up(line: Line, jobs: Jobs, i: int) -> None:
-    """Put a job at the end of the line."""
-    cell = line.state[TAIL]
-    line.job[cell], line.need[cell], line.estimate[cell] = i, jobs.procs[i], jobs.estimate[i]
-    line.state[TAIL] = cell + 1
-    jobs.start[i] = -1
 
 
 @verb

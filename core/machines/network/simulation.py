@@ -8,7 +8,7 @@ from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.lanes import room
-from schedfarm.core.engine.ranking import KEYED, Ranking, Rankings
+from schedfarm.core.engine.ranking import KEYED, NO_CELLS, Ranking, Rankings
 from schedfarm.core.engine.reservations import run_reserving
 from schedfarm.core.engine.run import WIDEST, idle_jobs
 from schedfarm.core.engine.world import RESERVING, Options as PoolOptions
@@ -122,7 +122,7 @@ def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
         own = seen[begin : begin + chosen.size]
         begin += chosen.size
         underway().follow(seen)
-        ranking = Ranking(KEYED, key[chosen], np.zeros(chosen.size))
+        ranking = Ranking(KEYED, key[chosen], np.zeros(chosen.size), NO_CELLS)
         run_reserving(
             planner._replace(jobs=planner.jobs._replace(start=own)),
             Rankings(ranking, ranking, False, False),

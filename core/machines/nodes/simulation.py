@@ -177,6 +177,11 @@ def _known(policy: Policy) -> Policy:
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
             "on nodes leave it out"
         )
+    if policy.predict is not None:
+        raise InputError(
+            f"policy {policy.name!r}: predict={policy.predict} is for one pool of processors; "
+            "on nodes leave it out"
+        )
     if policy.limits is not None:
         raise InputError(
             f"policy {policy.name!r}: limits are for processors and other countable "

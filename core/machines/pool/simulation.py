@@ -25,7 +25,7 @@ from schedfarm.core.engine.planned import (
     empty_book,
     run_planned,
 )
-from schedfarm.core.engine.predicted import simulate_predicted
+from schedfarm.core.engine.predicted import promise_predicted, simulate_predicted
 from schedfarm.core.engine.run import Door, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
@@ -61,8 +61,21 @@ def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
 none = partial(_schedule, code=NONE)
 aggressive = partial(_schedule, code=AGGRESSIVE)
 easy = partial(_schedule, code=EASY)
-reserving, promise_reserving = POOL.reserving, POOL.promise_reserving
 slurm = POOL.slurm
+
+
+def reserving(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``depth(K)`` or ``conservative``."""
+    if policy.predict is not None:
+        return simulate_predicted(workload, policy, RESERVING)
+    return POOL.reserving(workload, policy)
+
+
+def promise_reserving(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``depth(K)`` or ``conservative`` reserves at arrival, s."""
+    if policy.predict is not None:
+        return promise_predicted(workload, policy)
+    return POOL.promise_reserving(workload, policy)
 
 
 def planned(workload: Workload, policy: Policy) -> Schedule:

@@ -1,7 +1,8 @@
 """Scheduling as an environment for reinforcement learning, with the interface of Gymnasium.
 
 It needs the extra ``gym``. Episodes are weekly resamples of a log: training draws from its first
-weeks only, evaluation from the others only.
+weeks only, evaluation from the others only. `Retrained` predicts run times by a regressor of
+scikit-learn, and needs the extra ``predict``.
 
 Examples
 --------
@@ -23,12 +24,14 @@ from schedfarm.core.errors import InputError
 if TYPE_CHECKING:
     from schedfarm.learning.environment import SchedulingEnv
     from schedfarm.learning.evaluation import evaluate
+    from schedfarm.learning.regression import Retrained
     from schedfarm.learning.samples import split_weeks
     from schedfarm.learning.vector import SchedulingVectorEnv
 
-__all__ = ["SchedulingEnv", "SchedulingVectorEnv", "evaluate", "split_weeks"]
+__all__ = ["Retrained", "SchedulingEnv", "SchedulingVectorEnv", "evaluate", "split_weeks"]
 
 _MODULES = {
+    "Retrained": "regression",
     "SchedulingEnv": "environment",
     "SchedulingVectorEnv": "vector",
     "evaluate": "evaluation",

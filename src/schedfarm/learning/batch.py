@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import index
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,21 @@ from schedfarm.learning.samples import KEPT, Samples, ranks_of
 from schedfarm.learning.views import FEATURES, OBSERVATIONS, RULES, Float32, Reward, named
 
 
+class Settings(TypedDict, total=False):
+    """Keywords of every environment; `Batch.of` has their defaults."""
+
+    part: str
+    train: float
+    weeks: int
+    load: float | None
+    campaign_seed: int
+    rule: str
+    observation: str
+    slots: int | None
+    reward: str
+    tau: float
+
+
 class Prepared(NamedTuple):
     """Hold the jobs of a sample in the form that kernels read."""
 
@@ -45,6 +60,27 @@ class Prepared(NamedTuple):
 
 class Batch:
     """Hold simulations side by side, each at a decision of its own sample."""
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        simulations: int,
+        *,
+        part: str = "train",
+        train: float = 0.7,
+        weeks: int = 1,
+        load: float | None = None,
+        campaign_seed: int = 1,
+        rule: str = "free",
+        observation: str = "compact",
+        slots: int | None = None,
+        reward: str = "bounded_slowdown",
+        tau: float = 10.0,
+    ) -> Batch:
+        """Return simulations of samples of a log, for keywords as of `SchedulingEnv`."""
+        samples = Samples.of(workload, part, train, weeks, load, campaign_seed)
+        return cls(simulations, samples, rule, observation, slots, reward, tau)
 
     def __init__(
         self,
@@ -69,7 +105,7 @@ class Batch:
         self.mask = np.zeros((simulations, self.actions_each), np.int8)
         self.jobs: list[Workload | None] = [None] * simulations
         self._visible = np.zeros((simulations, self.slots), np.int64)
-        self.columns, self.states, self.still, self.ranks = self._arrays(1)
+        self._take(self._arrays(1))
         self._prepared = lru_cache(maxsize=KEPT)(self._prepare)
 
     def load(self, k: int, sample: int) -> None:
@@ -107,20 +143,9 @@ class Batch:
                 whole(f"actions[{k}]", action, least=0, most=most)
         self.actions[:] = given
 
-    def play(self) -> None:
-        """Play the actions, and observe."""
-        self._kernel(
-            self.columns,
-            self.states,
-            self._visible,
-            self.actions,
-            self.rule,
-            self.view.code,
-            self.still,
-            self.ranks,
-            self.seen,
-            self.mask,
-        )
+    def play(self) -> int:
+        """Play the actions, and observe; return the number of simulations that have ended."""
+        return self._kernel(*self._arguments)
 
     def schedule(self, k: int, name: str) -> Schedule:
         """Return the schedule of place k, all of whose jobs have started."""
@@ -154,6 +179,14 @@ class Batch:
         still = np.zeros((simulations, self.view.features, most), np.float32)
         return *empty_rows(simulations, most), still, np.zeros((simulations, 2, most), np.int64)
 
+    def _take(self, arrays: tuple[Int64, Int64, Float32, Int64]) -> None:
+        self.columns, self.states, self.still, self.ranks = columns, states, still, ranks = arrays
+        # Made here, and not at each decision.
+        self._arguments = (
+            columns, states, self._visible, self.actions, self.rule, self.view.code, still, ranks,
+            self.seen, self.mask,
+        )  # fmt: skip
+
     def _make_room(self, most: int) -> None:
         """Enlarge each place; running simulations are copied."""
         before = self.ranks.shape[2]
@@ -162,4 +195,4 @@ class Batch:
         ranks[:, :, :before] = self.ranks
         for source, target in zip(self.states, states, strict=True):
             copy_row(source, target)
-        self.columns, self.states, self.still, self.ranks = columns, states, still, ranks
+        self._take((columns, states, still, ranks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -11,10 +11,9 @@ from gymnasium.spaces import Box, Discrete
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.schedule import Schedule
-from schedfarm.core.stepping.fields import JOBS, STARTED
 from schedfarm.core.workload.workload import Workload
-from schedfarm.learning.batch import Batch
-from schedfarm.learning.samples import Samples, sample_number
+from schedfarm.learning.batch import Batch, Settings
+from schedfarm.learning.samples import sample_number
 from schedfarm.learning.views import FEATURES, Float32
 
 Mask = npt.NDArray[np.int8]
@@ -40,33 +39,35 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     workload : Workload
         The log, at least two weeks long, on one pool of processors.
     part : {"train", "test"}
-        Which weeks.
+        Which weeks; by default those for training.
     train : float
-        Share of the weeks for training, the first ones.
+        Share of the weeks for training, the first ones; by default 0.7.
     weeks : int
-        Length of an episode, weeks.
+        Length of an episode, weeks; by default 1.
     load : float, optional
         Offered load of the part, to which run times are scaled; by default the log's own.
     campaign_seed : int
-        Seed of all samples, as of a campaign.
+        Seed of all samples, as of a campaign; by default 1.
     rule : {"free", "none", "easy"}
         Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next
         event by the last action. ``none``: it chooses the next job, and nothing else starts until
         that fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
         chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
+        By default ``free``.
     observation : {"compact", "schedgym"}
-        Eight numbers per job, from 0 to 1. ``compact``: 1 for a job; its wait and estimate, on
-        logarithmic scales; its share of the processors; whether it fits; whether it fits and leaves
-        the earliest start of the oldest job unaffected; the share of free processors; the length of
-        the queue. ``schedgym``: those of RLScheduler (Zhang et al., SC20). In both parts, estimates
-        are scaled by the longest time of the training weeks; longer ones of test weeks count as 1.
+        Eight numbers per job, from 0 to 1. ``compact``, the default: 1 for a job; its wait and
+        estimate, on logarithmic scales; its share of the processors; whether it fits; whether it
+        fits and leaves the earliest start of the oldest job unaffected; the share of free
+        processors; the length of the queue. ``schedgym``: those of RLScheduler (Zhang et al.,
+        SC20). In both parts, estimates are scaled by the longest time of the training weeks; longer
+        ones of test weeks count as 1.
     slots : int, optional
         Visible jobs, the oldest ones; by default 64, for ``schedgym`` 128, where longer queues show
         the shortest and narrowest jobs in turn.
     reward : str
-        Name of a metric (`summarise`).
+        Name of a metric (`summarise`); by default ``bounded_slowdown``.
     tau : float
-        Run times below this count as this in slowdowns, s.
+        Run times below this count as this in slowdowns, s; by default 10.
 
     Raises
     ------
@@ -87,28 +88,15 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own declaration.
 
-    def __init__(
-        self,
-        workload: Workload,
-        *,
-        part: str = "train",
-        train: float = 0.7,
-        weeks: int = 1,
-        load: float | None = None,
-        campaign_seed: int = 1,
-        rule: str = "free",
-        observation: str = "compact",
-        slots: int | None = None,
-        reward: str = "bounded_slowdown",
-        tau: float = 10.0,
-    ) -> None:
-        self.part = part
-        samples = Samples.of(workload, part, train, weeks, load, campaign_seed)
-        self._batch = Batch(1, samples, rule, observation, slots, reward, tau)
-        self.observation_space = Box(0.0, 1.0, (self._batch.slots, FEATURES), np.float32)
-        self.action_space = Discrete(self._batch.actions_each)  # type: ignore[assignment]
-        self.tau, self.load_label = tau, "log" if load is None else str(load)
-        self._sample = 0
+    def __init__(self, workload: Workload, **settings: Unpack[Settings]) -> None:
+        self._batch = batch = Batch.of(workload, 1, **settings)
+        self.observation_space = Box(0.0, 1.0, (batch.slots, FEATURES), np.float32)
+        self.action_space = Discrete(batch.actions_each)  # type: ignore[assignment]
+        samples = batch.samples
+        self.part, self.tau = samples.part, batch.reward.tau
+        self.load_label = "log" if samples.load is None else str(samples.load)
+        self._seen, self._mask = batch.seen[0], batch.mask[0]
+        self._sample, self._ended = 0, True
 
     @property
     def workload(self) -> Workload:
@@ -178,13 +166,12 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         gymnasium.error.ResetNeeded
             If no episode is under way.
         """
-        batch = self._batch
-        row = batch.states[0]
-        if row[STARTED] == row[JOBS]:
+        if self._ended:
             raise gymnasium.error.ResetNeeded("all jobs have started; call reset()")
+        batch = self._batch
         batch.choose(action)
         observation, info = self._played()
-        if row[STARTED] < row[JOBS]:
+        if not self._ended:
             return observation, 0.0, False, False, info
         value, refused = batch.outcome(0)
         reward = batch.reward.sign(value)
@@ -192,7 +179,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the mask of possible actions, bool[actions], for sb3-contrib's MaskablePPO."""
-        possible: npt.NDArray[np.bool_] = self._batch.mask[0] > 0
+        possible: npt.NDArray[np.bool_] = self._mask > 0
         return possible
 
     def schedule(self, name: str = "agent") -> Schedule:
@@ -210,5 +197,5 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         return self._batch.schedule(0, name)
 
     def _played(self) -> tuple[Float32, dict[str, Any]]:
-        self._batch.play()
-        return self._batch.seen[0].copy(), {"action_mask": self._batch.mask[0].copy()}
+        self._ended = self._batch.play() > 0
+        return self._seen.copy(), {"action_mask": self._mask.copy()}

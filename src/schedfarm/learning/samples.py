@@ -97,6 +97,8 @@ class Samples:
     """
 
     log: Workload
+    part: str
+    load: float | None
     longest: Longest
     weeks: int
     seed: int
@@ -120,6 +122,8 @@ class Samples:
         longest = Longest(int(parts["train"].run.max()), parts["train"].max_estimate)
         return cls(
             parts[part],
+            part,
+            load,
             longest,
             whole("weeks", weeks, least=1),
             whole("campaign_seed", seed),

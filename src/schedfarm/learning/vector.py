@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.stepping.fields import JOBS, STARTED
 from schedfarm.core.workload.workload import Workload
-from schedfarm.learning.batch import Batch
-from schedfarm.learning.samples import Samples, sample_number
+from schedfarm.learning.batch import Batch, Settings
+from schedfarm.learning.samples import sample_number
 from schedfarm.learning.views import FEATURES, Float32
 
 Stepped = tuple[Float32, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]
@@ -71,20 +71,10 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         *,
         samples: int | None = None,
         copy: bool = True,
-        part: str = "train",
-        train: float = 0.7,
-        weeks: int = 1,
-        load: float | None = None,
-        campaign_seed: int = 1,
-        rule: str = "free",
-        observation: str = "compact",
-        slots: int | None = None,
-        reward: str = "bounded_slowdown",
-        tau: float = 10.0,
+        **settings: Unpack[Settings],
     ) -> None:
         self.num_envs = whole("num_envs", num_envs, least=1)
-        drawn = Samples.of(workload, part, train, weeks, load, campaign_seed)
-        self._batch = Batch(self.num_envs, drawn, rule, observation, slots, reward, tau)
+        self._batch = Batch.of(workload, self.num_envs, **settings)
         self._samples = None if samples is None else whole("samples", samples, least=1)
         self._copy = copy
         self.single_observation_space = Box(0.0, 1.0, (self._batch.slots, FEATURES), np.float32)

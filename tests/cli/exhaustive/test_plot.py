@@ -189,6 +189,7 @@ def test_what_is_refused(said: Said, stores: Path) -> None:
         (("gantt", store, "--processors", "4"), ["--processors does nothing with store"]),
         (("arrivals", log, "--policy", "fcfs+easy"), ["--policy does nothing with arrivals"]),
         (("gantt", "none.swf"), ["none.swf: cannot read the log"]),
+        (("loads", "none.farm"), ["store 'none.farm' is not a folder; name one that farm run"]),
         (("gantt", "."), ["has no store.json"]),
     ]
     given = [((*words, "--out", "x.png"), parts) for words, parts in rows]

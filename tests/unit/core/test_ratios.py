@@ -13,6 +13,7 @@ from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD
 from schedfarm.core.engine.ranking import (
     LARGEST_RATIO,
+    NO_CELLS,
     SMALLEST_RATIO,
     Ranking,
     bar_of,
@@ -59,7 +60,7 @@ def sure(wait: int, span: int) -> bool:
 
 
 def ranking_of(code: int, n: int) -> Ranking:
-    return Ranking(code, np.zeros(n, np.int64), np.zeros(n))
+    return Ranking(code, np.zeros(n, np.int64), np.zeros(n), NO_CELLS)
 
 
 @pytest.mark.parametrize("code", [LARGEST_RATIO, SMALLEST_RATIO])
@@ -74,7 +75,7 @@ def test_rivals_are_all_who_come_first_and_few_others(
     """
     jobs, ratios = waiting(waits, spans)
     ranking = ranking_of(code, len(waits))
-    word = rivals(ranking, jobs.submit, jobs.estimate, i, NOW, bar_of(jobs, NOW, best))
+    word = rivals(ranking, jobs.submit, jobs.estimate, i, NOW, bar_of(ranking, jobs, NOW, best))
     sign = 1 if code == LARGEST_RATIO else -1
     for k in range(WORD):
         ahead = sign * (ratios[i + k] - ratios[best])

@@ -105,8 +105,11 @@ COLUMNS = "JobID|User|Submit|Elapsed|Timelimit|ReqCPUS"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "june.sacct: the first line names no column 'jobid'; use sacct --parsable2 --format="),
-        ("7|ann|2024-01-01T00:00:00\n", "the first line names no column 'jobid'"),
+        ("", "june.sacct is empty; sacct prints a line with the names of the columns"),
+        (
+            "7|ann|2024-01-01T00:00:00\n",
+            "june.sacct: the first line names no column 'jobid'; use sacct --parsable2 --format=",
+        ),
         ("JobID|User|Submit|Elapsed|ReqCPUS\n", "the first line names no column 'timelimit'"),
         ("JobID|User|Submit|End|Timelimit|NCPUS\n", "'End' without 'Start' or 'Elapsed'"),
         (COLUMNS + "\n", "june.sacct holds no data row"),

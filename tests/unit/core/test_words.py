@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -22,6 +23,7 @@ from schedfarm.core.engine.lanes import (
     lessen,
     lower_to,
     lowest,
+    order_bits,
     raise_to,
     room,
     slide,
@@ -91,6 +93,11 @@ def _least(array: Int64, i: int, word: int) -> int:
 @verb
 def _lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
     lower_to(array, i, most, by)
+
+
+@verb
+def _order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
+    return order_bits(array, to, bits, i, word)
 
 
 Compare = Callable[[Int64, int, int], int]
@@ -210,3 +217,27 @@ def test_what_slides_arrives_whole_and_touches_nothing_else(data: st.DataObject)
     _slide(array, other, first, stop, by)
     assert array.tolist() == wanted.tolist()
     assert other.tolist() == (-wanted).tolist()
+
+
+FLOATS = st.lists(
+    st.floats() | st.sampled_from([0.0, -0.0]), min_size=3 * WORD, max_size=3 * WORD
+).map(np.array)
+
+
+@settings(deadline=None)
+@given(ARRAYS, FLOATS, PLACES, PLACES, WORDS)
+def test_ordered_bits_sort_like_the_floats(
+    array: Int64, floats: npt.NDArray[np.float64], to: int, i: int, word: int
+) -> None:
+    """Under the mask, and equal where the floats are; a bit is set for what is not a number."""
+    before, chosen = array.copy(), np.array(bits(word))
+    missing = _order_bits(array, to, floats.view(np.int64), i, word)
+    values, found = floats[i : i + WORD], array[to : to + WORD]
+    assert bits(missing) == (np.isnan(values) & chosen).tolist()
+    assert missing >> WORD == 0
+    numbers = chosen & ~np.isnan(values)
+    for meant in (np.greater, np.equal):
+        expected = meant.outer(values[numbers], values[numbers])
+        assert (meant.outer(found[numbers], found[numbers]) == expected).all()
+    array[to : to + WORD][chosen] = before[to : to + WORD][chosen]
+    assert array.tolist() == before.tolist()

@@ -126,7 +126,7 @@ def test_backfills_take_the_extra_processors() -> None:
 
 def _alone(work: Workload, rule: str, observation: str = "compact", slots: int = 4) -> Batch:
     """Return a batch that stands at the first decision of a workload, which no sample drew."""
-    samples = Samples(work, Longest(run=100, estimate=work.max_estimate), 1, 1)
+    samples = Samples(work, "train", None, Longest(run=100, estimate=work.max_estimate), 1, 1)
     batch = Batch(1, samples, rule, observation, slots, "wait", 10.0)
     object.__setattr__(samples, "draw", lambda sample: work)
     batch.load(0, 1)

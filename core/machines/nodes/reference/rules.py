@@ -36,6 +36,11 @@ class NodesSimulation(Replayable):
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
                 "on nodes leave it out"
             )
+        if policy.predict:
+            raise InputError(
+                f"policy {policy.name!r}: predict={policy.predict} is for pools only; "
+                "on nodes leave it out"
+            )
         if policy.limits is not None:
             raise InputError(
                 f"policy {policy.name!r}: limits are for pools, grids and resources; "
