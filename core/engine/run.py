@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
+from schedfarm.core.engine.cadence import run_cadence
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.clone.fixed_order import fair_fixed, fair_patient
@@ -25,6 +26,7 @@ from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.schedulers import cadence_of, new_clock, users_of
 from schedfarm.core.engine.world import HOLD, RESERVING, Options, World, empty_world
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
@@ -166,6 +168,23 @@ class Door(NamedTuple):
         underway().check()
         orders.check()
         return world
+
+    def slurm(self, workload: Workload, policy: Policy) -> Schedule:
+        """Simulate ``slurm``."""
+        self.check(policy)
+        if not len(workload):
+            return Schedule(workload, policy.name, np.zeros(0, np.int64), np.zeros(0, np.bool_))
+        users = users_of(workload, policy)
+        options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
+        world = self.limited_world(workload, policy, NO_PROMISE)
+        cadence = cadence_of(policy, bool(world.running.slope.any()))
+        world = world._replace(clock=new_clock(cadence, int(workload.submit[0])))
+        while run_cadence(world, orders.ranked, options, cadence, users, orders.called):
+            waiting = np.sort(world.waiting[: world.clock[WAITS]])
+            running = world.machine.running_jobs()
+            orders.call(int(world.clock[NOW]), waiting, world.jobs.start, running)
+        orders.check()
+        return self._done(workload, policy, world.jobs, world.machine)
 
     def fair(self, workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
         """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""

@@ -82,7 +82,7 @@ def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
         tokens=split_blanks,
         comment=b";",
     )
-    columns, labels = read_rows(text[begin:], source, layout, line)
+    columns, labels = read_rows(text, source, layout, line, begin)
     further = {name: columns.pop(f"map {name}") for name in sources}
     used = {**columns, **further}
     named = {one.field: name for name, one in sources.items()}

@@ -93,23 +93,29 @@ def first_line(text: bytes) -> tuple[str, int, bytes]:
 
 
 def read_rows(
-    text: bytes, source: str, layout: Layout, line: int = 1
+    text: bytes, source: str, layout: Layout, line: int = 1, at: int = 0
 ) -> tuple[dict[str, Int64], Names]:
-    """Return the columns of a text from a line of a file on, and the names of numbers.
+    """Return the columns of a text from a byte and line of a file on, and the names of numbers.
 
     Columns of every layout are `line`, the line of each row, and `skip`, which marks skipped rows.
     """
     seen: dict[str, dict[str, int]] = {name: {} for name in layout.words}
     named = {name: (Source(f, numbering(seen[name])),) for name, f in layout.words.items()}
-    pieces: list[dict[str, Int64]] = []
-    for chunk in _chunks(text):
-        found = _fast(chunk, line, layout, named)
-        pieces.append(_careful(chunk, source, line, layout, named) if found is None else found)
-        line += chunk.count(b"\n")
+    # Pieces that are joined at the end would take the memory of the columns twice.
+    most, count = text.count(b"\n", at) + 1, 0
     columns = {
-        name: np.concatenate([piece[name] for piece in pieces] or [np.empty(0, np.int64)])
-        for name in ("line", "skip", *layout.columns, *layout.words)
+        name: np.empty(most, np.int64) for name in ("line", "skip", *layout.columns, *layout.words)
     }
+    for chunk in _chunks(text, at):
+        found = _fast(chunk, line, layout, named)
+        if found is None:
+            found = _careful(chunk, source, line, layout, named)
+        rows = slice(count, count + found["line"].size)
+        for name, column in columns.items():
+            column[rows] = found[name]
+        line, count = line + chunk.count(b"\n"), rows.stop
+    columns = {name: column[:count] for name, column in columns.items()}
+    columns["skip"] = columns["skip"] == 1
     names = {}
     for name, words in seen.items():
         if words:
@@ -125,8 +131,7 @@ def numbering(seen: dict[str, int]) -> Converter:
     return Converter(lambda word, _: seen.setdefault(word, len(seen)))
 
 
-def _chunks(text: bytes) -> Iterator[bytes]:
-    at = 0
+def _chunks(text: bytes, at: int) -> Iterator[bytes]:
     while at < len(text):
         end = text.find(b"\n", at + CHUNK) + 1 or len(text)
         yield text[at:end]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -100,6 +100,19 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
     }
 )
 """Every kind of platform by its name."""
+
+
+def of_size(platform: Platform, processors: int) -> Platform | None:
+    """Return a machine with another number of processors; None if it has several places.
+
+    Examples
+    --------
+    >>> of_size(Resources(4, {"gpus": 2}), 8)
+    Resources(processors=8, capacities=(('gpus', 2),))
+    """
+    if isinstance(platform, Resources):
+        return replace(platform, processors=processors)
+    return Pool(processors) if platform == Pool(platform.size) else None
 
 
 def platform_from_dict(plain: object) -> Platform:

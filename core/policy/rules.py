@@ -367,7 +367,7 @@ _ROWS = (
     Rule(
         "slurm",
         "Slurm's main scheduler at events, and its backfill scheduler in cycles",
-        simulate="schedfarm.core.machines.pool.simulation:slurm",
+        simulate=_POOL + "slurm",
         holds=ALL,
         options=(
             "limits",
@@ -382,8 +382,12 @@ _ROWS = (
             "bf_max_time",
         ),
         check=_by_schedulers,
-        refer="schedfarm.core.reference.slurm:Slurm",
+        refer={
+            "pool": "schedfarm.core.reference.slurm:Slurm",
+            "resources": "schedfarm.core.machines.resources.reference.rules:Slurm",
+        },
         audit="schedfarm.core.audit.slurm:Slurm",
+        platforms=("pool", "resources"),
         cost=Cost(Rate(3.0, 0.5)),
     ),
     Rule(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.loop import Simulation
 from schedfarm.core.reference.processors import Claim
 from schedfarm.core.reference.rules import Clusters
 from schedfarm.core.workload.workload import Workload
 
 
-class Slurm(Clusters):
-    """`slurm`: the main scheduler at events and ticks, and backfill cycles."""
+class Schedulers(Simulation):
+    """`slurm` on any machine: the main scheduler at events and ticks, and backfill cycles."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -103,7 +105,7 @@ class Slurm(Clusters):
     def cycle(self, queue: list[Job]) -> int:
         """Test the jobs of the queue, and start those whose earliest start is now; count them."""
         window, of_user = seconds_of(self.policy.bf_window) or 0, int(self.policy.bf_max_job_user)
-        reserved: list[Claim] = []
+        claims = [self.claim(job, job.start, job.predicted_end) for job in self.running]
         tests: Counter[int] = Counter()
         is_behind = False
         for job in queue:
@@ -115,18 +117,37 @@ class Slurm(Clusters):
                 is_behind = True
                 continue
             tests[job.user] += 1
-            begin = self.clusters[0].earliest(job, self.now, self.map() + reserved)
+            begin = self.earliest(job, claims)
+            if begin <= self.now + window:
+                claims.append(self.claim(job, begin, begin + job.expected))
             if begin == self.now and self.fits(job):
                 self.start(job, backfilled=is_behind)
-                continue
-            is_behind = True
-            if begin <= self.now + window:
-                reserved.append(Claim(begin, self.rounded(begin + job.expected), job.procs))
+            else:
+                self.postpone(job, begin)
+                is_behind = True
         return sum(tests.values())
 
-    def map(self) -> list[Claim]:
-        """Return the running jobs' processors until their rounded predicted ends."""
-        return [
-            Claim(claim.begin, self.rounded(claim.end), claim.procs)
-            for claim in self.running_claims()
-        ]
+    # The machine.
+
+    def earliest(self, job: Job, claims: list[Any]) -> int:
+        """Return the earliest start of a job next to claims."""
+        raise NotImplementedError
+
+    def claim(self, job: Job, begin: int, end: int) -> Any:
+        """Return what a job holds from an instant to a rounded end."""
+        raise NotImplementedError
+
+    def postpone(self, job: Job, begin: int) -> None:
+        """Act on a tested job that waits."""
+
+
+class Slurm(Clusters, Schedulers):
+    """`slurm` on a pool."""
+
+    def earliest(self, job: Job, claims: list[Claim]) -> int:
+        """Return the earliest start of a job next to claims."""
+        return self.clusters[0].earliest(job, self.now, claims)
+
+    def claim(self, job: Job, begin: int, end: int) -> Claim:
+        """Return the processors of a job until a rounded end."""
+        return Claim(begin, self.rounded(end), job.procs)

@@ -22,7 +22,7 @@ from schedfarm.core.logs.machine import END
 from schedfarm.core.logs.read import format_of, read_log
 from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
-from schedfarm.core.machines.platform import Platform, platform_from_dict
+from schedfarm.core.machines.platform import Platform, of_size, platform_from_dict
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.core.models import MODELS
@@ -325,7 +325,7 @@ class Trace:
         if self.resize is None:
             return
         machine = self.machine
-        for key in ("join", "nodes", "network", "resources"):
+        for key in ("join", "nodes", "network"):
             if getattr(self, key) is not None:
                 raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
         if machine is not None and machine != Pool(machine.size):
@@ -339,13 +339,14 @@ class Trace:
             )
 
     def resized(self, jobs: Workload) -> Workload:
-        """Return sampled jobs on the pool of the other size; unchanged without one.
+        """Return sampled jobs on the machine of the other size; unchanged without one.
 
         Raises `InputError` if a job could not run there: all sizes must have the same jobs.
         """
         if self.resize is None:
             return jobs
-        if jobs.platform != Pool(jobs.platform.size):
+        platform = of_size(jobs.platform, self.resize)
+        if platform is None:
             raise InputError(
                 f"trace {self.name!r}: another size is that of a pool, and the jobs are on a "
                 f"platform of kind {jobs.platform.name!r}"
@@ -357,7 +358,7 @@ class Trace:
                 f"have {self.resize}; leave such jobs out at all sizes, with select.widths = "
                 f"[1, {self.resize}]"
             )
-        return jobs.take(slice(None), platform=Pool(self.resize))
+        return jobs.take(slice(None), platform=platform)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], folder: Path) -> Trace:

@@ -47,8 +47,8 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     "--fit",
     "names",
     multiple=True,
-    help="Parameter to fit; repeatable: processors (the default), halflife, age, fairshare, size, "
-    "qos, partition.",
+    help="Parameter to fit; repeatable: processors (the default), halflife, bf_rate, age, "
+    "fairshare, size, qos, partition.",
 )
 @click.option("--no-fit", is_flag=True, help="Read the dump and write the files only.")
 @click.option("--trials", type=click.IntRange(min=10), help="Number of simulations of the fit.")
@@ -129,12 +129,13 @@ def site(
     folder = out or dump
     found = read_site(dump, partition=partition, processors=processors)
     _check_targets(folder, found.log, replace=replace)
+    wanted = () if no_fit else tuple(dict.fromkeys(names or ("processors",)))
+    check_fitted(found, wanted)
+    found = found.fitting(wanted)
     for note in found.notes:
         click.echo(f"caution: {note}", err=True)
     fitted = judged = None
-    if not no_fit:
-        wanted = tuple(dict.fromkeys(names or ("processors",)))
-        check_fitted(found, wanted)
+    if wanted:
         try:
             fitted, judged = _fit(found, wanted, warmup, trials, seed, quiet=quiet)
         except KeyboardInterrupt:

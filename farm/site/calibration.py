@@ -91,7 +91,7 @@ def period_of(site: Site, warmup: float | None = None) -> Period:
 class Fitted:
     """Hold a parameter's fitted value with its interval, the range searched, and the dump's value.
 
-    `LEVEL` is the level of the interval.
+    given: None if the dump has none. `LEVEL` is the level of the interval.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Fitted:
     high: int
     least: int
     most: int
-    given: int
+    given: int | None
 
     @property
     def at_bound(self) -> bool:
@@ -134,20 +134,20 @@ def fit(
     bounds = [row.bounds(site) for row in rows]
     most = trials or TRIALS * (len(rows) + 1) // 2
     search = _Search(site, rows, bounds, _Losses(site, period), most, progress)
-    given = np.array(
-        [[np.log(np.clip(row.of(site), *bound))] for row, bound in zip(rows, bounds, strict=True)]
-    )
     low, high = np.log(np.array(bounds)).T
+    given = np.array(
+        [_begin(row.of(site), *bound) for row, bound in zip(rows, bounds, strict=True)]
+    )
 
     if (high > low).any():
         size = max(5, most // 5)
         differential_evolution(
-            search.loss, Bounds(low, high), x0=given[:, 0], init="sobol",
+            search.loss, Bounds(low, high), x0=given, init="sobol",
             popsize=max(5, size // len(rows)), maxiter=40, rng=seed, polish=False, tol=0,
             callback=search.enough,
         )  # fmt: skip
     else:
-        search.loss(given[:, 0])
+        search.loss(given)
     values, found = search.results()
     best = int(found.sum(axis=1).argmin())
     places = np.log(values) / np.maximum(high - low, 1e-9)
@@ -162,8 +162,18 @@ def fit(
     return Fit(setting, fitted, float(found[best].sum()), len(found))
 
 
+def _begin(given: int | None, least: float, most: float) -> float:
+    """Return the logarithm of the first value: the dump's, else the middle of the range."""
+    return float(np.log(np.sqrt(least * most) if given is None else np.clip(given, least, most)))
+
+
 def _fitted(
-    name: str, values: Int64, equal: Bool, best: int, bounds: tuple[float, float], given: int
+    name: str,
+    values: Int64,
+    equal: Bool,
+    best: int,
+    bounds: tuple[float, float],
+    given: int | None,
 ) -> Fitted:
     """Return a parameter with the range of values equivalent to the best, and their neighbours.
 
@@ -282,7 +292,7 @@ class _Losses:
 
         schedule = simulate(
             jobs_at(self._site, setting, self._jobs),
-            Policy.parse(self._site.policy(setting.order)),
+            Policy.parse(setting.policy(self._site)),
         )
         error = np.log1p(schedule.wait[self._counted] / SHORT) - np.log1p(self._logged / SHORT)
         sums = np.abs(np.bincount(self._group, weights=error))

@@ -53,10 +53,11 @@ class Truth:
     """Hold the site's real parameters, of which the dump contains some.
 
     nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which
-    jobs run. weeks: length of the log. load: offered load of the usable processors. policy: the
-    site's own rule where it is not the one that slurm.conf describes. outages: part of the usable
-    processors that are lost at times, by jobs of the system that no accounting has. limits: of each
-    QOS by column of sacctmgr.
+    jobs run. weeks: length of the log. load: offered load of the usable processors. tested: jobs
+    that a backfill cycle tests, `rate` of them in a second, or in no time. policy: the site's own
+    where it is not the one that slurm.conf describes. outages: part of the usable processors that
+    are lost at times, by jobs of the system that no accounting has. limits: of each QOS by column
+    of sacctmgr.
     """
 
     jobs: int = 20_000
@@ -71,10 +72,17 @@ class Truth:
             age=1000, fairshare=10_000, size=300, qos=2000, partition=500, halflife=7 * DAY
         )
     )
-    depth: int = 50
+    tested: int = 50
+    rate: int = 0
     policy: str = ""
     outages: float = 0.0
     limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> str:
+        """The site's rule with its options."""
+        rate = f",bf_rate={self.rate}" if self.rate else ""
+        return f"slurm,bf_max_job_test={self.tested}{rate}"
 
     @property
     def processors(self) -> int:
@@ -147,7 +155,7 @@ def run_site(truth: Truth) -> Schedule:
     """Return the real schedule of the site's jobs, without those of outages."""
     from schedfarm.core import simulate
 
-    policy = truth.policy or f"{true_order(truth).name}+depth({truth.depth})"
+    policy = truth.policy or f"{true_order(truth).name}+{truth.rule}"
     limits = [
         f"qos.{name}.{key}={value}"
         for name, row in truth.limits.items()
@@ -263,7 +271,7 @@ def _conf(truth: Truth, hidden: Sequence[str]) -> str:
         "ClusterName": CLUSTER,
         "AccountingStorageEnforce": "limits,qos",
         "SchedulerType": "sched/backfill",
-        "SchedulerParameters": f"bf_max_job_test={truth.depth}",
+        "SchedulerParameters": f"bf_max_job_test={truth.tested}",
         "SelectType": "select/cons_tres",
         "PriorityType": "priority/multifactor",
         "PriorityCalcPeriod": order.calc // 60,

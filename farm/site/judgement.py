@@ -106,7 +106,7 @@ def judge(site: Site, setting: Setting, period: Period, *, seed: int = 1) -> Jud
     """Simulate the whole log at a setting, and compare the second half with its real starts."""
     from schedfarm.core import simulate
 
-    schedule = simulate(jobs_at(site, setting), Policy.parse(site.policy(setting.order)))
+    schedule = simulate(jobs_at(site, setting), Policy.parse(setting.policy(site)))
     known = period.judged & (schedule.start >= 0)
     span = period.last - period.middle
     wait = schedule.wait[known].astype(np.float64)

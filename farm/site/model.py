@@ -13,6 +13,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.read import read_log
 from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.names import choices
 from schedfarm.core.numerals import counted
 from schedfarm.core.policy.multifactor import Account, Multifactor
@@ -27,7 +28,8 @@ from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
-from schedfarm.farm.site.rule import rule_of
+from schedfarm.farm.site.rule import in_policy, rule_of
+from schedfarm.farm.site.stocks import stocks_of
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
@@ -61,11 +63,11 @@ class Site:
     """Hold the site that a dump describes.
 
     name: the cluster. log: the accounting. partitions: those that are simulated, all if empty.
-    jobs: on a pool of the configured processors, without names. names: of the log's numbers.
+    jobs: on the configured processors and capacities, without names. names: of the log's numbers.
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
-    ones. options: of the rule.
+    ones. options: of the rule, by name. capacities: of the resources that jobs may run short of.
     """
 
     name: Fact[str]
@@ -84,15 +86,31 @@ class Site:
     notes: tuple[Note, ...]
     limits: tuple[Limited, ...] = ()
     options: Mapping[str, Fact[str]] = field(default_factory=dict)
+    capacities: Mapping[str, Fact[int]] = field(default_factory=dict)
 
-    def policy(self, order: Multifactor | None = None, *, axes: bool = False) -> str:
+    @property
+    def has_cycles(self) -> bool:
+        """Whether the site has backfill cycles."""
+        return "bf_max_job_test" in self.options
+
+    @property
+    def without_cycles(self) -> str:
+        """Source of the fact that there are none."""
+        return self.options.get("bf_interval", self.rule).source
+
+    def fitting(self, names: tuple[str, ...]) -> Site:
+        """Return the site without the notes on what a fit of these parameters adds."""
+        return replace(self, notes=tuple(one for one in self.notes if one.fit not in names))
+
+    def policy(self, order: Multifactor | None = None, *, rate: int = 0, axes: bool = False) -> str:
         """Return the policy's name, with another order of the site's kind if one is given.
 
-        axes: whether the values of limits are those of a campaign's axes.
+        rate: tests of a backfill cycle per second; 0 if it takes no time. axes: whether the values
+        of limits are those of a campaign's axes.
         """
         given = order or self.order
         limits = ", ".join(one.text(axis=axes) for one in self.limits)
-        options = "".join(f",{name}={one.value}" for name, one in self.options.items())
+        options = "".join(f",{x}={value}" for x, value in in_policy(self.options, rate).items())
         name = f"{given.name if given else 'fcfs'}+{self.rule.value}{options}"
         return f"{name},limits=({limits})" if limits else name
 
@@ -121,19 +139,23 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
     if processors is not None:
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
+    stocks, short = stocks_of(jobs, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
+    if stocks:
+        amounts = {name: fact.value for name, fact in stocks.items()}
+        jobs = replace(jobs, platform=Resources(size.value, amounts))
     names, bare = jobs.names, replace(jobs, names={})
     rule, options = rule_of(conf)
     site = Site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
         _priority(conf), None, rule, parts["associations"], parts["qos"],
-        _factors(conf), (), options=options,
+        _factors(conf), (), options=options, capacities=stocks,
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    notes = (*notes_of(site, parts, others, rest), *unread(site), *unlimited)
+    notes = (*notes_of(site, parts, others, rest), *short, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
 
 

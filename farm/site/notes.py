@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.numerals import counted
 from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.dump.reservations import Reservation
 from schedfarm.farm.site.options import unsupported
 
 if TYPE_CHECKING:
@@ -18,11 +19,15 @@ SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
 
 @dataclass(frozen=True)
 class Note:
-    """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy."""
+    """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy.
+
+    fit: the parameter whose fit adds it to the simulation, if there is one.
+    """
 
     what: str
     source: str
     effect: str
+    fit: str = ""
 
     def __str__(self) -> str:
         return f"not simulated: {self.what} ({self.source}): {self.effect}"
@@ -41,6 +46,14 @@ def notes_of(
             f"partition{'s' * (len(rest) > 1)} {', '.join(rest)}",
             SINFO,
             f"the usage of {counted(others, 'job')} on other nodes would count in fair shares",
+        )
+    if site.has_cycles:
+        yield Note(
+            "the time that backfill cycles take",
+            "no file has it",
+            "jobs that a cycle starts wait less, the more so the longer the queue; --fit bf_rate "
+            "fits it",
+            "bf_rate",
         )
     yield from _machine(site, parts)
     yield from _preemption(site)
@@ -63,7 +76,23 @@ def _machine(site: Site, parts: Mapping[str, Any]) -> Iterator[Note]:
             "the effective capacity stands for outages of the whole period",
         )
     for one in parts.get("reservations", ()):
-        yield Note(f"reservation {one.name}", one.where, "other jobs may use its nodes")
+        yield Note(
+            f"reservation {one.name}", one.where, _taken(site, one, len(parts["sinfo"].nodes))
+        )
+
+
+def _taken(site: Site, one: Reservation, nodes: int) -> str:
+    """Return the effect of a reservation: the part of the site's node time that it holds."""
+    jobs = site.jobs
+    first, last = (jobs.epoch + int(end) for end in (jobs.submit[0], jobs.submit[-1]))
+    within = max(min(one.end, last) - max(one.start, first), 0)
+    if not within:
+        return "it is outside the period of the log, and has no effect on this comparison"
+    part = f", {100 * one.nodes * within / (nodes * (last - first)):.1f} % of the time of all nodes"
+    return (
+        f"other jobs may use its {counted(one.nodes, 'node')} for {within / 3600:.0f} h of the "
+        f"log{part}, so that they wait less"
+    )
 
 
 def _preemption(site: Site) -> Iterator[Note]:

@@ -85,7 +85,6 @@ UNSUPPORTED = (
     *(
         Unsupported(key, harmless, effect, "parameters")
         for key, harmless, effect in (
-            ("bf_max_time", "no such value", "cycles take no time, without bf_rate of the rule"),
             ("bf_max_job_start", "0", "a cycle starts any number of jobs"),
             ("bf_max_job_part", "0", "a cycle tests any number of jobs of a partition"),
             ("bf_max_job_assoc", "0", "a cycle tests any number of jobs of an association"),

@@ -1,4 +1,4 @@
-"""Parameters of a site that no file contains: one row each, with the searched range."""
+"""Parameters of a site that files lack or may have wrong: one row each, with the range searched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from schedfarm.core.durations import DAY
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.platform import of_size
 from schedfarm.core.policy.multifactor import MOST, Multifactor
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.model import Site
@@ -19,33 +19,44 @@ from schedfarm.farm.site.model import Site
 FACTOR = 10
 """Factor of the searched range of weights, below and above the value of slurm.conf."""
 
+RATES = (1.0, 10_000.0)
+"""Searched range of the tests per second; with the largest, cycles take a second at most."""
+
 LEAST_USABLE = 0.5
 """Least searched part of the processors."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Hold a machine's processors and an order, with which a site is simulated."""
+    """Hold what a site is simulated with: processors, an order, and the rate of backfill cycles.
+
+    rate: tests per second; 0 if cycles take no time.
+    """
 
     processors: int
     order: Multifactor | None
+    rate: int = 0
+
+    def policy(self, site: Site, *, axes: bool = False) -> str:
+        """Return the policy's name; `axes` tells whether limits have the values of axes."""
+        return site.policy(self.order, rate=self.rate, axes=axes)
 
 
 @dataclass(frozen=True)
 class Parameter:
     """Declare a parameter that can be fitted; all are searched on a logarithmic scale.
 
-    of: the dump's value. bounds: least and largest value. put: sets it. is_weight: whether it is an
-    argument of the order, which priority/basic lacks.
+    of: the dump's value; None if no file contains it. bounds: least and largest value. put: sets
+    it. lacks: the reason why a site has no such parameter, empty if it has.
     """
 
     name: str
     unit: str
     meaning: str
-    of: Callable[[Site], int]
+    of: Callable[[Site], int | None]
     bounds: Callable[[Site], tuple[float, float]]
     put: Callable[[Setting, int], Setting]
-    of_order: bool = True
+    lacks: Callable[[Site], str]
 
 
 def start(site: Site) -> Setting:
@@ -55,7 +66,10 @@ def start(site: Site) -> Setting:
 
 def jobs_at(site: Site, setting: Setting, jobs: Workload | None = None) -> Workload:
     """Return the site's jobs, or some of them, on the setting's machine."""
-    return replace(site.jobs if jobs is None else jobs, platform=Pool(setting.processors))
+    jobs = site.jobs if jobs is None else jobs
+    platform = of_size(jobs.platform, setting.processors)
+    assert platform is not None
+    return replace(jobs, platform=platform)
 
 
 def _argument(name: str) -> Callable[[Site], int]:
@@ -79,6 +93,17 @@ def _around(name: str) -> Callable[[Site], tuple[float, float]]:
     return bounds
 
 
+def _no_order(site: Site) -> str:
+    basic = "the site has no such parameter, since PriorityType is priority/basic; fit processors"
+    return "" if site.order is not None else f"{basic} alone"
+
+
+def _no_cycles(site: Site) -> str:
+    if site.has_cycles:
+        return ""
+    return f"the site has no backfill cycles ({site.without_cycles}); leave it out"
+
+
 def _usable(site: Site) -> tuple[float, float]:
     """Return the range of the effective capacity: at least the widest job, at most all."""
     most, widest = site.processors.value, int(site.jobs.procs.max())
@@ -89,15 +114,20 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({
     "processors": Parameter(
         "processors", "processors", "processors that are really usable",
         lambda site: site.processors.value, _usable,
-        lambda setting, value: replace(setting, processors=value), of_order=False,
+        lambda setting, value: replace(setting, processors=value), lambda _: "",
     ),
     "halflife": Parameter(
         "halflife", "s", "time after which usage counts half (PriorityDecayHalfLife)",
-        _argument("halflife"), lambda _: (DAY / 4, 90.0 * DAY), _put("halflife"),
+        _argument("halflife"), lambda _: (DAY / 4, 90.0 * DAY), _put("halflife"), _no_order,
+    ),
+    "bf_rate": Parameter(
+        "bf_rate", "1/s", "jobs that a backfill cycle tests in a second", lambda _: None,
+        lambda _: RATES, lambda setting, value: replace(setting, rate=value), _no_cycles,
     ),
     **{
         name: Parameter(
-            name, "1", f"weight of the factor {name}", _argument(name), _around(name), _put(name)
+            name, "1", f"weight of the factor {name}", _argument(name), _around(name), _put(name),
+            _no_order,
         )
         for name in ("age", "fairshare", "size", "qos", "partition")
     },
@@ -108,11 +138,8 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({
 def check_fitted(site: Site, names: tuple[str, ...]) -> None:
     """Refuse parameters of an order that the site does not have, and those with the value 0."""
     for name in names:
-        if site.order is None and PARAMETERS[name].of_order:
-            raise InputError(
-                f"--fit {name}: the site has no such parameter, since PriorityType is "
-                "priority/basic; fit processors alone"
-            )
+        if why := PARAMETERS[name].lacks(site):
+            raise InputError(f"--fit {name}: {why}")
         if PARAMETERS[name].of(site) == 0:
             raise InputError(
                 f"--fit {name}: its value is 0 ({site.priority[name].source}), and the search "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.options import OFF, OPTIONS
@@ -10,14 +11,14 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.farm.site.dump.conf import Conf
 from schedfarm.farm.site.dump.facts import Fact, is_whole
 
-TESTED = "500"
-"""Slurm's default of bf_max_job_test."""
-
 _MAIN = ("sched_interval", "default_queue_depth")
 
-_BACKFILL = ("bf_interval", "bf_max_job_test", "bf_max_job_user", "bf_window", "bf_resolution")
+_CYCLES = ("bf_interval", "bf_max_job_test", "bf_max_job_user", "bf_window", "bf_resolution")
 
-_SECONDS = {"sched_interval": 1, "bf_interval": 1, "bf_resolution": 1, "bf_window": 60}
+LONGEST = "bf_max_time"
+"""Option of cycles that take time; its default in Slurm is bf_interval."""
+
+_SECONDS = {"sched_interval": 1, "bf_interval": 1, "bf_resolution": 1, "bf_window": 60, LONGEST: 1}
 """Options that are times, and the seconds in their unit."""
 
 _SWITCHED = ("sched_interval", "bf_interval")
@@ -25,39 +26,48 @@ _SWITCHED = ("sched_interval", "bf_interval")
 
 
 def rule_of(conf: Conf) -> tuple[Fact[str], dict[str, Fact[str]]]:
-    """Return the rule and its options.
-
-    Without an option of the cadence: Slurm's backfill reserves for the first jobs that it tests.
-    """
+    """Return the rule and all its options: those of the file, and Slurm's defaults for others."""
     kind = conf.get("SchedulerType", "sched/backfill")
-    known = {"sched/builtin": _MAIN, "sched/backfill": (*_MAIN, *_BACKFILL)}
-    names = known.get(kind.value.lower())
-    if names is None:
+    if kind.value.lower() not in ("sched/builtin", "sched/backfill"):
         raise InputError(
             f"{kind.source}: SchedulerType={kind.value}; it must be sched/backfill or sched/builtin"
         )
-    given = {name: conf.parameters[name] for name in names if name in conf.parameters}
-    if given.keys() <= {"bf_max_job_test"}:
-        if names is _MAIN:
+    options = {name: _option(name, conf) for name in _MAIN}
+    if kind.value.lower() == "sched/builtin":
+        if conf.parameters.keys().isdisjoint(_MAIN):
             return Fact("none", kind.source), {}
-        default = Fact(TESTED, f"{conf.path.name} has no bf_max_job_test: Slurm's default")
-        tested = _option("bf_max_job_test", given.get("bf_max_job_test", default))
-        return Fact(f"depth({tested.value})", tested.source), {}
-    options = {name: _option(name, fact) for name, fact in given.items()}
-    if names is _MAIN:
         options["bf_interval"] = Fact(OFF, kind.source)
-    options = {name: one for name, one in options.items() if one.value != OPTIONS[name].default}
-    rule = Fact("slurm", next(iter(given.values())).source)
-    text = ",".join(("fcfs+slurm", *(f"{name}={one.value}" for name, one in options.items())))
+    else:
+        options["bf_interval"] = _option("bf_interval", conf)
+    if options["bf_interval"].value != OFF:
+        options |= {name: _option(name, conf) for name in _CYCLES}
+        if LONGEST in conf.parameters:
+            options[LONGEST] = _option(LONGEST, conf)
+    given = ",".join(f"{name}={one.value}" for name, one in options.items() if name != LONGEST)
     try:
-        Policy.parse(text)
+        Policy.parse(f"fcfs+slurm,{given}")
     except InputError as error:
-        raise InputError(f"{rule.source.partition(',')[0]}: {error}") from error
-    return rule, options
+        raise InputError(f"{conf.get('SchedulerParameters', '').source}: {error}") from error
+    return Fact("slurm", kind.source), options
 
 
-def _option(name: str, given: Fact[str]) -> Fact[str]:
+def in_policy(options: Mapping[str, Fact[str]], rate: int) -> dict[str, str]:
+    """Return the options that a policy names, where cycles test `rate` jobs in a second, or any."""
+    found = {
+        name: one.value
+        for name, one in options.items()
+        if one.value != OPTIONS[name].default and (rate or name != LONGEST)
+    }
+    return found | ({"bf_rate": str(rate)} if rate else {})
+
+
+def _option(name: str, conf: Conf) -> Fact[str]:
     """Return an option of the rule, in its own spelling."""
+    given = conf.parameters.get(name)
+    if given is None:
+        default = OPTIONS[name].default
+        assert default is not None
+        return Fact(default, f"{conf.path.name} has no {name}: Slurm's default")
     text = given.value
     if name in _SECONDS:
         if text == "-1" and name in _SWITCHED:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF
 from schedfarm.core.numerals import counted, grouped, lasting
 from schedfarm.farm.site.calibration import LEVEL, Fit
 from schedfarm.farm.site.judgement import Judged, Judgement, Range
 from schedfarm.farm.site.model import Site
-from schedfarm.farm.site.parameters import PARAMETERS
+from schedfarm.farm.site.parameters import PARAMETERS, start
 
 UNITS = {"two_weeks": "two weeks", "week": "week", "day": "day"}
 """Names of periods in tables."""
@@ -57,6 +58,8 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
         f"{(jobs.submit[-1] - jobs.submit[0]) / 604_800:.1f} weeks on "
         f"{counted(site.processors.value, 'processor')} ({site.processors.source})"
     )
+    for name, fact in site.capacities.items():
+        yield f"  {name}: {grouped(fact.value)} {UNITS_OF[name]} ({fact.source})"
     for why, count in jobs.dropped.items():
         yield f"  dropped: {counted(count, 'row')}, {why}"
     if fit:
@@ -70,7 +73,7 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
             shown = lasting if row.unit == "s" else grouped
             yield (
                 f"  {name}: {shown(one.value)} ({shown(one.low)} to {shown(one.high)}), "
-                f"{row.meaning}; the dump has {shown(one.given)}"
+                f"{row.meaning}; the dump has {'none' if one.given is None else shown(one.given)}"
             )
             if one.at_bound:
                 yield (
@@ -123,7 +126,11 @@ def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict
         "jobs": len(site.jobs),
         "dropped": dict(site.jobs.dropped),
         "processors": {"value": site.processors.value, "source": site.processors.source},
-        "policy": site.policy(fit.setting.order if fit else None),
+        "resources": {
+            name: {"value": fact.value, "source": fact.source}
+            for name, fact in site.capacities.items()
+        },
+        "policy": (fit.setting if fit else start(site)).policy(site),
         "not_simulated": [asdict(note) for note in site.notes],
         "fitted": [asdict(one) for one in fit.parameters.values()] if fit else [],
         "simulations": fit.trials if fit else 0,

@@ -22,6 +22,8 @@ from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.judgement import Judgement
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.parameters import start
+from schedfarm.farm.site.rule import LONGEST
 from schedfarm.farm.site.text import verdict
 
 LARGER = 1.1
@@ -101,7 +103,7 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
     yield from _root(site)
-    yield from _scheduler(site)
+    yield from _scheduler(site, fit)
     if users := site.names.get("user", {}):
         yield from ("", "# Users have these numbers in campaign.toml, and in stores:")
         yield from (_comment(f"  {number} {name}") for number, name in users.items())
@@ -113,12 +115,16 @@ def _root(site: Site) -> Iterator[str]:
         yield from ("", "[root]", *limits)
 
 
-def _scheduler(site: Site) -> Iterator[str]:
+def _scheduler(site: Site, fit: Fit | None) -> Iterator[str]:
     """Yield the table of the rule and its options."""
     yield from ("", "[scheduler]")
     yield _line("rule", site.rule.value, site.rule.source)
+    found = fit.parameters.get("bf_rate") if fit else None
     for name, option in site.options.items():
-        yield _line(name, option.value, option.source)
+        if found or name != LONGEST:
+            yield _line(name, option.value, option.source)
+    if found:
+        yield _line("bf_rate", str(found.value), _interval(found))
 
 
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
@@ -169,8 +175,8 @@ def _campaign(
     yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
     yield _line("draw", "weeks", "with the jobs of all users in a week together")
     yield _line("log", True, "the log itself, for farm validate")
-    order = fit.setting.order if fit else site.order
-    if order is not None:
+    setting = fit.setting if fit else start(site)
+    if setting.order is not None:
         yield "# Accounts, QOS and partitions have the log's numbers, and users those of site.toml:"
         for column, what in (
             ("group", "account"),
@@ -183,9 +189,9 @@ def _campaign(
                 yield _comment(f"  {what}: {listed}")
     sources = dict.fromkeys((site.rule.source, *(one.source for one in site.options.values())))
     yield _comment(f"order: site.toml; rule: {'; '.join(sources)}")
-    yield f"policies = [{_toml(site.policy(order, axes=True))}]"
+    yield f"policies = [{_toml(setting.policy(site, axes=True))}]"
     yield ""
-    size = fit.setting.processors if fit else site.processors.value
+    size = setting.processors
     found = fit.parameters.get("processors") if fit else None
     source = (
         f"{_interval(found)}, of {found.given} in {site.processors.source}"
@@ -210,6 +216,8 @@ def _campaign(
     yield _line("names", False, "true: names of users in a file of the store, for its owner only")
     if site.partitions:
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
+    for name, fact in site.capacities.items():
+        yield _line(f"resources.{name}", fact.value, fact.source)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.judge import (
+    RULES,
     SCENARIOS,
     compare,
     in_seconds,
@@ -54,9 +56,11 @@ def main() -> int:
                 kept = options.keep or Path(folder)
                 path = kept / f"{name}-{seed}.sacct"
                 say(f"{name}, seed {seed}: {one_priorities(*priorities(ran, path))}")
-                for clock in (in_seconds, on_cycles):
+                clocks = (in_seconds, on_cycles) if scenario.starts_in_cycles else (in_seconds,)
+                for clock, rule in product(clocks, RULES):
                     path = kept / f"{name}-{seed}-{clock.__name__}.sacct"
-                    say(f"  {clock.__name__}: {one_line(compare(clock(ran), scenario, path))}")
+                    found = compare(clock(ran), scenario, path, rule)
+                    say(f"  {clock.__name__}, {rule}: {one_line(found)}")
     return 0
 
 

@@ -12,7 +12,10 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
+from schedfarm.core import read_log
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
@@ -23,7 +26,7 @@ from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_file
 from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
-from schedfarm.farm.site.parameters import Setting
+from schedfarm.farm.site.parameters import Setting, jobs_at
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
@@ -61,12 +64,12 @@ def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     """Both files are read by the commands that they are for; every value has a comment."""
     farm("site", dump, "--no-fit")
     found = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
-    assert found.rule == "depth(50)"
+    assert (found.rule, found.given) == ("slurm", {"bf_max_job_test": "50"})
     assert "accounts=(science=60, physics=science/2" in found.order
     assert "qos_priority=(normal=10, high=100, low=0)" in found.order
     campaign = Campaign.from_toml(dump / "campaign.toml")
     assert [trace.processors for trace in campaign.traces] == [128, 128]
-    assert campaign.policies[0].endswith("+depth(50)")
+    assert campaign.policies[0].endswith("+slurm,bf_max_job_test=50")
     lines = (dump / "site.toml").read_text().splitlines()
     values = [line for line in lines if "=" in line and not line.startswith("#")]
     assert [line for line in values if "  # " not in line] == []
@@ -135,7 +138,7 @@ def test_an_option_that_is_not_simulated_is_a_caution(dump: Path, farm: Farm) ->
 
 
 def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
-    """Each option is one of the policy, with its line; others of the schedulers are cautions."""
+    """Each option has its line, or is Slurm's default; others of the schedulers are cautions."""
     given = (
         "bf_max_job_test=50,sched_interval=-1,bf_interval=60,bf_max_job_user=20,bf_window=2880,"
         "bf_resolution=60,bf_max_job_start=9,bf_continue"
@@ -145,14 +148,18 @@ def test_the_cadence_is_that_of_slurm_conf(dump: Path, farm: Farm) -> None:
     assert "bf_max_job_start=9 (slurm.conf:4, bf_max_job_start)" in said
     lines = (dump / "site.toml").read_text().splitlines()
     assert 'bf_window = "2d"                      # slurm.conf:4, bf_window' in lines
+    default = "# slurm.conf has no default_queue_depth: Slurm's default"
+    assert f'default_queue_depth = "100"           {default}' in lines
     tables = tomllib.loads("\n".join(lines))
     assert tables["scheduler"] == {
         "rule": "slurm",
         "sched_interval": "off",
+        "default_queue_depth": "100",
         "bf_interval": "1m",
         "bf_max_job_test": "50",
         "bf_max_job_user": "20",
         "bf_window": "2d",
+        "bf_resolution": "1m",
     }
     policy = Campaign.from_toml(dump / "campaign.toml").policies[0]
     options = "sched_interval=off,bf_interval=1m,bf_max_job_test=50,bf_max_job_user=20,bf_window=2d"
@@ -168,6 +175,92 @@ def test_the_builtin_scheduler_has_no_cycles(dump: Path) -> None:
     assert policy.given == {"default_queue_depth": "7", "bf_interval": "off"}
 
 
+def test_without_cycles_their_options_do_not_count(dump: Path, farm: Farm) -> None:
+    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_interval=-1,bf_window=9")
+    assert Policy.parse(read_site(dump).policy()).given == {"bf_interval": "off"}
+    said = farm("site", dump, "--fit", "bf_rate", status=2).stderr
+    assert "--fit bf_rate: the site has no backfill cycles (slurm.conf:4, bf_interval)" in said
+
+
+def test_the_time_of_cycles_is_fitted(dump: Path, farm: Farm) -> None:
+    """A cycle that takes time ends at bf_max_time; without a fit a caution says what is missing."""
+    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_max_job_test=50,bf_max_time=20")
+    assert "the time that backfill cycles take" in farm("site", dump, "--no-fit").stderr
+    site = read_site(dump)
+    assert "bf_max_time" not in site.policy()
+    assert Policy.parse(site.policy(rate=7)).given == {
+        "bf_max_job_test": "50", "bf_rate": "7", "bf_max_time": "20s"
+    }  # fmt: skip
+    done = farm("site", dump, "--fit", "bf_rate", "--trials", 10, "--json")
+    assert "the time that backfill cycles take" not in done.stderr
+    facts = json.loads(done.stdout)
+    (found,) = facts["fitted"]
+    assert (found["name"], found["given"]) == ("bf_rate", None)
+    assert f"bf_rate={found['value']}" in facts["policy"]
+    tables = tomllib.loads((dump / "site.toml").read_text())
+    assert tables["scheduler"]["bf_rate"] == str(found["value"])
+    assert tables["scheduler"]["bf_max_time"] == "20s"
+    printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert printed.given == Policy.parse(facts["policy"]).given
+
+
+def test_resources_that_jobs_run_short_of_are_those_of_the_machine(dump: Path, farm: Farm) -> None:
+    """GPUs and memory are limited where some job requests more than its processors' part."""
+    change(dump / "sinfo.txt", "|64000|(null)|", "|64000|gpu:a100:2(S:0-1)|")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "the GPUs of all jobs (slurm.conf has no AccountingStorageTRES" in said
+    assert read_site(dump).jobs.platform == Pool(128)
+    change(
+        dump / "sacct.txt", "|cpu=1,mem=1G|cpu=1,mem=1G|", "|cpu=1,mem=9G,gres/gpu=1|cpu=1,mem=9G|"
+    )
+    change(dump / "sacct.txt", "|cpu=2,mem=2G|cpu=2,mem=2G|1Gc|", "|cpu=2|cpu=2||")
+    done = farm("site", dump, "--no-fit", "--json")
+    lacking = "caution: not simulated: the memory of "
+    assert lacking in done.stderr
+    assert "the GPUs and memory of each node (sinfo.txt): the machine has one stock" in done.stderr
+    memory = 8 * 64_000 * 2**20
+    assert json.loads(done.stdout)["resources"] == {
+        "gpus": {"value": 16, "source": "sinfo.txt: GPUs of 8 nodes"},
+        "memory": {"value": memory, "source": "sinfo.txt: memory of 8 nodes"},
+    }
+    site = read_site(dump)
+    assert site.jobs.platform == Resources(128, {"gpus": 16, "memory": memory})
+    assert jobs_at(site, Setting(120, site.order)).platform.size == 120
+    small, large = Campaign.from_toml(dump / "campaign.toml").traces
+    assert small.resources == {"gpus": 16, "memory": memory}
+    jobs = small.placed(read_log(site.log, processors=128))
+    assert (jobs.gpus == site.jobs.gpus).all()
+    assert large.resized(jobs).platform == Resources(141, {"gpus": 16, "memory": memory})
+    change(
+        dump / "slurm.conf",
+        "SelectType=",
+        "SelectTypeParameters=CR_Core\nDefMemPerCPU=9\nSelectType=",
+    )
+    assert read_site(dump).jobs.platform == Resources(128, {"gpus": 16})
+
+
+def test_a_resource_that_nodes_lack_is_a_caution(dump: Path) -> None:
+    change(dump / "sacct.txt", "|cpu=1,mem=1G|cpu=1,mem=1G|", "|cpu=1,gres/gpu=1|cpu=1|")
+    site = read_site(dump)
+    assert site.jobs.platform == Pool(128)
+    (note,) = [one for one in site.notes if one.what == "the GPUs of nodes"]
+    assert "requests 1, and there are 0; jobs wait less" in note.effect
+
+
+def test_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
+    (dump / "reservations.txt").write_text(
+        "ReservationName=repair StartTime=2024-01-10T00:00:00 EndTime=2024-01-11T00:00:00\n"
+        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64\n\n"
+        "ReservationName=later StartTime=2034-01-10T00:00:00 EndTime=2034-01-11T00:00:00\n"
+    )
+    site = read_site(dump)
+    days = float(site.jobs.submit[-1] - site.jobs.submit[0]) / DAY
+    effect = {note.what: note.effect for note in site.notes}
+    part = f"4 nodes for 24 h of the log, {100 * 4 / 8 / days:.1f} % of the time of all nodes"
+    assert part in effect["reservation repair"]
+    assert "outside the period of the log" in effect["reservation later"]
+
+
 def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
     """A limit that policies know is one of the policy and an axis, with its line."""
     change(dump / "qos.txt", "high|100|||||", "high|100||cpu=64,energy=9|4||")
@@ -177,7 +270,6 @@ def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
     tables = tomllib.loads((dump / "site.toml").read_text())
     assert tables["qos"]["high"] == {"priority": 100, "GrpTRES": "cpu=64", "GrpJobs": 4}
     assert tables["users"]["user02@biology"]["MaxJobs"] == 3
-    assert tables["scheduler"] == {"rule": "depth(50)"}
     axes = tomllib.loads((dump / "campaign.toml").read_text())["axes"]
     assert axes["qos_high_GrpTRES_cpu"] == [64]
     assert axes["qos_high_GrpJobs"] == [4]
@@ -490,5 +582,5 @@ def test_units_of_amounts(text: str, number: int) -> None:
 def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> None:
     change(dump / "slurm.conf", "PriorityType=priority/multifactor", "PriorityType=priority/basic")
     facts = json.loads(farm("site", dump, "--no-fit", "--json").stdout)
-    assert facts["policy"] == "fcfs+depth(50)"
+    assert facts["policy"] == "fcfs+slurm,bf_max_job_test=50"
     assert "no such parameter" in farm("site", dump, "--fit", "age", status=2).stderr

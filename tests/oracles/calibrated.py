@@ -28,7 +28,10 @@ NAMES = ("processors", "halflife", "fairshare")
 RANDOM = "((procs * 7919 + submit * 7901) - floor((procs * 7919 + submit * 7901) / 10007) * 10007)"
 """Order by a number that depends on nothing that a scheduler knows."""
 
-UNOFFERED = {"random": f"{RANDOM}+depth(50)", "shortest first": "(estimate)+depth(50)"}
+UNOFFERED = {
+    "random": f"{RANDOM}+slurm,bf_max_job_test=50",
+    "shortest first": "(estimate)+slurm,bf_max_job_test=50",
+}
 """Policies that slurm.conf of a generated site does not describe."""
 
 

@@ -21,6 +21,8 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.audit.multifactor import Priorities
 from schedfarm.core.policy.multifactor import read_multifactor
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
+from schedfarm.farm.site.dump.conf import read_conf
+from schedfarm.farm.site.rule import rule_of
 from tests.support.judged import Accounted, Job, Ran
 from tests.support.slurm import slurm
 
@@ -50,7 +52,7 @@ PriorityWeightJobSize=16
 PriorityWeightPartition=400
 PriorityWeightQOS=500
 DebugFlags=Backfill
-SchedulerParameters=bf_interval=1,bf_resolution=1,bf_max_job_test=1000,sched_min_interval=0,batch_sched_delay=0,{scheduler}
+SchedulerParameters={scheduler},bf_resolution=1,bf_max_job_test=1000,sched_min_interval=0,batch_sched_delay=0
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityJobFactor=1
 PartitionName=express Nodes=ALL MaxTime=INFINITE State=UP PriorityJobFactor=4
 """
@@ -69,15 +71,36 @@ class Scenario:
     """Describe jobs, by the widths to draw from, and what Slurm is configured with for them.
 
     gpus: nodes with one each, of which half of the narrow jobs request them. site: further commands
-    of sacctmgr, and options: those of the policy that mean the same.
+    of sacctmgr, and limits: those of the policy that mean the same.
     """
 
     widths: Sequence[int]
-    scheduler: str = "sched_interval=-1"
+    scheduler: str = "bf_interval=1,sched_interval=-1"
     gpus: int = 0
     ties: bool = False
     site: Sequence[str] = ()
-    options: str = ""
+    limits: str = ""
+
+    @property
+    def configuration(self) -> str:
+        """The end of slurm.conf."""
+        return CONFIGURATION.format(scheduler=self.scheduler)
+
+    @property
+    def starts_in_cycles(self) -> bool:
+        """Whether the backfill scheduler starts all jobs."""
+        return "sched_interval=-1" in self.scheduler
+
+    def policy(self, rule: str, folder: Path) -> str:
+        """Return the policy of a rule; `slurm` has the options that the site's files give it."""
+        if rule == "slurm":
+            path = folder / "slurm.conf"
+            path.write_text(self.configuration)
+            found, options = rule_of(read_conf(path))
+            rule = ",".join(
+                (found.value, *(f"{name}={one.value}" for name, one in options.items()))
+            )
+        return f"{ORDER}+{rule}{self.limits}"
 
     def jobs(self, count: int, seconds: int, seed: int) -> list[Job]:
         """Draw jobs that are submitted within some seconds."""
@@ -115,7 +138,7 @@ class Scenario:
         special = [f"{node} Gres=gpu:1 Weight=10"] * self.gpus
         one = Accounted(
             folder, special + [node] * (NODES - self.gpus),
-            CONFIGURATION.format(scheduler=self.scheduler), (*SITE, *self.site),
+            self.configuration, (*SITE, *self.site),
             f"NodeName=n[1-{self.gpus}] Name=gpu File=/dev/null\n" if self.gpus else "",
         )  # fmt: skip
         with slurm(one):
@@ -137,7 +160,7 @@ SCENARIOS = {
             "modify account b set GrpTRES=cpu=24",
             "modify user daemon set MaxJobs=3",
         ),
-        options=(
+        limits=(
             ",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpTRES=cpu=24, user.daemon@a.MaxJobs=3)"
         ),
     ),
@@ -145,12 +168,13 @@ SCENARIOS = {
         (4,) * 29 + (NODES,),
         gpus=16,
         site=("modify qos high set MaxJobsPerUser=2", "modify account b set GrpJobs=6"),
-        options=",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpJobs=6)",
+        limits=",limits=(qos.high.MaxJobsPerUser=2, account.b.GrpJobs=6)",
     ),
     "two widths, ties": Scenario(TWO, ties=True),
-    "two widths, both schedulers": Scenario(TWO, "sched_interval=1"),
+    "two widths, both schedulers": Scenario(TWO, "bf_interval=1,sched_interval=1"),
+    "two widths, slow cycles": Scenario(TWO, "bf_interval=10,sched_interval=30"),
     "many widths": Scenario(MANY),
-    "many widths, busy nodes": Scenario(MANY, "sched_interval=-1,bf_busy_nodes"),
+    "many widths, busy nodes": Scenario(MANY, "bf_interval=1,sched_interval=-1,bf_busy_nodes"),
 }
 
 
@@ -270,14 +294,18 @@ def on_cycles(ran: Ran) -> str:
     return _written(zero, rows)
 
 
-def compare(accounting: str, scenario: Scenario, path: Path) -> Comparison:
+RULES = ("conservative", "slurm")
+"""Rules of the simulation: passes at events, and Slurm's schedulers with their cadence."""
+
+
+def compare(accounting: str, scenario: Scenario, path: Path, rule: str = RULES[0]) -> Comparison:
     """Simulate the jobs of an accounting, which is written to a path, and compare."""
     path.write_text(accounting)
     work = read_log(path, processors=NODES)
     start = work.submit + work.logged_wait
     if scenario.gpus:
         work = put_on_resources(work, OnResources(gpus=scenario.gpus))
-    found = simulate(work, f"{ORDER}+conservative{scenario.options}")
+    found = simulate(work, scenario.policy(rule, path.parent))
     # The first job is not one of Slurm's.
     return Comparison(start[1:], found.start[1:], work.logged_wait[1:], found.wait[1:])
 

@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.cadence import run_cadence
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.clone.course import empty_course, fair_on_course
 from schedfarm.core.engine.clone.planned import fair_planned
 from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
-from schedfarm.core.engine.limited import WAITS
 from schedfarm.core.engine.plan import Plan, empty_plan
 from schedfarm.core.engine.planned import (
     BY_ARRIVAL,
@@ -30,7 +28,6 @@ from schedfarm.core.engine.planned import (
 from schedfarm.core.engine.predicted import promise_predicted, simulate_predicted
 from schedfarm.core.engine.run import Door, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
-from schedfarm.core.engine.schedulers import cadence_of, new_clock, users_of
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
 from schedfarm.core.machines.pool import clone, kernel, plans, usage
 from schedfarm.core.policy.policy import Policy
@@ -64,6 +61,7 @@ def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
 none = partial(_schedule, code=NONE)
 aggressive = partial(_schedule, code=AGGRESSIVE)
 easy = partial(_schedule, code=EASY)
+slurm = POOL.slurm
 
 
 def reserving(workload: Workload, policy: Policy) -> Schedule:
@@ -78,24 +76,6 @@ def promise_reserving(workload: Workload, policy: Policy) -> Int64:
     if policy.predict is not None:
         return promise_predicted(workload, policy)
     return POOL.promise_reserving(workload, policy)
-
-
-def slurm(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``slurm``."""
-    if not len(workload):
-        return Schedule(workload, policy.name, np.zeros(0, np.int64), np.zeros(0, np.bool_))
-    users = users_of(workload, policy)
-    options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
-    world = POOL.limited_world(workload, policy, NO_PROMISE)
-    cadence = cadence_of(policy, bool(world.running.slope.any()))
-    world = world._replace(clock=new_clock(cadence, int(workload.submit[0])))
-    while run_cadence(world, orders.ranked, options, cadence, users, orders.called):
-        waiting = np.sort(world.waiting[: world.clock[WAITS]])
-        running = world.machine.running_jobs()
-        orders.call(int(world.clock[NOW]), waiting, world.jobs.start, running)
-    underway().check()
-    orders.check()
-    return Schedule(workload, policy.name, world.jobs.start, world.jobs.backfilled)
 
 
 def planned(workload: Workload, policy: Policy) -> Schedule:

@@ -10,7 +10,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import planning
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
-from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED
+from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
 from schedfarm.core.machines.resources.kernel import FREE, Stock, is_enough, narrow_enough
 from schedfarm.core.machines.resources.profile import (
@@ -56,8 +56,8 @@ def empty_plan(n: int, resources: int, kinds: int) -> Plan:
 
 
 @verb
-def lay_out_levels(levels: Profile, stock: Stock, now: int) -> None:
-    """Lay out the profile of the running jobs by their predicted ends."""
+def lay_out_levels(levels: Profile, stock: Stock, now: int, unit: int) -> None:
+    """Lay out the profile of the running jobs by their predicted ends, rounded up to a unit, s."""
     times, free, mark = levels
     running, request, resources = stock.running, stock.request, free.shape[0]
     i, t = 0, now
@@ -65,8 +65,9 @@ def lay_out_levels(levels: Profile, stock: Stock, now: int) -> None:
     for r in range(resources):
         free[r, 0] = stock.level[FREE, r]
     for p in range(running.count[0] - 1, -1, -1):
-        if running.predicted[p] > t:
-            i, t = i + 1, running.predicted[p]
+        end = rounded(running.predicted[p], unit)
+        if end > t:
+            i, t = i + 1, end
             times[i] = t
             for r in range(resources):
                 free[r, i] = free[r, i - 1]
@@ -78,7 +79,13 @@ def lay_out_levels(levels: Profile, stock: Stock, now: int) -> None:
 @planning.lay_out.of(Stock)
 def lay_out(stock: Stock, plan: Plan, now: int) -> None:
     """Lay out the profile."""
-    lay_out_levels(plan.profile, stock, now)
+    lay_out_rounded(stock, plan, now, 1)
+
+
+@planning.lay_out_rounded.of(Stock)
+def lay_out_rounded(stock: Stock, plan: Plan, now: int, unit: int) -> None:
+    """Lay out the profile."""
+    lay_out_levels(plan.profile, stock, now, unit)
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
     plan.state[LAYOUT] += 1
 

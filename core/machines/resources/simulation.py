@@ -62,3 +62,4 @@ none = partial(DOOR.schedule, code=NONE)
 aggressive = partial(DOOR.schedule, code=AGGRESSIVE)
 easy = partial(DOOR.schedule, code=EASY)
 reserving, promise_reserving = DOOR.reserving, DOOR.promise_reserving
+slurm = DOOR.slurm

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.sacct import TIME
-from schedfarm.farm.site.dump.facts import text_of
+from schedfarm.farm.site.dump.facts import is_whole, text_of
 
 NONE = "No reservations in the system"
 
 
 @dataclass(frozen=True)
 class Reservation:
-    """Hold a reservation's name, its begin and end as written, its nodes, and its line."""
+    """Hold a reservation's name, its begin and end, Unix time, its nodes, and its line.
+
+    Times are local and count as UTC, as those of sacct do. nodes: their number, 0 if it is unknown.
+    """
 
     name: str
-    start: str
-    end: str
-    nodes: str
+    start: int
+    end: int
+    nodes: int
     where: str
 
 
@@ -45,12 +49,17 @@ def read_reservations(path: Path) -> list[Reservation]:
 
 
 def _reservation(record: dict[str, str], where: str) -> Reservation:
-    for key in ("StartTime", "EndTime"):
-        if not TIME.fullmatch(record.get(key, "")):
-            raise InputError(
-                f"{where}: {key}={record.get(key, '')!r} is not a time such as 2024-01-02T03:04:05"
-            )
-    return Reservation(
-        record["ReservationName"], record["StartTime"], record["EndTime"],
-        record.get("Nodes", ""), where,
-    )  # fmt: skip
+    start, end = (_instant(record, key, where) for key in ("StartTime", "EndTime"))
+    count = record.get("NodeCnt", "")
+    nodes = int(count) if is_whole(count) else 0
+    return Reservation(record["ReservationName"], start, end, nodes, where)
+
+
+def _instant(record: dict[str, str], key: str, where: str) -> int:
+    text = record.get(key, "")
+    try:
+        if TIME.fullmatch(text):
+            return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        pass
+    raise InputError(f"{where}: {key}={text!r} is not a time such as 2024-01-02T03:04:05")

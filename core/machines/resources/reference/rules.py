@@ -14,11 +14,17 @@ from schedfarm.core.machines.resources.reference.amounts import (
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.follow import Given, Replayable, Where
 from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.slurm import Schedulers
 from schedfarm.core.workload.workload import Workload
 
 
 class Machine(Replayable):
-    """The machine is one stock of each resource."""
+    """The machine is one stock of each resource.
+
+    behind: the reason of a wait that a pass has no other for.
+    """
+
+    behind = "a job before it in the queue does not fit"
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -95,7 +101,7 @@ class Machine(Replayable):
             return "a limit keeps it out of the queue"
         if not self.fits(job):
             return self.lacks(job)
-        return self.held_back.get(job, "a job before it in the queue does not fit")
+        return self.held_back.get(job, self.behind)
 
     def lacks(self, job: Job) -> str:
         """Return a sentence on the missing resources."""
@@ -204,3 +210,35 @@ class Reserving(Machine):
             self.begin(job, "it fits and delays no reservation", backfilled=True)
         else:
             self.held_back[job] = "it would delay a reservation"
+
+
+class Slurm(Machine, Schedulers):
+    """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
+
+    behind = "no scheduler reaches it at this instant"
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Forget the reasons of the last pass."""
+        self.held_back = {}
+        super().scheduling_pass(arrived)
+
+    def is_held(self, job: Job) -> bool:
+        """Whether a limit keeps a job from starting."""
+        return self.is_held_back(job)
+
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Start a job, and record a reason."""
+        super().start(job, backfilled=backfilled)
+        self.reason[job] = "its earliest start is this instant"
+
+    def earliest(self, job: Job, claims: list[Hold]) -> int:
+        """Return the earliest start of a job next to claims."""
+        return self.stock.earliest(self.request[job], job.estimate, self.now, claims)
+
+    def claim(self, job: Job, begin: int, end: int) -> Hold:
+        """Return the request of a job until a rounded end."""
+        return Hold(begin, self.rounded(end), self.request[job])
+
+    def postpone(self, job: Job, begin: int) -> None:
+        """Record the reason of a wait."""
+        self.held_back[job] = f"its earliest start in the cycle is {begin} s"
