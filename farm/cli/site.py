@@ -118,6 +118,7 @@ def site(
         raise click.UsageError("Missing argument 'DUMPDIR': give the folder of a dump")
     from schedfarm.core.errors import InputError
     from schedfarm.core.names import choices
+    from schedfarm.farm.campaign.template import drawing
     from schedfarm.farm.site.model import read_site
     from schedfarm.farm.site.parameters import PARAMETERS, check_fitted
     from schedfarm.farm.site.text import site_facts, site_text
@@ -129,7 +130,7 @@ def site(
     folder = out or dump
     found = read_site(dump, partition=partition, processors=processors)
     _check_targets(folder, found.log, replace=replace)
-    for note in found.notes:
+    for note in filter(None, (*found.notes, drawing([found.jobs])[1])):
         click.echo(f"caution: {note}", err=True)
     fitted = judged = None
     if not no_fit:
