@@ -44,6 +44,9 @@ DRAW = "weeks"
 LOADS = (0.9, 0.95, 0.8)
 """Loads to compare with the log's own: the first that differs from it."""
 
+ALONE = "the log itself alone"
+"""Meaning of no samples."""
+
 OTHER = 0.05
 """Least difference of two loads worth comparing."""
 
@@ -113,15 +116,16 @@ class Template:
     def _campaign(self) -> Iterator[str]:
         yield _line("name", self.name, "the results go to the folder of this name, .farm")
         yield _line("seed", 1, "root of all randomness: the same seed, the same results")
-        said = self._warnings
-        if "short" in said:
-            yield from _comment(said["short"])
-            yield _line("resamples", 0, "the log itself alone")
-        else:
+        can_draw, caution = drawing([log for _, log in self.sources])
+        if caution:
+            yield from _comment(caution)
+        if can_draw:
             most = " at most" * bool(self.precision)
             yield _line("resamples", self.resamples, f"samples of each log{most}: random weeks")
             yield _line("draw", DRAW, "with the jobs of all users in a week together")
             yield from self._precision()
+        else:
+            yield _line("resamples", 0, ALONE)
         yield _line("log", True, "the log itself, for comparison with its samples")
         loads: list[str | float] = [*self.loads] or [ORIGINAL, *self._loads()]
         own_loads = ", ".join(f"{load:.2f}" for load in self._own_loads())
@@ -225,6 +229,14 @@ class Template:
         file = Path(trace.file or "").resolve()
         here = self.folder.resolve()
         return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+
+
+def drawing(logs: Sequence[Workload]) -> tuple[bool, str]:
+    """Return whether weeks can be drawn from every log, and the caution of a short one or ""."""
+    said: dict[str, str] = {}
+    for log in logs:
+        said |= warnings_of(Case(log, method=DRAW))
+    return "short" not in said, said.get("short") or said.get("few_weeks", "")
 
 
 def read(text: str, folder: Path | None = None, **source: Any) -> tuple[Trace, Workload]:

@@ -33,6 +33,10 @@ to 0.1."""
 SHORT = 3 * WEEK
 """Least duration of submissions from which weeks can be drawn, s."""
 
+ENOUGH = 4 * WEEK
+"""Least duration of submissions whose samples of whole weeks vary as logs of that length do, s
+(docs/comparisons.md, Short logs)."""
+
 FEW_JOBS = 20
 """Number of jobs below which a log is an example without a meaningful load."""
 
@@ -108,11 +112,20 @@ def _killed(case: Case) -> Numbers | None:
 
 
 def _short(case: Case) -> Numbers | None:
+    return _lasts(case, 0, SHORT)
+
+
+def _few_weeks(case: Case) -> Numbers | None:
+    return _lasts(case, SHORT, ENOUGH)
+
+
+def _lasts(case: Case, least: int, below: int) -> Numbers | None:
+    """Return the duration of a log from which weeks are drawn, if it is within two limits."""
     # Whole users differ from each other even in a short log.
     if not case.log or not case.method or find_method(case.method).users:
         return None
     lasts = int(np.ptp(case.log.submit))
-    return {"days": lasts / 86_400} if lasts < SHORT else None
+    return {"days": lasts / 86_400, "weeks": lasts / WEEK} if least <= lasts < below else None
 
 
 def _overload(case: Case) -> Numbers | None:
@@ -195,6 +208,13 @@ WARNINGS = (
         _short,
         "submissions last {days:.1f} days, under three weeks, too few to draw weeks from: all "
         "resamples are alike; use a longer log",
+    ),
+    TraceWarning(
+        "few_weeks",
+        _few_weeks,
+        "submissions last {weeks:.1f} weeks, under four: samples drawn from so few weeks vary less "
+        "than other logs of this length do, so that the answer may not hold in other weeks; use a "
+        "longer log",
     ),
     TraceWarning(
         "overload",

@@ -118,6 +118,7 @@ def site(
         raise click.UsageError("Missing argument 'DUMPDIR': give the folder of a dump")
     from schedfarm.core.errors import InputError
     from schedfarm.core.names import choices
+    from schedfarm.farm.campaign.template import drawing
     from schedfarm.farm.site.model import read_site
     from schedfarm.farm.site.parameters import PARAMETERS, check_fitted
     from schedfarm.farm.site.text import site_facts, site_text
@@ -132,7 +133,7 @@ def site(
     wanted = () if no_fit else tuple(dict.fromkeys(names or ("processors",)))
     check_fitted(found, wanted)
     found = found.fitting(wanted)
-    for note in found.notes:
+    for note in filter(None, (*found.notes, drawing([found.jobs])[1])):
         click.echo(f"caution: {note}", err=True)
     fitted = judged = None
     if wanted:

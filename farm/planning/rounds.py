@@ -36,6 +36,9 @@ LEAST_PAIRS = 2
 LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
 """A round has at least and at most this number of times the samples of the one before."""
 
+NO_LENGTH = 1e-9
+"""Half of an interval, as a share of the ratio, up to which its pairs have one ratio: rounding."""
+
 Pairs = Callable[[Precision, str, str], Block]
 """Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
 
@@ -48,7 +51,8 @@ class NoIntervalError(InputError):
 class Estimate:
     """Hold the interval of one request at one trace and load after a round.
 
-    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio.
+    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio;
+    of an interval without length the share of samples that may have another ratio (`unseen`).
     samples: number needed for the requested length, by the present variance.
     """
 
@@ -188,7 +192,26 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
     half = (high - low) / 2 / ratio
     log_half = found.high - found.value
     samples = len(pairs[0]) * (log_half / math.asinh(request.relative)) ** 2
+    if half <= NO_LENGTH:
+        # Pairs of one ratio have no variance, and tell nothing of rarer samples with another ratio.
+        # Such samples change the ratio by about their share if they change by the mean itself.
+        half = unseen(len(pairs[0]), request.level)
+        samples = math.log1p(-request.level) / math.log1p(-request.relative)
     return Estimate(request, trace, load, low, ratio, high, half, samples)
+
+
+def unseen(pairs: int, level: float) -> float:
+    """Return the largest share of samples with another ratio, if all pairs so far have one ratio.
+
+    With a larger share, at least one of the pairs has another ratio with a probability above the
+    level (Hanley and Lippman-Hand 1983, the rule of three at 95 %).
+
+    Examples
+    --------
+    >>> [round(unseen(pairs, 0.9), 3) for pairs in (20, 114)]
+    [0.109, 0.02]
+    """
+    return 1 - (1 - level) ** (1 / pairs)
 
 
 def interval_of(pairs: Block, request: Precision, trace: str, load: str) -> Interval:

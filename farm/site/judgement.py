@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from schedfarm.core.arrays import Bool, Float64, Int64
+from schedfarm.core.bootstrap import bootstrap_interval, log_ratio
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
-from schedfarm.core.philox import philox
 from schedfarm.core.policy.policy import Policy
-from schedfarm.farm.site.calibration import DAY, LEVEL, ROUNDS, WEEK, Period
+from schedfarm.farm.site.calibration import DAY, LEVEL, WEEK, Period
 from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.parameters import Setting, jobs_at
 
@@ -27,6 +27,10 @@ PERIODS = {"two_weeks": 2 * WEEK, "week": WEEK, "day": DAY}
 
 FEWEST = 4
 """Periods from which on an error has an interval."""
+
+FEW = 10
+"""Periods from which on the interval is a bootstrap. Bootstrap samples of fewer, of which some hold
+most of the waits, often lack these, and its interval then ends at many times the error."""
 
 CLASSES = {"heavy users": 0.5, "medium users": 0.9, "light users": 1.0}
 """Classes of users by processor time: the largest users up to these parts of the total."""
@@ -151,26 +155,42 @@ def _judged(
     errors = {}
     for unit in units:
         sums = [np.bincount(since // PERIODS[unit], weights=x) for x in (wait, logged)]
-        errors[unit] = _ratio(np.abs(sums[0] - sums[1]), sums[1], seed)
-    days = np.bincount(since // PERIODS[units[-1]], weights=wait - logged)
-    base = np.bincount(since // PERIODS[units[-1]], weights=logged)
+        errors[unit] = ratio_over_periods(np.abs(sums[0] - sums[1]), sums[1], seed)
+    # The sums of the shortest periods.
+    bias = _less_one(ratio_over_periods(*sums, seed))
     means = [float(x.mean()) if x.size else float("nan") for x in (logged, wait)]
-    return Judged(by, name, wait.size, means[0], means[1], _ratio(days, base, seed), errors)
+    return Judged(by, name, wait.size, means[0], means[1], bias, errors)
 
 
-def _ratio(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
-    """Return the ratio of two sums over blocks, with the interval of a bootstrap over them."""
+def ratio_over_periods(over: npt.NDArray[Any], under: npt.NDArray[Any], seed: int) -> Range:
+    """Return the ratio of two sums over blocks, with the interval of its logarithm over them.
+
+    A studentised bootstrap, or Student's t for fewer than `FEW` periods. Long waits are in few
+    periods, so that an interval of percentiles is too short (docs/comparisons.md, Coverage).
+    """
     if not under.sum() > 0:
         return Range(float("nan"), None, None)
-    value, blocks = float(over.sum() / under.sum()), over.size
-    if blocks < FEWEST:
+    value = float(over.sum() / under.sum())
+    count = np.count_nonzero(under)
+    if count < FEWEST:
         return Range(value, None, None)
-    random = np.random.Generator(philox("judgement", seed))
-    counts = random.multinomial(blocks, np.full(blocks, 1 / blocks), ROUNDS)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = (counts @ over) / (counts @ under)
-    ends = np.nanquantile(drawn[np.isfinite(drawn)], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Range(value, float(ends[0]), float(ends[1]))
+    if not over.any():
+        return Range(0.0, 0.0, 0.0)
+    pairs = (under[:, np.newaxis].astype(np.float64), over[:, np.newaxis].astype(np.float64))
+    if count < FEW:
+        from scipy.stats import t as student
+
+        error = np.sqrt(log_ratio(*pairs)[1])
+        half = float(student.ppf((1 + LEVEL) / 2, count - 1) * error)
+    else:
+        found = bootstrap_interval([pairs], log_ratio, level=LEVEL, key=("judgement", seed))
+        half = found.high - found.value
+    return Range(value, value * float(np.exp(-half)), value * float(np.exp(half)))
+
+
+def _less_one(of: Range) -> Range:
+    ends = (None if end is None else end - 1 for end in (of.low, of.high))
+    return Range(of.value - 1, *ends)
 
 
 def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> Range:
@@ -196,4 +216,6 @@ def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> 
         pairs[one] += 1
         right[one] += (start[one] < start[other]) + 0.5 * (start[one] == start[other])
     day = (submit - begin) // DAY
-    return _ratio(np.bincount(day, weights=right), np.bincount(day, weights=pairs), seed)
+    sums = (np.bincount(day, weights=column) for column in (right, pairs))
+    found = ratio_over_periods(*sums, seed)
+    return found if found.high is None else replace(found, high=min(1.0, found.high))

@@ -17,6 +17,7 @@ import tomli_w
 from schedfarm.core.checks import printable
 from schedfarm.core.durations import duration
 from schedfarm.core.numerals import counted
+from schedfarm.farm.campaign.template import ALONE, DRAW, RESAMPLES, drawing
 from schedfarm.farm.site.calibration import Fit, Fitted
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.judgement import Judgement
@@ -28,8 +29,6 @@ from schedfarm.farm.site.text import verdict
 
 LARGER = 1.1
 """Size of the machine that the campaign compares, as a multiple of the effective capacity."""
-
-RESAMPLES = 10
 
 COMMENT = 36
 
@@ -172,8 +171,14 @@ def _campaign(
     yield ""
     yield _line("name", "site", "the results go to the folder site.farm")
     yield _line("seed", 1, "root of all randomness")
-    yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
-    yield _line("draw", "weeks", "with the jobs of all users in a week together")
+    can_draw, caution = drawing([site.jobs])
+    if caution:
+        yield _comment(f"{caution}.")
+    if can_draw:
+        yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
+        yield _line("draw", DRAW, "with the jobs of all users in a week together")
+    else:
+        yield _line("resamples", 0, ALONE)
     yield _line("log", True, "the log itself, for farm validate")
     setting = fit.setting if fit else start(site)
     if setting.order is not None:

@@ -1,13 +1,17 @@
-"""Coverage of the intervals of a comparison, on model workloads with a known true value.
+"""Coverage of the 90 % intervals that are reported, on model workloads with a known true value.
 
     python -m tests.benchmarks.coverage --replications 2000
 
-A population of model workloads is simulated under two policies; its means are the truth. Each
-replication draws samples of it, makes the intervals, and looks whether they hold the truth. Prints
-for each number of samples the share of intervals that do, with its standard error; then the share
-with the caution that pairs are alike, and the coverage with and without it. With --stopping
-the samples are added in rounds, by the rule of a campaign that asks for precision, until the
-interval is as short as that number of samples makes it on average.
+`farm compare`, whose intervals are also those of `farm plan` and of the stopping rule: a population
+of model workloads is simulated under two policies; its values are the truth. Each replication draws
+samples of it, makes the intervals, and looks whether they hold the truth: with a number of samples,
+then with rounds of samples by the rule of a campaign that asks for precision, until the interval is
+as short as that number makes it on average. The share of intervals with the caution that pairs are
+alike follows, and the coverage with and without it.
+
+`farm site`: a generated site runs for years, and is simulated with fewer processors. The distance
+between its real and its simulated waits over all years is the truth; each replication judges some
+consecutive periods.
 """
 
 from __future__ import annotations
@@ -15,17 +19,29 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from schedfarm.analysis.intervals import ALIKE, correlation, difference_interval, interval
+from schedfarm.analysis.band_rule import Interval as IntervalOfMean
+from schedfarm.analysis.intervals import (
+    ALIKE,
+    better_share,
+    correlation,
+    difference_interval,
+    interval,
+)
 from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
-from schedfarm.core.bootstrap import Block, Interval, difference, log_ratio
+from schedfarm.core.arrays import Float64
+from schedfarm.core.bootstrap import Block, difference, log_ratio
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.rounds import Verdict, judge
+from schedfarm.farm.site.example import Truth, run_site, true_order
+from schedfarm.farm.site.judgement import PERIODS, ratio_over_periods
 
 POLICIES = ("fcfs+easy", "spf+easy")
 
@@ -37,7 +53,8 @@ MODELS: dict[str, Callable[[int], Workload]] = {
     "downey": lambda seed: downey(64, jobs=JOBS, seed=seed),
 }
 
-METRICS = ("wait", "bounded_slowdown")
+METRICS = ("wait", "bounded_slowdown", "bounded_slowdown_p50")
+"""Two means and a median, whose waits are 0 in most of these workloads."""
 
 SIZES = (5, 10, 20, 40)
 """Samples of a comparison."""
@@ -46,6 +63,52 @@ TARGETS = (20, 40, 80, 160)
 """Samples that make an interval on average as short as is asked for."""
 
 MOST = 2000
+
+COSTLY = 4
+"""Replications of an interval with a fixed number of samples for each one of the stopping rule."""
+
+WEEKS, SMALLER = 500, 0.97
+"""Weeks of the generated site, and its simulated processors as a part of the real ones."""
+
+UNITS = {"week": (6, 13, 26), "two_weeks": (4, 6, 13)}
+"""Numbers of periods of a judgement, by the length of the periods."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """Hold a statistic's true value of a population, and the interval that is reported of it."""
+
+    truth: Callable[[Block], float]
+    ends: Callable[[Block, float, tuple[int, ...]], tuple[float, float]]
+
+
+def ratio_ends(pairs: Block, level: float, key: tuple[int, ...]) -> tuple[float, float]:
+    low, _, high, _ = interval([pairs], log_ratio, level=level, key=key)
+    return low, high
+
+
+def difference_ends(pairs: Block, level: float, key: tuple[int, ...]) -> tuple[float, float]:
+    low, _, high, _ = difference_interval(pairs, level=level, key=key)
+    return low, high
+
+
+def better_ends(pairs: Block, level: float, key: tuple[int, ...]) -> tuple[float, float]:
+    base, other = pairs
+    low, _, high, _ = better_share(int((other < base).sum()), len(base), level=level)
+    return low, high
+
+
+def mean_ends(pairs: Block, level: float, key: tuple[int, ...]) -> tuple[float, float]:
+    low, _, high = IntervalOfMean(level).reduce(pairs[0][:, 0]).tolist()
+    return low, high
+
+
+STATISTICS = {
+    "ratio": Statistic(lambda of: float(log_ratio(*of)[0]), ratio_ends),
+    "difference": Statistic(lambda of: float(difference(*of)[0]), difference_ends),
+    "better": Statistic(lambda of: float((of[1] < of[0]).mean()), better_ends),
+    "mean": Statistic(lambda of: float(of[0].mean()), mean_ends),
+}
 
 
 def populations(model: str, workloads: int) -> dict[str, Block]:
@@ -61,17 +124,6 @@ def populations(model: str, workloads: int) -> dict[str, Block]:
         rows.append([of(jobs, policy) for policy in POLICIES])
     values = np.array(rows)
     return {m: (values[:, :1, i], values[:, 1:, i]) for i, m in enumerate(METRICS)}
-
-
-def ratio_of(pairs: Block, level: float, key: tuple[int, ...]) -> Interval:
-    return interval([pairs], log_ratio, level=level, key=key)
-
-
-def difference_of(pairs: Block, level: float, key: tuple[int, ...]) -> Interval:
-    return difference_interval(pairs, level=level, key=key)
-
-
-STATISTICS = {"ratio": (log_ratio, ratio_of), "difference": (difference, difference_of)}
 
 
 def share(held: list[bool]) -> str:
@@ -90,16 +142,16 @@ def cautioned(held: list[bool], alike: list[bool]) -> str:
 
 def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
     """Yield the coverage of each statistic with each number of samples."""
-    for name, (statistic, make) in STATISTICS.items():
-        truth = statistic(*of)[0]
+    for name, statistic in STATISTICS.items():
+        truth = statistic.truth(of)
         for samples in SIZES:
             held, alike = [], []
             for number in range(replications):
                 random = np.random.default_rng([samples, number])
                 chosen = random.choice(len(of[0]), samples, replace=False)
                 pairs = (of[0][chosen], of[1][chosen])
-                found = make(pairs, level, (samples, number))
-                held.append(bool(found.low <= truth <= found.high))
+                low, high = statistic.ends(pairs, level, (samples, number))
+                held.append(bool(low <= truth <= high))
                 alike.append(correlation(pairs) > ALIKE)
             yield f"{name} {samples} {share(held)} {cautioned(held, alike)}"
 
@@ -141,24 +193,60 @@ def sampled(asked: Campaign, of: Block) -> Verdict:
     return judge(asked, first, asked.resamples)
 
 
+def site_waits(weeks: int) -> tuple[Float64, Float64, Float64]:
+    """Return the submissions of a generated site's jobs, and their real and simulated waits, s."""
+    truth = Truth(jobs=670 * weeks, weeks=weeks, nodes=24, usable=0.9, load=0.7)
+    real = run_site(truth)
+    smaller = Pool(round(SMALLER * truth.processors))
+    jobs = real.workload.take(slice(None), platform=smaller)
+    simulated = simulate(jobs, f"{true_order(truth).name}+depth({truth.depth})")
+    since = jobs.submit - jobs.submit[0]
+    return since, real.wait.astype(np.float64), simulated.wait.astype(np.float64)
+
+
+def site(weeks: int, replications: int) -> Iterator[str]:
+    """Yield the coverage of the distance between real and simulated waits of a site."""
+    since, real, simulated = site_waits(weeks)
+    for unit, numbers in UNITS.items():
+        # The last period is not whole.
+        sums = [np.bincount(since // PERIODS[unit], x)[:-1] for x in (real, simulated)]
+        for name, over in (("error", np.abs(sums[1] - sums[0])), ("bias", sums[1])):
+            truth = over.sum() / sums[0].sum()
+            for number in numbers:
+                held = []
+                for replication in range(replications):
+                    random = np.random.default_rng([number, replication])
+                    first = random.integers(0, len(over) - number)
+                    part = slice(first, first + number)
+                    found = ratio_over_periods(over[part], sums[0][part], replication)
+                    low, high = (np.nan if x is None else x for x in (found.low, found.high))
+                    held.append(bool(low <= truth <= high))
+                yield f"{name} {number} {share(held)}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--workloads", type=int, default=20_000)
     parser.add_argument("--level", type=float, default=0.9)
-    parser.add_argument("--model", choices=list(MODELS), default="lublin")
-    parser.add_argument("--stopping", action="store_true")
+    parser.add_argument("--only", choices=[*MODELS, "site"], help="a model, or farm site")
     given = parser.parse_args()
-    sys.stdout.write("model metric statistic samples coverage error [cautioned with without]\n")
-    for metric, of in populations(given.model, given.workloads).items():
-        lines = (
-            stopping(of, metric, given.replications, given.level)
-            if given.stopping
-            else fixed(of, given.replications, given.level)
-        )
-        for line in lines:
-            sys.stdout.write(f"{given.model} {metric} {line}\n")
-            sys.stdout.flush()
+    sys.stdout.write("of metric statistic samples coverage error [cautioned with without]\n")
+
+    def lines() -> Iterator[str]:
+        for model in [given.only] if given.only else [*MODELS, "site"]:
+            if model == "site":
+                yield from (f"site {line}" for line in site(WEEKS, given.replications))
+                continue
+            for metric, of in populations(model, given.workloads).items():
+                for line in fixed(of, given.replications, given.level):
+                    yield f"{model} {metric} {line}"
+                for line in stopping(of, metric, given.replications // COSTLY, given.level):
+                    yield f"{model} {metric} {line}"
+
+    for line in lines():
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
     return 0
 
 

@@ -101,6 +101,23 @@ def test_what_is_unsafe_is_met(here: Path) -> None:
     assert "draw" not in tomllib.loads(Path("d.toml").read_text())
 
 
+@pytest.mark.parametrize(
+    ("days", "resamples", "said"),
+    [(20, 0, "under three weeks"), (21, 10, "last 3.0 weeks, under four"), (28, 10, "")],
+)
+def test_a_short_log_is_not_resampled_or_has_a_caution(
+    here: Path, days: int, resamples: int, said: str
+) -> None:
+    """By the length of its submissions."""
+    rows = "".join(ROW.format(k, 86_400 * k) for k in range(days + 1))
+    Path("e.swf").write_text(f"; MaxProcs: 8\n{rows}")
+    farm("init", "e.swf")
+    text = Path("e.toml").read_text()
+    assert Campaign.from_toml("e.toml").resamples == resamples
+    cautions = [one for one in ("under three weeks", "last 3.0 weeks, under four") if one in text]
+    assert cautions == [said] * bool(said)
+
+
 def test_a_log_that_has_a_name(tiny: str, traces_cache: Path) -> None:
     """It stays named in the campaign."""
     farm("init", "Tiny")

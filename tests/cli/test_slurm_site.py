@@ -77,6 +77,26 @@ def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     assert 'parent = "science"                    # assoc.txt:4, Share' in lines
 
 
+@pytest.mark.parametrize(
+    ("weeks", "resamples", "said"),
+    [(2.5, 0, "under three weeks"), (3.5, 10, "weeks, under four"), (6, 10, "")],
+)
+def test_a_short_dump_is_not_resampled_or_has_a_caution(
+    tmp_path: Path, farm: Farm, weeks: float, resamples: int, said: str
+) -> None:
+    """On standard error and in the campaign, as of `farm init`."""
+    truth = replace(SMALL, weeks=weeks)
+    jobs = site_jobs(truth)
+    never = np.zeros(len(jobs), np.bool_)
+    write_files(tmp_path, truth, Schedule(jobs, "fcfs+none", jobs.submit, never))
+    stderr = farm("site", tmp_path, "--no-fit").stderr
+    text = (tmp_path / "campaign.toml").read_text()
+    assert Campaign.from_toml(tmp_path / "campaign.toml").resamples == resamples
+    for where in (stderr, text):
+        found = [one for one in ("under three weeks", "weeks, under four") if one in where]
+        assert found == [said] * bool(said)
+
+
 def test_the_campaign_has_the_order_of_the_site(dump: Path) -> None:
     """Numbers in place of names give the same schedule."""
     site = read_site(dump)

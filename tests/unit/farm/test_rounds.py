@@ -1,0 +1,60 @@
+"""The stopping rule for samples of one ratio, whose interval has no length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from schedfarm.core.bootstrap import Block
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.precision import Precision
+from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.planning.rounds import FIRST, Verdict, judge
+
+POLICIES = ("fcfs+easy", "spf+easy")
+
+BASE = np.random.default_rng(3).lognormal(5, 1, 400)
+
+
+def judged(other: np.ndarray, relative: float, level: float = 0.9) -> Verdict:
+    """Judge the rounds of a campaign whose samples have these values."""
+    request = Precision(metric="wait", policy=POLICIES[1], relative=relative, level=level)
+    trace = Trace(name="m", model="lublin", processors=64, jobs=60)
+    campaign = Campaign(
+        name="c", traces=(trace,), policies=POLICIES, resamples=400, precision=(request,)
+    )
+
+    def first(samples: int) -> Block:
+        return BASE[:samples, None], other[:samples, None]
+
+    return judge(campaign, lambda samples: lambda *_: first(samples), 400)
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0, 0.1], ids=["equal", "larger", "smaller"])
+@pytest.mark.parametrize(
+    ("relative", "level", "needed"),
+    [(0.02, 0.9, 114), (0.05, 0.9, 45), (0.02, 0.95, 149), (0.2, 0.9, FIRST)],
+)
+def test_samples_of_one_ratio_are_enough_once_rarer_others_hardly_matter(
+    factor: float, relative: float, level: float, needed: int
+) -> None:
+    """The number is the least n with (1 - relative)^n at most 1 - level."""
+    found = judged(factor * BASE, relative, level)
+    assert found.is_met
+    assert (found.samples, found.stopped) == (needed, True)
+    assert found.rounds[-1].estimates[0].ratio == pytest.approx(factor)
+    if needed > FIRST:
+        assert (1 - relative) ** needed <= 1 - level < (1 - relative) ** (needed - 1)
+
+
+def test_a_rare_sample_with_another_ratio_is_found() -> None:
+    """The first round has none, and its interval no length."""
+    other = BASE.copy()
+    other[[30, 77, 93]] *= 4
+    found = judged(other, 0.02)
+    first, last = found.rounds[0].estimates[0], found.rounds[-1].estimates[0]
+    assert first.low == first.ratio == first.high == 1
+    assert not first.is_short
+    assert len(found.rounds) > 1
+    assert found.samples > 30
+    assert last.low < last.ratio < last.high
