@@ -33,6 +33,7 @@ ANSWERS = {
     "object-store": "quickstart.farm is sound",
     "simulate-in-python": "3 saf+easy wait",
     "learning": "learned",
+    "predictor": "fcfs+easy,predict=mine:Tree,correct=estimate",
     "../plots": "figure: heatmap.png",
     "../tutorial": "spf+easy: mean wait 35 % shorter than fcfs+easy, over 2 loads (31 to 40 %",
     "larger-machine": "processors=120: mean wait",
@@ -110,6 +111,8 @@ def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
 @pytest.mark.parametrize("page", [page for page in ANSWERS if page != "object-store"])
 def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
+    if page == "predictor":
+        pytest.importorskip("sklearn")
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     environment = {**os.environ, "PATH": os.pathsep.join(own)}
     said = []
@@ -148,6 +151,6 @@ def test_every_page_is_tried() -> None:
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
         "custom-rule",
         "job-arrays", "larger-machine", "learning", "log-to-answer", "network-file-systems",
-        "object-store", "own-order", "search", "shared-machine", "simulate-in-python", "site",
+        "object-store", "own-order", "predictor", "search", "shared-machine", "simulate-in-python", "site",
         "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
