@@ -211,7 +211,7 @@ def unseen(pairs: int, level: float) -> float:
     >>> [round(unseen(pairs, 0.9), 3) for pairs in (20, 114)]
     [0.109, 0.02]
     """
-    return 1 - (1 - level) ** (1 / pairs)
+    return float(1 - (1 - level) ** (1 / pairs))
 
 
 def interval_of(pairs: Block, request: Precision, trace: str, load: str) -> Interval:

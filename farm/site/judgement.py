@@ -154,10 +154,10 @@ def _judged(
 ) -> Judged:
     errors = {}
     for unit in units:
-        sums = [np.bincount(since // PERIODS[unit], weights=x) for x in (wait, logged)]
-        errors[unit] = ratio_over_periods(np.abs(sums[0] - sums[1]), sums[1], seed)
+        simulated, real = (np.bincount(since // PERIODS[unit], weights=x) for x in (wait, logged))
+        errors[unit] = ratio_over_periods(np.abs(simulated - real), real, seed)
     # The sums of the shortest periods.
-    bias = _less_one(ratio_over_periods(*sums, seed))
+    bias = _less_one(ratio_over_periods(simulated, real, seed))
     means = [float(x.mean()) if x.size else float("nan") for x in (logged, wait)]
     return Judged(by, name, wait.size, means[0], means[1], bias, errors)
 
@@ -198,8 +198,8 @@ def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> 
 
     Both jobs of a pair have the same width class, and waited at the same time when the first of
     them started in the log, so that neither width nor submission decided: a random order agrees in
-    half of the pairs. begin: begin of the
-    judged period, from which the days of the bootstrap are counted, s.
+    half of the pairs. begin: begin of the judged period, from which the days of the bootstrap are
+    counted, s.
     """
     jobs = site.jobs
     real = (jobs.submit + jobs.logged_wait)[known]
@@ -216,6 +216,7 @@ def _agreement(site: Site, known: Bool, start: Int64, seed: int, begin: int) -> 
         pairs[one] += 1
         right[one] += (start[one] < start[other]) + 0.5 * (start[one] == start[other])
     day = (submit - begin) // DAY
-    sums = (np.bincount(day, weights=column) for column in (right, pairs))
-    found = ratio_over_periods(*sums, seed)
+    found = ratio_over_periods(
+        np.bincount(day, weights=right), np.bincount(day, weights=pairs), seed
+    )
     return found if found.high is None else replace(found, high=min(1.0, found.high))

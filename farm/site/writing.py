@@ -171,14 +171,7 @@ def _campaign(
     yield ""
     yield _line("name", "site", "the results go to the folder site.farm")
     yield _line("seed", 1, "root of all randomness")
-    can_draw, caution = drawing([site.jobs])
-    if caution:
-        yield _comment(f"{caution}.")
-    if can_draw:
-        yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
-        yield _line("draw", DRAW, "with the jobs of all users in a week together")
-    else:
-        yield _line("resamples", 0, ALONE)
+    yield from _samples(site)
     yield _line("log", True, "the log itself, for farm validate")
     setting = fit.setting if fit else start(site)
     if setting.order is not None:
@@ -224,6 +217,18 @@ def _campaign(
     for name, fact in site.capacities.items():
         yield _line(f"resources.{name}", fact.value, fact.source)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+
+
+def _samples(site: Site) -> Iterator[str]:
+    """Yield the lines of the samples of a log, if it is long enough, and of a caution."""
+    can_draw, caution = drawing([site.jobs])
+    if caution:
+        yield _comment(f"{caution}.")
+    if can_draw:
+        yield _line("resamples", RESAMPLES, "samples of the log: random weeks")
+        yield _line("draw", DRAW, "with the jobs of all users in a week together")
+    else:
+        yield _line("resamples", 0, ALONE)
 
 
 def _with_jobs(site: Site) -> list[str]:

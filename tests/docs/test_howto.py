@@ -151,6 +151,6 @@ def test_every_page_is_tried() -> None:
     assert sorted(path.stem for path in PAGES.glob("*.md")) == [
         "custom-rule",
         "job-arrays", "larger-machine", "learning", "log-to-answer", "network-file-systems",
-        "object-store", "own-order", "predictor", "search", "shared-machine", "simulate-in-python", "site",
-        "slurm", "slurm-log", "why-a-job-waited",
+        "object-store", "own-order", "predictor", "search", "shared-machine", "simulate-in-python",
+        "site", "slurm", "slurm-log", "why-a-job-waited",
     ]  # fmt: skip
