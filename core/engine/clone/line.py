@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 def empty_line(n: int, processors: int) -> Line:
-    """Return a line with room for n jobs, beside an idle machine."""
+    """Return an empty line with room for n jobs, and an idle machine for them."""
     job, need, estimate = (np.zeros(room(n), np.int64) for _ in range(3))
     return Line(job, need, estimate, np.zeros(2, np.int64), idle_machine(processors, n))
 
