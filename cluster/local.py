@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -12,7 +13,7 @@ from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.opening import Opening
@@ -20,6 +21,9 @@ from schedfarm.cluster.settings import CLOSE_HTTP, SCHEDULER, UNTOLD, UNWATCHED,
 from schedfarm.cluster.spec import ClusterSpec
 
 LOOPBACK = "127.0.0.1"
+
+REPLACE_SECONDS = 5.0
+"""Interval between two checks for workers to replace, s."""
 
 SETTINGS: dict[str, Any] = {
     **WORKERS,
@@ -75,11 +79,42 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
                     silence_logs=logging.CRITICAL,
                 )
                 client = stack.enter_context(Client(stack.enter_context(local)))
+                stack.enter_context(_replaced(local, count))
             yield client
         finally:
             # If interrupted, Dask's exit handlers would close it: 13 s instead of half a second.
             with _interrupts_held():
                 stack.close()
+
+
+@contextmanager
+def _replaced(local: LocalCluster, count: int) -> Iterator[None]:
+    """Start a nanny again that has given up.
+
+    A nanny restarts a dead worker once: it closes if the new one dies while it starts, and Dask
+    closes it if that takes longer than 15 s, as on a busy machine. The run would wait forever.
+    """
+    from distributed import Status
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(REPLACE_SECONDS)
+            for name, nanny in [*local.workers.items()]:
+                if nanny.status in (Status.closed, Status.failed):
+                    del local.workers[name]
+            local.scale(count)
+
+    async def begin() -> asyncio.Task[None]:
+        return asyncio.create_task(watch())
+
+    async def end() -> None:
+        watching.cancel()
+
+    watching = local.sync(begin)
+    try:
+        yield
+    finally:
+        local.sync(end)
 
 
 @contextmanager

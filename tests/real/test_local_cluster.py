@@ -147,6 +147,17 @@ def moments(run: Command) -> list[str]:
     return ["resource tracker"] * tracker + ["first worker", "second worker"][: len(run.workers())]
 
 
+def test_nanny_that_gives_up__is_replaced() -> None:
+    """It closes if a worker dies while it replaces a dead one, or takes long to start."""
+    with connect(ClusterSpec.parse("local", 1)) as client:
+        [(name, nanny)] = client.cluster.workers.items()
+        [dead] = client.nthreads()
+        client.cluster.sync(nanny.close)
+        wait_for(lambda: client.nthreads().keys() - {dead}, "another worker")
+        assert client.submit(os.getpid).result() > 0
+        assert client.cluster.workers[name] is not nanny
+
+
 def test_interrupt_while_closing__waits_for_the_end() -> None:
     """Ctrl-C breaks no closing off: it is acted on when the workers are gone."""
     told: list[str] = []
