@@ -22,7 +22,7 @@ from schedfarm.farm import Campaign
 from schedfarm.farm.site.calibration import DAY, fit, period_of
 from schedfarm.farm.site.dump.facts import tres
 from schedfarm.farm.site.dump.kinds import KINDS
-from schedfarm.farm.site.example import Truth, site_jobs, write_dump, write_files
+from schedfarm.farm.site.example import Truth, site_jobs, write_files
 from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
@@ -111,29 +111,6 @@ def test_the_campaign_has_the_order_of_the_site(dump: Path) -> None:
         ]
         == 100
     )
-
-
-def test_a_dump_is_calibrated_and_judged(
-    tmp_path: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The fit finds the processors of a site that uses fewer than sinfo lists."""
-    monkeypatch.setattr("schedfarm.farm.cli.counting.LINE_SECONDS", 0.0)
-    truth = Truth(jobs=2000, weeks=5, nodes=8, load=0.75)
-    write_dump(tmp_path / "dump", truth)
-    said = farm("site", tmp_path / "dump", "--out", tmp_path / "dump", "--trials", 30, "--json")
-    assert "NaN" not in said.stdout
-    assert "/30 simulations" in said.stderr
-    facts = json.loads(said.stdout)
-    assert all(group["jobs"] for group in facts["judgement"]["groups"])
-    (found,) = facts["fitted"]
-    assert found["low"] <= truth.processors <= found["high"]
-    assert found["given"] == 128
-    assert facts["judgement"]["matched"] is True
-    assert facts["judgement"]["unit"] == "day"
-    kinds = {group["by"] for group in facts["judgement"]["groups"]}
-    assert kinds == {"all", "partition", "qos", "user class", "width"}
-    made = tomllib.loads((tmp_path / "dump" / "campaign.toml").read_text())
-    assert made["traces"][0]["processors"] == found["value"]
 
 
 def test_the_script_prints_every_file(farm: Farm) -> None:

@@ -29,21 +29,20 @@ SITE = "multifactor(age=100, fairshare=1000, size=50, max_age=100s, calc=7s, hal
 
 def test_random_definitions() -> None:
     """Kernels, reference and audit agree, under rules whose kernels other tests compile, too."""
-    ends = ("+easy", "+easy,threshold=9s", "+conservative")
+    ends = ("+easy", "+easy,threshold=9s")
     found = [
         (work, policy)
         for work, policy in cases(72, seed=5)
         if work.platform.name == "pool" and policy.name.endswith(ends)
     ]
-    assert len(found) > 9
+    assert len(found) > 6
     for work, policy in found:
         check(work, policy)
 
 
-@pytest.mark.parametrize("rule", ["easy", "conservative"])
-def test_a_crowd(rule: str) -> None:
+def test_a_crowd() -> None:
     """Queues are longer than the blocks in which kernels keep them."""
-    check(crowd(3, 40), Policy.parse(f"{SITE}+{rule}"))
+    check(crowd(3, 40), Policy.parse(f"{SITE}+easy"))
 
 
 def test_a_log_passes_and_a_second_does_not(traces: Path) -> None:

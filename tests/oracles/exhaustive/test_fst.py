@@ -23,7 +23,8 @@ from tests.oracles.fair_starts import (
     check_orders,
 )
 from tests.oracles.planned_by_seconds import fair_starts_planned
-from tests.support.golden import RULES
+from tests.oracles.test_fst_golden import try_instances
+from tests.support.golden import ORDERS, RULES
 from tests.support.strategies import FIXED, crowd, policies, workloads
 
 PATIENT = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
@@ -111,3 +112,9 @@ def test_widths_are_counted_in_what_they_have_in_common(rule: str, kind: str) ->
 def test_golden_instances_by_the_reference(rule: str) -> None:
     """The reference gives the known fair starts of a third of the instances."""
     check_golden(rule, slice(0, None, 3))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_all_tiny_instances(rule: str) -> None:
+    """Every fair start of the 30 golden instances."""
+    assert try_instances(rule, slice(None)) == 60 * len(ORDERS)

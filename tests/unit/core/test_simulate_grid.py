@@ -6,20 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from schedfarm.core.engine.fair_start import fair_start_times
-from schedfarm.core.engine.promises import NO_PROMISE
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.grid.simulation import GRID
-from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
 from schedfarm.core.workload.workload import Workload
-from tests.support.strategies import crowd, grid_of, grid_workloads
-
-PROMISING = ("depth(1)", "depth(2)", "depth(3)", "conservative")
+from tests.support.strategies import crowd, grid_of
 
 
 def hand(clusters: tuple[int, ...], *jobs: tuple[int, ...]) -> Workload:
@@ -36,19 +30,6 @@ def hand(clusters: tuple[int, ...], *jobs: tuple[int, ...]) -> Workload:
 # The third job fits nowhere at 1 s. Its shadow is 3 s on the first cluster, 8 s on the second, so
 # that one fourth and one fifth job may cross the first cluster only by 3 s.
 NARROW_FIRST = hand((2, 4), (0, 8, 4), (0, 3, 1), (1, 5, 2), (1, 3, 1), (1, 2, 1))
-
-
-@given(grid_workloads(), st.sampled_from(tuple(ORDERS)), st.sampled_from(PROMISING))
-def test_promising__changes_no_start(work: Workload, order: str, rule: str) -> None:
-    """Reservations behind the last job that may start are made for promises alone."""
-    schedule = simulate(work, f"{order}+{rule}")
-    planner = GRID.schedule_reserving(work, Policy(order, rule))
-    start, place, promised = planner.jobs.start, planner.machine.place, planner.promised
-    assert start.tolist() == schedule.start.tolist()
-    assert place.tolist() == schedule.place.tolist()
-    assert ((promised >= work.submit) | (promised == NO_PROMISE)).all()
-    if rule == "conservative":
-        assert (promised != NO_PROMISE).all()
 
 
 def test_fair_starts__are_those_of_a_simulation_each() -> None:

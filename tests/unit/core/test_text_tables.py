@@ -72,14 +72,14 @@ WORDS = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(word=WORDS, at=st.integers(0, len(HEADER) - 1), gap=st.sampled_from(["", "\n", "\n\n"]))
 def test_sacct_is_read_fast_as_it_is_read_carefully(word: str, at: int, gap: str) -> None:
     """Words of every shape, in every column."""
     agree(texts(SACCT_ROW, "|", at, word, gap), sacct._layout(HEADER))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(word=WORDS, at=st.integers(0, 28), gap=st.sampled_from(["", "\n", "\n#x\n"]))
 def test_gwf_is_read_fast_as_it_is_read_carefully(word: str, at: int, gap: str) -> None:
     """Words of every shape, in every column."""
