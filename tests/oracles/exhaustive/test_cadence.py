@@ -12,7 +12,7 @@ def test_random_cadences() -> None:
 
     One kind of order, since the kernel of each takes seconds to compile.
     """
-    found = [(work, policy) for work, policy in cases(150, seed=5) if is_multifactor(policy.order)]
+    found = [(work, policy) for work, policy in cases(200, seed=5) if is_multifactor(policy.order)]
     assert len(found) > 40
     for work, policy in found:
         check(work, policy)
