@@ -38,6 +38,9 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     ----------
     workload : Workload
         The log, at least two weeks long, on one pool of processors.
+
+    Other Parameters
+    ----------------
     part : {"train", "test"}
         Which weeks; by default those for training.
     train : float

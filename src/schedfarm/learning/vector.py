@@ -44,8 +44,12 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         is no end. Up to 256 samples are kept in memory, and a start of one of them takes no time.
     copy : bool
         Whether observations and masks are new arrays at each step, and not overwritten by the next.
-    part, train, weeks, load, campaign_seed, rule, observation, slots, reward, tau
-        As for `SchedulingEnv`.
+
+    Other Parameters
+    ----------------
+    **settings
+        part, train, weeks, load, campaign_seed, rule, observation, slots, reward and tau, as for
+        `SchedulingEnv`.
 
     Raises
     ------
