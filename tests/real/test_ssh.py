@@ -71,7 +71,7 @@ def test_what_others_planted_on_a_host_is_not_used(
         folder.chmod(0o777)
     opened = ClusterSpec("ssh", options=options)
     with connect(opened) as client:
-        client.wait_for_workers(1)
+        client.wait_for_workers(1, timeout=PATIENCE)
         (place,) = client.run(lambda: os.environ["DASK_TEMPORARY_DIRECTORY"]).values()
         (used,) = client.run(lambda dask_worker: dask_worker.local_directory).values()
         assert Path(place) in Path(used).parents
