@@ -89,10 +89,10 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
 
 @contextmanager
 def _replaced(local: LocalCluster, count: int) -> Iterator[None]:
-    """Start a nanny again that has given up.
+    """Replace closed nannies within the context.
 
-    A nanny restarts a dead worker once: it closes if the new one dies while it starts, and Dask
-    closes it if that takes longer than 15 s, as on a busy machine. The run would wait forever.
+    A nanny closes if the worker that replaces a dead one dies while it starts, and Dask closes it
+    if that start takes longer than 15 s, as on a busy machine. The run would wait forever.
     """
     from distributed import Status
 

@@ -16,7 +16,7 @@ from schedfarm.core.engine.predicting import (
     CLOCK,
     COMPLETED,
     FREE,
-    HELD_BY_NONE,
+    UNRESERVED,
     MADE,
     UNTIL,
     Lists,
@@ -224,6 +224,6 @@ def _lists(n: int, queue: _Keyed, behind: _Keyed, *, reserves: bool, promises: b
         behind.code,
         # A step for each running job, and two for each reservation.
         empty_profile(2 * n + 2 if reserves else 0),
-        np.full(n, HELD_BY_NONE, np.int64),
+        np.full(n, UNRESERVED, np.int64),
         np.full(n if promises else 0, NO_PROMISE, np.int64),
     )

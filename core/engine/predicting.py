@@ -39,8 +39,8 @@ NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9
 waiting and running jobs; free processors; number of completed jobs; whether the pass of the instant
 is pending; the number of fields."""
 
-HELD_BY_NONE = -1
-"""Start of a reservation that does not exist."""
+UNRESERVED = -1
+"""Start of a job without a reservation."""
 
 ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50, 100))])
 """Seconds that the successive corrections of STEPS add."""
@@ -71,7 +71,7 @@ class Lists(NamedTuple):
 
     waiting, behind: in the order of the queue and of backfills, without starvation; line: to write
     an order with it on. key, other: keys of the two orders, with their codes. profile: that of a
-    pass with reservations. at: their starts by job, s, HELD_BY_NONE for other jobs. promised: the
+    pass with reservations. at: their starts by job, s, UNRESERVED for other jobs. promised: the
     starts reserved at arrival, s, or empty if they are not wanted.
     """
 
@@ -337,25 +337,25 @@ def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit:
             lists.at[j] = t
             held += 1
     if held == depth:
-        backfill_beside(jobs, lists, clock, limit)
+        backfill_around(jobs, lists, clock, limit)
     for p in range(count):
-        lists.at[lists.waiting[p]] = HELD_BY_NONE
+        lists.at[lists.waiting[p]] = UNRESERVED
 
 
 @verb
-def backfill_beside(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
+def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
     """Backfill the jobs that delay none of the reservations."""
     count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
     for p in range(count):
         j = lists.waiting[p]
         # A reservation without duration counts as one second (`reservations.guard_points`).
-        if lists.at[j] != HELD_BY_NONE and jobs.estimate[j] == 0:
+        if lists.at[j] != UNRESERVED and jobs.estimate[j] == 0:
             reserve(profile, lists.at[j], 1, jobs.procs[j])
     line_up(jobs, line, lists.behind, count, limit)
     for p in range(count):
         j = line[p]
         need, lasts = jobs.procs[j], jobs.estimate[j]
-        if jobs.start[j] >= 0 or lists.at[j] != HELD_BY_NONE or need > clock[FREE]:
+        if jobs.start[j] >= 0 or lists.at[j] != UNRESERVED or need > clock[FREE]:
             continue
         if has_room(profile, 0, need, now + lasts):
             reserve(profile, now, lasts, need)
