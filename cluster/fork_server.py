@@ -29,10 +29,10 @@ def start(imports: Sequence[str]) -> None:
     # Else Dask imports pandas in this process, and sets modules of its own.
     utils._forkserver_preload_set = True
     multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", *imports])
-    threads = dask.config.get("distributed.nanny.pre-spawn-environ")
-    with _environment({name: str(value) for name, value in threads.items() if value is not None}):
-        with same_modules():
-            forkserver.ensure_running()
+    given = dask.config.get("distributed.nanny.pre-spawn-environ").items()
+    variables = {name: str(value) for name, value in given if value is not None}
+    with _environment(variables), same_modules():
+        forkserver.ensure_running()
 
 
 @contextmanager
