@@ -19,7 +19,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.types.misc import unliteral
 
-from schedfarm.core.engine.contexts import contexts
+from schedfarm.core.engine.contexts import OPTIMISATION, contexts
 from schedfarm.core.engine.inference import InferTypes
 from schedfarm.core.engine.lowering import Lower
 
@@ -70,7 +70,8 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
         # Numba runs a cheaper set of passes first, to bring counts of references together.
-        tuning = codegen.ll.create_pipeline_tuning_options(speed_level=config.OPT)
+        level = min(OPTIMISATION, config.OPT)
+        tuning = codegen.ll.create_pipeline_tuning_options(speed_level=level)
         tuning.loop_vectorization = config.LOOP_VECTORIZE
         tuning.slp_vectorization = config.SLP_VECTORIZE
         tuning.loop_unrolling = self.unrolled
@@ -131,7 +132,7 @@ class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
     def __init__(
         self, known: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, local: Any
     ) -> None:
-        super().__init__(*contexts(target), library, args, result, flags, local)
+        super().__init__(*contexts(), library, args, result, flags, local)
 
     def define_pipelines(self) -> list[PassManager]:
         manager = PassManager(type(self).__name__)

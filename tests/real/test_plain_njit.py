@@ -38,11 +38,11 @@ for text in ("max(now, 1) / 4", "(now - now) ** -1", "1 / (now - now) - exp(9 * 
 
 
 def printed_by(program: str, *arguments: str) -> str:
-    """Return the output of a program whose kernels plain `njit` compiles."""
+    """Return the output of a program whose kernels plain `njit` compiles, without optimisation."""
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
-        env=os.environ | {VARIABLE: "1"},
+        env=os.environ | {VARIABLE: "1", "NUMBA_OPT": "0"},
         capture_output=True,
         text=True,
         check=True,
