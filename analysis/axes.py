@@ -99,8 +99,8 @@ def unfold(store: Store, data: Data | None = None) -> Any:
     -------
     Dataset or DataArray
         ``trace`` and ``policy`` have the names as written in the campaign, and each axis is a
-        dimension after the one that it belongs to, with its values as coordinates, numbers
-        ascending. A policy that an axis does not concern has the same values all along it.
+        dimension after the dimension of its labels, with its values as coordinates, numbers
+        ascending. A policy that does not depend on an axis has the same values everywhere along it.
         Combinations that the store lacks are NaN. Without axes the data are unchanged.
 
     Raises

@@ -52,7 +52,7 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version; on reading, if values do not match the
+        If the path is not a store, or its version is newer; on reading, if values do not match the
         records.
 
     Examples
@@ -172,7 +172,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version.
+        If the path is not a store, or its version is newer.
 
     Examples
     --------

@@ -172,7 +172,7 @@ def plot(
         A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
         or a store.
     path : path, optional
-        Where to write the figure: a name ending in .png, .pdf or .svg.
+        File for the figure, ending in .png, .pdf or .svg.
     width : {"one", "two"}
         Width in columns of a two-column paper: 3.5 or 7.16 inches.
     metric : str, optional

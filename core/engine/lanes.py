@@ -369,8 +369,8 @@ def _write_ordered(lanes: Lanes) -> Any:
 def order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
     """Write integers that sort like the floats with the bits from i on, from place `to` on.
 
-    Under a lane mask; return that of the floats that are not numbers. The bits of floats sort like
-    integers, in reverse for negative numbers; -0 is 0.
+    Only places under a lane mask are written; return the mask of the NaNs. The bits of floats sort
+    like integers, in reverse for negative numbers; -0 is 0.
     """
     missing = 0
     found = bits[i : i + WORD].copy()

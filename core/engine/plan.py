@@ -151,7 +151,7 @@ def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
 def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits next to the reservations so far.
 
-    And the profile's step there.
+    Also return the profile's step there.
 
     Invariant: after floor[need] = (layout, length, t, step), as long as the layout is the same, no
     job of this need and of at least this length can start before t. In one layout reservations only

@@ -136,8 +136,8 @@ def misplaced(book: Book, walk: int, first: int) -> int:
 def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
     """Sort the reservations by the order of the walk.
 
-    By insertion, since the last walk left them almost sorted. Invariant: places before i are
-    sorted, and each place of the lane that is not set does not precede its predecessor. An
+    The sort is by insertion, since the last walk left them almost sorted. Invariant: places before
+    i are sorted, and each place of the lane that is not set does not precede its predecessor. An
     insertion changes the predecessor of the next place only, whose bit is then set.
     """
     count = book.state[COUNT]

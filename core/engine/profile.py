@@ -115,7 +115,7 @@ def step_from(profile: Profile, i: int, t: int) -> int:
 def first_short(profile: Profile, i: int, need: int, end: int) -> int:
     """Return the first step from i on with fewer processors free, if it begins before `end`.
 
-    Else one that begins later, or the place of one past the last.
+    Otherwise return a step that begins later, or the place behind the last step.
     """
     times, free, mark = profile
     while i < mark[TAIL] and times[i] < end:
@@ -155,8 +155,8 @@ def fit_before(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on with `need` processors free for `duration` seconds.
 
-    And the step that holds there. Step i holds at `after`. From `at` on all are free, and if there
-    is no such instant before `stop`, `at` is returned.
+    Also return the step that holds there. Step i holds at `after`. From `at` on all are free, and
+    if there is no such instant before `stop`, `at` is returned.
     """
     times, free, mark = profile
     first, seen, short = i, 0, below(free, i, need)
@@ -187,7 +187,7 @@ def fit_before(
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
-    And the step that holds there. Step i holds at `after`.
+    Also return the step that holds there. Step i holds at `after`.
     """
     return fit_before(profile, i, need, duration, after, NEVER, NEVER)
 
@@ -204,8 +204,8 @@ def earlier_fit(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    And the step that holds there. The reservation is in the profile, at `at`, which is returned if
-    there is none: from there on its own processors are free for it.
+    Also return the step that holds there. The reservation is in the profile, at `at`, which is
+    returned if there is none: from there on its own processors are free for it.
     """
     return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
 

@@ -134,7 +134,7 @@ def release(jobs: Jobs, running: Running) -> bool:
 def find_shadow(running: Running, need: int) -> tuple[int, int]:
     """Return the earliest instant with `need` processors free, s, and the processors left then.
 
-    By predicted ends, all ties at that instant counted (SEMANTICS: easy).
+    Predicted ends count, including all ties at that instant (SEMANTICS: easy).
     """
     level, p, shadow = running.free[0], running.count[0], 0
     while level < need:

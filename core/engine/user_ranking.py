@@ -71,7 +71,7 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
 def line_up(shares: Shares, line: Line) -> None:
     """Sort the line by the usage of its users, and rank them.
 
-    By insertion, since the last pass left it almost sorted.
+    The sort is by insertion, since the last pass left it almost sorted.
     """
     for p in range(1, line.state[COUNT]):
         u, k = line.user[p], p

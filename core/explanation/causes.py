@@ -112,7 +112,8 @@ class Trials:
     def others(self) -> Int64:
         """The jobs that were submitted before the start, since no later one can matter.
 
-        Under a rule that separates the participants of a network, only those of its own.
+        Under a rule that separates the participants of a network, only jobs of the same participant
+        can matter.
         """
         jobs = np.arange(self.last)
         matters = jobs != self.job

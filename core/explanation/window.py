@@ -41,8 +41,8 @@ def job_seconds(policy: Policy) -> float:
 def is_restartable(workload: Workload, policy: Policy) -> bool:
     """Whether the running jobs determine a simulation once no job waits.
 
-    By the per-event clock the order of starts within an instant counts as well, and predictions
-    depend on completed jobs.
+    They do not if the clock is per event, since the order of starts within an instant counts, too,
+    nor with predictions, which depend on completed jobs.
     """
     orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
     plain = policy.events == "instant" and policy.predict is None and not workload.platform.asks

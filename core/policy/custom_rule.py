@@ -40,7 +40,8 @@ class Columns(NamedTuple):
 class Profile(NamedTuple):
     """Free processors over time: free[s] from time[s] on, s, for the first size[0] steps.
 
-    By the predicted ends of running jobs, and by the starts and reservations of this pass.
+    It follows from the predicted ends of running jobs, and from the starts and reservations of this
+    pass.
     """
 
     time: Int64

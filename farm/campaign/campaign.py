@@ -127,7 +127,8 @@ class Campaign:
         Requested precision, plain tables or `Precision` values: samples are added in rounds until
         the interval of each request is short enough at every trace and load.
     log : bool
-        Whether the log itself is also a resample, number 0; without samples it always is.
+        Whether to simulate the log itself, too, as resample 0; without samples it is always
+        simulated.
     seed : int
         Root of all randomness.
     tau : int
@@ -166,12 +167,12 @@ class Campaign:
         Text of plug-in modules that are known already; others are found. It is not a key of a
         campaign's file.
     axes : mapping of str to list or mapping
-        By axis its values, or a value for each label: a key of the traces, such as ``processors``,
-        or a name that stands as ``{name}`` in a policy. Each value gives traces, or policies, of
-        its own; see `farm.campaign.axes`.
+        Values of each axis, or a value for each label. An axis is a key of the traces, such as
+        ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
+        policies; see `farm.campaign.axes`.
     variants : mapping of str to Variant
-        Origin of each policy that an axis has made; found if it is not given. It is not a key of a
-        campaign's file.
+        Origin of each policy expanded from an axis; derived if it is not given. It is not a key of
+        a campaign's file.
     cluster : mapping
         Default cluster, the keys of ``[cluster]``; it has no effect on results and is not stored.
     folder : Path, optional

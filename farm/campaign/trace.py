@@ -85,8 +85,8 @@ class Trace:
     file : str, optional
         Path of a log, in any format that `core.read_log` knows.
     log : str, optional
-        Name of a log in the registry, or of one fetched by its URL; kept in its full form. With
-        `file` it is a log whose file has been found.
+        Name of a log in the registry, or of a log fetched by its URL; kept in its full form. It is
+        combined with `file` once the file has been found.
     model : str, optional
         Name of a model in `core.models.MODELS`.
     join : tuple of str, optional
@@ -97,12 +97,12 @@ class Trace:
         Size of the machine; by default as in the registry or the log's header. A model
         needs it.
     platform : mapping, optional
-        The machine as a table of `name` and `configuration`; that of a pool is kept in its short
-        form, `processors`. ``{"name": "grid"}`` alone stands for the clusters of a named log, and
-        is kept in full.
+        The machine as a table of `name` and `configuration`; a pool is kept in its short form,
+        `processors`. ``{"name": "grid"}`` without a configuration means the clusters of a named
+        log, and is kept in full.
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
-        machine of the log, or of the model, is then the one that the jobs were made for.
+        machine of the log, or of the model, is then the original machine of the jobs.
     resources : mapping, optional
         Amounts of the machine's resources other than processors: options of
         `core.workload.on_resources.OnResources`.
@@ -119,9 +119,9 @@ class Trace:
         Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
     map : mapping or str, optional
-        Map of the log's columns and units, as of `core.logs.field_map`: a table, a ready map's
-        name, or a TOML file, whose table is kept. By default that of the TOML file of the log's
-        name.
+        Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's name,
+        or a TOML file, whose table is kept. By default the TOML file of the log's name, if it is a
+        map.
     clean : mapping, optional
         Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
         left out.
@@ -131,12 +131,12 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Size of the pool on which the jobs run, if it differs from the size for which samples and
-        loads are made; at least the widest job.
+        Size of the pool on which the jobs run, if samples and loads are made for another size; at
+        least the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
     base, at : optional
-        For a trace that an axis of a campaign has made: the trace as written, and its value on each
+        For a trace expanded from an axis of a campaign: the trace as written, and its value on each
         axis; not keys of a campaign.
 
     Raises

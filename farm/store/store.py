@@ -41,15 +41,15 @@ class Store(Shape):
     text : str
         The campaign in canonical form, as last run; no result depends on it.
     settings : mapping
-        Settings that determine every cell in addition to its coordinates: seed, tau, draw,
-        load_by, and warmup and cooldown if they leave jobs out.
+        Settings that determine every cell in addition to its coordinates: seed, tau, draw and
+        load_by, and warmup and cooldown if they exclude jobs.
     own : mapping of str to str, optional
         Text of each module with plug-in orders, rules or metrics.
     acknowledgements : mapping of str to str, optional
         Acknowledgement of a trace's log, if known.
     cautions : mapping of str to mapping, optional
-        Reasons to doubt results of a trace, a sentence by its key; no result depends on them. A
-        trace is missing if the store was made by a program without such checks.
+        Reasons to doubt results of a trace, a sentence by its key; no result depends on them.
+        Stores of programs without such checks have none.
     precision : mapping, optional
         Finished rounds of a campaign with requested precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.

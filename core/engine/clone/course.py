@@ -334,9 +334,9 @@ def fair_on_course(
 ) -> None:
     """Fill `fst` as `fair_fixed` does, first come, first served, by one course for all jobs.
 
-    Under the aggressive rule or easy. A job joins strictly behind the waiting jobs; relaxed, it
-    starts after the last of them has started, as soon as it fits. `first` is the first job wanted;
-    the starts of the jobs before it, without later ones, are given.
+    The rule is aggressive or easy. For strict fair starts a job joins behind the waiting jobs; for
+    relaxed ones it starts after the last of them has started, as soon as it fits. `first` is the
+    first job wanted; the starts of the jobs before it, without later ones, are given.
     """
     passes = course.passes
     if first > 0:

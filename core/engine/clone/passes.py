@@ -106,8 +106,8 @@ def first_wide(passes: Passes, p: int, need: int) -> int:
 def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
     """Return the first pass from p on that would start a job behind all, or leaves no job waiting.
 
-    Or whose reservation is unknown. A pass examines that job last: it decides by the state after
-    those before it.
+    A pass with an unknown reservation is also returned. A pass examines the job behind all last,
+    and decides by the state after the jobs before it.
     """
     while True:
         late = below(passes.slack, p, estimate) & below(passes.extra, p, need)

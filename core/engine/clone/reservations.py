@@ -98,7 +98,7 @@ def fork(
 ) -> None:  # fmt: skip
     """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    And those of the jobs from `first` on that the clone serves, too. `look` tells whether the pass
+    Also find those of the jobs from `first` on that the clone serves. `look` tells whether the pass
     of this instant is pending. The second rankings are the clone's.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs

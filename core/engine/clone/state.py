@@ -126,9 +126,9 @@ def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Return whether the last job wanted, and with it every one, has started or had its clone.
+    """Return whether the last job wanted, and thus every one, has started or had its clone.
 
-    Or whether the simulation is cancelled.
+    Also return True if the simulation is cancelled.
     """
     j = fair.last - 1
     return bool(jobs.leave[0] != 0 or (arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0)))

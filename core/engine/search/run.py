@@ -133,7 +133,7 @@ def start_due(planner: Planner, now: int) -> None:
 def run_plan(planner: Planner, aim: Aim) -> None:
     """Run every event and its pass, to the last completion or until cancelled.
 
-    With an interval of NEVER the plan is never searched.
+    If the interval is NEVER, the plan is never searched.
     """
     jobs, running, plan = planner.jobs, planner.running, planner.plan
     book, n, arrived, now, searched = plan.book, jobs.submit.size, 0, 0, -1
