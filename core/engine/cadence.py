@@ -84,7 +84,7 @@ class Users(NamedTuple):
 
 @verb
 def length_of(cadence: Cadence, tests: int) -> int:
-    """Return how long a cycle takes, s."""
+    """Return the duration of a cycle, s."""
     return (tests + cadence.rate - 1) // cadence.rate if cadence.rate > 0 else 0
 
 

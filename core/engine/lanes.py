@@ -234,7 +234,7 @@ def first_places(count: int) -> int:
 
 
 def _write_less(lanes: Lanes) -> None:
-    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    # A store of all lanes: after a masked store, reads of the same places wait for longer.
     place, builder = lanes.place(0, 1), lanes.builder
     taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
     builder.store(builder.sub(lanes.read(place), taken), place, align=8)

@@ -13,7 +13,7 @@ from schedfarm.core.engine.jit import generic
 from schedfarm.core.engine.machine import Machine
 
 AnyPlan = Any
-"""The plan of a machine, of the type that its steps know."""
+"""The plan of a machine, of a type for which all steps here are implemented."""
 
 
 @generic

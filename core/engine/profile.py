@@ -1,10 +1,10 @@
 """Free processors over time: a step function, and the steps that read and change it.
 
-In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i]
-processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
-the whole machine is free, because every reservation ends. Times ascend and never repeat. Every
-operation splits the steps that it needs. Where two reservations meet, the profile may be level,
-since one of them must still be removable as a whole.
+In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i] processors are free from times[i]
+until times[i + 1], s; the last step lasts for ever, and there the whole machine is free, because
+every reservation ends. Times ascend and never repeat. Every operation splits the steps that it
+needs. Neighbouring steps may be equal where one reservation ends and another begins, since each
+must be removable as a whole.
 
 Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
 estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
@@ -282,8 +282,9 @@ def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
     """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
     A dropped instant is split again when it is needed. Each step moves at most once: opening and
-    dropping steps one by one would move all later ones back and forth. At t a step opens or closes,
-    at `end` one is met and may merge; inner and later steps move by the differences.
+    dropping steps one by one would move all later ones back and forth. At t a step is added or
+    dropped; the step at `end` may merge with its neighbour; inner and later steps move by the
+    differences.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]

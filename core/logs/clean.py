@@ -52,7 +52,7 @@ ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """Treatment of a row whose run time is 0 s."""
 
 OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
-"""Options that change estimates, and so contradict exact ones."""
+"""Options that change estimates, and therefore contradict exact estimates."""
 
 
 def _no_estimate(what: str, given: Any) -> object:
@@ -179,7 +179,7 @@ class Clean(Options):
         """
         # A cached log may have 32 bits, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
-        # A value beyond the clock stays beyond it, so that the workload refuses it.
+        # A value beyond the clock remains so, and the workload refuses it.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
         estimate = self._requests(longer, asked, name)
         if self.max_estimate:

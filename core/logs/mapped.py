@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NEEDED = (("submit",), ("run", "end"), ("procs", "allocated"))
-"""Required columns of a map of a table; one of each group is enough."""
+"""Required columns of a table's map: one of each group."""
 
 
 def parse_mapped(path: str | os.PathLike[str], fields: FieldMap | None) -> Parsed:

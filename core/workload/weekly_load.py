@@ -26,7 +26,7 @@ def weekly_work(
 
 
 def spread(values: Float64) -> float:
-    """Return the coefficient of variation: standard deviation / mean, NaN below two values.
+    """Return the coefficient of variation, standard deviation / mean; NaN below two values.
 
     The standard deviation of values x is the root of sum (x - mean)^2 / (n - 1).
 

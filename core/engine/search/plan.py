@@ -375,7 +375,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
             elif gaps.state[STALE] == 1 and moves.due[k // WORD] >> p & 1 == 0:
-                # Perhaps the gap that it might have used has been taken.
+                # The gap for it may have been taken meanwhile.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
             else:
