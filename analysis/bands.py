@@ -373,7 +373,7 @@ def _floats(values: xr.DataArray) -> xr.DataArray:
 
 def _cumulative(group: xr.Dataset, metric: str) -> xr.DataArray:
     jobs = group[f"{WEEKLY}jobs"].clip(min=0)
-    # NaN in a week with jobs stays NaN from there on, since the sum is then unknown.
+    # After a NaN in a week with jobs, all later sums are unknown.
     sums = (group[WEEKLY + metric].where(jobs > 0, 0.0) * jobs).cumsum("week", skipna=False)
     ended = jobs.cumsum("week")
     means = (sums / ended.where(ended > 0)).assign_coords(week=group["week"])

@@ -95,8 +95,8 @@ def compare(
 
     Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
     number over several traces is the mean over the traces, and its interval follows from the
-    samples within each trace. The loads of a sample stay together, and so do the values of an axis
-    of the campaign.
+    samples within each trace. The loads of a sample are not independent and stay together, and so
+    do the values of an axis.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
     """Return the values at the loads of some traces next to each other along ``load``.
 
     The values of an axis of the campaign are traces with the same samples: like the loads of a
-    trace they stay together, since an interval over them as if independent would be too short.
+    trace they are not independent, and an interval that treated them so would be too short.
     """
     return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
 
@@ -564,7 +564,7 @@ def _alike(found: xr.Dataset) -> Iterator[str]:
 
 
 def _ended(precision: Mapping[str, Any]) -> str:
-    """Return how sampling ended, and that the intervals which decided it are widened for that."""
+    """Return a sentence on the end of sampling, and on the widening of its intervals."""
     count, samples = len(precision["rounds"]), precision["rounds"][-1]
     why = "the requested precision" if precision["met"] else "the most samples of the campaign"
     asked = ", ".join(

@@ -84,8 +84,7 @@ def table_csv(bands: xr.Dataset) -> str:
     -------
     str
         A header line and one line per cell; quantiles are named such as ``q0.1``, and the columns
-        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` repeat on every line the
-        numbers are.
+        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` are repeated on every line.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def widest_of(workload: Workload) -> int:
     if widest > WIDEST:
         raise InputError(
             f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
-            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+            f"rule with reservations supports at most {WIDEST} widths; count in larger units"
         )
     return widest
 

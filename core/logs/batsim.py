@@ -108,7 +108,7 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
                 if key in seen:
                     break
                 seen.add(key)
-            raise InputError(f"{source}: key {key[:SHOWN]!a} stands twice in a table; keep one")
+            raise InputError(f"{source}: key {key[:SHOWN]!a} occurs twice in a table; keep one")
         return table
 
     try:
@@ -122,7 +122,7 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{source}: damaged, or not JSON ({error})") from None
     except RecursionError:
-        raise InputError(f"{source}: lists or tables within each other are too many") from None
+        raise InputError(f"{source}: lists or tables are nested too deeply") from None
     if not isinstance(table, dict):
         raise InputError(f"{source}: a workload of Batsim is a table of JSON")
     return table

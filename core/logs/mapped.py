@@ -189,7 +189,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
     column_of = chosen(fields, header, where)
     for column in {*column_of.values(), *fields.drop}:
         if header.count(column) > 1:
-            raise InputError(f"{where}: column {column!r} is there twice; give it once")
+            raise InputError(f"{where}: column {column!r} occurs twice; give it once")
 
     def split(text: str, where: str) -> list[str]:
         row = _cells(text, where)

@@ -176,7 +176,7 @@ class Header:
     def _take(self, key: str, value: int, line: int, source: str) -> None:
         if key == "maxprocs" and self.found.setdefault(key, value) != value:
             raise InputError(
-                f"{source}: the header says MaxProcs {self.found[key]} and, in line {line}, "
+                f"{source}: the header has MaxProcs {self.found[key]} and, in line {line}, "
                 f"{value}; keep the line that is right"
             )
         self.found.setdefault(key, value)

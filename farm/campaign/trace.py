@@ -192,7 +192,7 @@ class Trace:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Add the name of the trace to errors raised within."""
+        """Add the name of the trace to errors raised in the context."""
         try:
             yield
         except InputError as error:
@@ -301,13 +301,13 @@ class Trace:
     def _check_model(self) -> None:
         if self.model is None:
             if self.parameters:
-                raise InputError("'parameters' goes with a model only")
+                raise InputError("'parameters' is for models only")
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
         for key in ("rows", "select", "clean", "names", "network", "resources"):
             if getattr(self, key):
-                raise InputError(f"{key!r} goes with a log only")
+                raise InputError(f"{key!r} is for logs only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
             raise InputError(
                 "a model needs 'processors' or 'platform', and either 'jobs' or 'weeks'"
@@ -321,7 +321,7 @@ class Trace:
         _check_parameters(self.model, self.parameters)
 
     def _check_resize(self) -> None:
-        """Refuse another size of anything except a pool, and one too small for a model's jobs."""
+        """Refuse `resize` for a machine that is not a pool, or if a model's jobs do not fit."""
         if self.resize is None:
             return
         machine = self.machine
@@ -339,7 +339,7 @@ class Trace:
             )
 
     def resized(self, jobs: Workload) -> Workload:
-        """Return sampled jobs on the machine of the other size; unchanged without one.
+        """Return sampled jobs on the resized machine; unchanged without `resize`.
 
         Raises `InputError` if a job could not run there: all sizes must have the same jobs.
         """
@@ -427,7 +427,7 @@ class Trace:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Paths of its logs, as far as they are known."""
+        """Paths of its logs that have been found."""
         return self.found or (() if self.file is None else (self.file,))
 
     @property

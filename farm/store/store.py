@@ -1,4 +1,4 @@
-"""A store as its store.json describes it, and the seal of that file."""
+"""A store as described in its store.json, and the checksum of that file."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Store(Shape):
             own = source_digest(policies)
         revisions = (f"{name} {number}" for name, number in revised_orders(policies).items())
         lines = "\n".join([own, *revisions])
-        # First revisions are not named, so that records of earlier programs stay valid.
+        # First revisions are not named, so that records of earlier programs remain valid.
         return own if lines == own else hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     def log_name(self, trace: str) -> str | None:
@@ -196,7 +196,7 @@ class Store(Shape):
             "acknowledgements": dict(self.acknowledgements),
         }
         if self.cautions:
-            # Stores of earlier programs have none, and stay valid.
+            # Stores of earlier programs have no checksum, and remain valid.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         if self.precision:
             plain["precision"] = dict(self.precision)
@@ -252,7 +252,7 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
 
 
 def _check_names(place: Place, plain: Mapping[str, Any]) -> None:
-    """Refuse names that lead out of the store, since files are written and deleted by them."""
+    """Refuse names that lead out of the store, since they become paths of its files."""
     logs = (source.get("columns") for source in plain["sources"].values())
     names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
     for holding in plain["holds"].values():

@@ -274,7 +274,7 @@ BAD = {
     "metric: 'utilisation' is unknown": {"grow": {}, "metric": "utilisation"},
     "rule 'mine:rule' is a plug-in": {"grow": {}, "rule": "mine:rule"},
     "candidates is 2; it must be a whole number from 4": {"grow": {}, "candidates": 2},
-    "two traces are called 'm64'": {"grow": {}, "held_out": (TRACE,)},
+    "two traces have the name 'm64'": {"grow": {}, "held_out": (TRACE,)},
     "the search itself divides the weeks": {
         "grow": {},
         "traces": (Trace(file="a.swf", select={"weeks": [0, 4]}),),
