@@ -109,7 +109,7 @@ IGNORED = {
     "that were restarted": "restarts",
     "that waited for a limit": "limited",
 }
-"""Attributes that no simulation considers, and the column that holds each: jobs with another value
+"""Attributes that few simulations consider, and the column that holds each: jobs with another value
 than most."""
 
 COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"})

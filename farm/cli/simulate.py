@@ -189,7 +189,8 @@ def simulate(
         target = _target(out, read, log) if out is not None else None
         settings = {"seed": seed, "draw": draw, "load_by": load_by}
         jobs = Samples(origin, log, settings).at(resample, label)
-        case = Case(log, (label,), draw if resample else "", origin.machine is not None)
+        method, sized = draw if resample else "", origin.machine is not None
+        case = Case(log, (label,), method, sized, (wanted,))
         found = warnings_of(case)
         if not as_json:
             warn({jobs.name: found})

@@ -479,7 +479,7 @@ SHARED = {
 }
 """Titles of the shares of jobs, by column."""
 
-IGNORED = "with attributes that the log's scheduler used and no policy does"
+IGNORED = "with attributes that the log's scheduler used and few policies do"
 """Title of the shares of jobs with ignored attributes."""
 
 MOST = 12

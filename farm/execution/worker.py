@@ -291,7 +291,8 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
     are cancelled: the process is killed then. A Dask worker may not have children through
     multiprocessing, hence the subprocess; pickles pass through a pipe and are never stored.
     """
-    command = [sys.executable, "-c", CHILD]
+    # -P: without it, Python would search the current folder first.
+    command = [sys.executable, "-P", "-c", CHILD]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from schedfarm.core import own
 from schedfarm.core.arrays import MOST_JOBS
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Weeks
 from schedfarm.core.metrics.users import known_users
 from schedfarm.core.models import MODELS
+from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.samples import Samples
@@ -85,13 +87,15 @@ def survey_of(trace: Trace, campaign: Campaign) -> TraceSurvey:
     samples = _SurveyedSamples(trace, log, campaign.settings)
     _check_warmup(samples, campaign)
     method = campaign.draw if campaign.resamples else ""
+    with own.sources(campaign.sources):
+        policies = tuple(map(Policy.parse, campaign.policies))
     return TraceSurvey(
         log,
         _source(trace, log),
         _most_jobs(samples, campaign),
         _weeks_by_load(samples, campaign),
         _users_of(trace, log),
-        warnings_of(Case(log, campaign.loads, method, trace.machine is not None)),
+        warnings_of(Case(log, campaign.loads, method, trace.machine is not None, policies)),
         trace.acknowledgement(),
     )
 
