@@ -102,7 +102,7 @@ class Grow:
             _check_known("operations", name, numeric)
         if not self.inputs or not any(len(OPERATIONS[n].takes) == 2 for n in self.operations):
             raise InputError(
-                "[grow] needs at least one of 'inputs' and an operation of two values, such as '+'"
+                "give at least one of 'inputs', and an operation of two values, such as '+'"
             )
         for text in self.start:
             Expression.parse(text, ARGUMENTS)

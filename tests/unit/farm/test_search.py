@@ -269,7 +269,7 @@ BAD = {
         "parameters": {"a": [0, 1]},
     },
     "grow: operations: 'sine' is unknown": {"grow": {"operations": ["sine"]}},
-    "grow: an order grows from": {"grow": {"operations": ["sqrt"]}},
+    "grow: give at least one of 'inputs'": {"grow": {"operations": ["sqrt"]}},
     "regression: trials is 1; it must be a whole number": {"regression": {"trials": 1}},
     "metric: 'utilisation' is unknown": {"grow": {}, "metric": "utilisation"},
     "rule 'mine:rule' is a plug-in": {"grow": {}, "rule": "mine:rule"},
