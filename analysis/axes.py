@@ -227,8 +227,8 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary whose policies are the values of an axis, these values, and their cells.
 
-    where: labels of traces and policies that leave one policy, and one value of each other axis.
-    There is no log if a trace is a model, whose resample 0 is one more draw.
+    where: labels that select one policy, and one value of each other axis. There is no log if a
+    trace is a model, whose resample 0 is one more draw.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)

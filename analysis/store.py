@@ -348,7 +348,7 @@ def known_label(axis: str, given: float | str, labels: list[str]) -> str:
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:
-    """Refuse a name that is not among the known ones, listing these.
+    """Refuse an unknown name; the message lists the known names.
 
     Raises
     ------

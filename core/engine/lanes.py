@@ -408,7 +408,7 @@ def copy_from(array: Int64, i: int, other: Int64) -> None:
 
 @verb
 def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
-    """Copy `count` places of arrays to a region without places that are still to be copied."""
+    """Copy `count` places of arrays; the target must not overlap places still to be read."""
     for k in range(0, count, WORD):
         word = first_places(count - k)
         for column in columns:

@@ -252,7 +252,7 @@ def compress(book: Book, now: int) -> None:
 
     1. Before a walk, each gap before at[i] begins before state[FREED]. A job gets its earliest gap
        at arrival. Later changes either take processors (arrivals), or free them until at most
-       state[FREED] (early ends); a window that begins later is as it was.
+       state[FREED] (early ends); a window that begins later is unchanged.
     2. In the walk, each gap of a job that is still to come begins at earliest[i] or later. This
        holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
        them after a move. Starts are integers.

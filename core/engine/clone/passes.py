@@ -24,7 +24,7 @@ NO_HEAD, UNKNOWN = -1, -2
 shadow time and extra processors are UNKNOWN, too."""
 
 FIRST, STOP = 0, 1
-"""Fields of the state of a list of passes: its first one, and one past its last."""
+"""Fields of the state of a list of passes: the first pass, and the place behind the last."""
 
 MOVED = 256
 """Places before the first pass that may be unused."""

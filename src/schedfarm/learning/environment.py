@@ -31,7 +31,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     The observation has a row for each of `slots` visible jobs; the action is the slot of one of
     them. The reward is 0 until the last job starts, when it is the metric of the whole schedule,
     negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each action
-    that is possible; another one counts as waiting where that is possible, and else as the first
+    that is possible; any other action counts as waiting if that is possible, otherwise as the first
     slot (``info["refused"]`` counts these at the end).
 
     Parameters
