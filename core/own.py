@@ -206,8 +206,8 @@ def distrust(who: str) -> Iterator[None]:
 def load(name: str) -> object:
     """Return the object of ``module:name``, from the texts of `sources` or by an import.
 
-    A text is executed once per process, as a module with a unique name: two texts of one name never
-    mix, and it hides no installed module.
+    A text is executed once per process, as a module with a unique name: two texts of one name are
+    never confused, and no installed module is hidden.
 
     Examples
     --------

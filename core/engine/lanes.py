@@ -325,7 +325,7 @@ def divide(array: Float64, to: int, one: int, other: int) -> None:
 
 
 def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
-    """Return the code of an extreme: the first float if it is in a relation to the other or NaN."""
+    """Return the code of min or max: the first float if the comparison holds or it is NaN."""
 
     def write(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
         # NaN stays, as in numpy.

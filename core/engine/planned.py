@@ -226,8 +226,9 @@ def rule_out(book: Book, t: int, i: int) -> None:
 def reopen(book: Book, t: int, i: int) -> None:
     """Lower the bounds of jobs that may fit because processors have been freed from t on.
 
-    A window that ends by t is unchanged; so a job of length l gets no gap that begins by t - l. The
-    walk only goes forward: every place after i whose bound was raised is among those lowered here.
+    A window that ends by t is unchanged, so a job of length l gets no gap that begins by t - l. The
+    walk does not return to earlier places: all raised bounds that still matter are behind place i,
+    and are lowered here.
     """
     first = i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):

@@ -48,7 +48,7 @@ class Variant:
     at: Mapping[str, Value]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as the store has them."""
+        """Return plain values, as in the store."""
         return {"of": self.of, "at": dict(self.at)}
 
 

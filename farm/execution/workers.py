@@ -108,7 +108,7 @@ def _lack(context: RunContext, worker: str) -> str:
 
 def _is_proof(answer: object) -> bool:
     """Return whether an answer proves that schedfarm is missing, or is an older one."""
-    # An error that Dask cannot send as it is arrives as an Exception of its text.
+    # An error that Dask cannot serialise arrives as an Exception with its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
     return isinstance(answer, PROOFS) or as_text

@@ -246,7 +246,7 @@ def lease_seconds() -> float:
 def _acquire(bucket: Objects, lease: Lease) -> None:
     """Take a lease that is free or has expired; InUse names another holder.
 
-    A brief holder waits for another one, also for one that takes the free lease first.
+    A brief holder waits for another holder, also for one that takes the free lease first.
     """
     until = time.monotonic() + (BRIEF_SECONDS if lease.brief else BRIEF_POLL)
     etag: ETag = None

@@ -47,7 +47,7 @@ from schedfarm.core.engine.running import Jobs, Running, idle_machine, launch, n
 from schedfarm.core.engine.world import EASY
 
 WAITING, COMPARED, UNTIL, PLACE = range(4)
-"""Fields of the state of a course: number of waiting jobs; of those that waited when a replay
+"""Fields of the state of a course: number of waiting jobs; number of jobs that waited when a replay
 began; a time, s, until which the replay differs from the old course; position of the job that
 differed last."""
 

@@ -52,9 +52,9 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     campaign_seed : int
         Seed of all samples, as of a campaign; by default 1.
     rule : {"free", "none", "easy"}
-        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next
-        event by the last action. ``none``: it chooses the next job, and nothing else starts until
-        that fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
+        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next event
+        by the last action. ``none``: it chooses the next job, and no other job starts until the
+        chosen one fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
         chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
         By default ``free``.
     observation : {"compact", "schedgym"}
