@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.format.names import PARTS
+from schedfarm.core.format.names import CHECKPOINTS, PARTS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cancellation import cancelled_by_signals
 from schedfarm.farm.execution.coordinator import Coordinator
@@ -184,6 +184,7 @@ def _complete(store: Store) -> bool:
     try:
         with place.locked(brief=True):
             place.tidy()
+            place.remove_below(CHECKPOINTS)
             _fold(store)
     except InUse:
         return False
@@ -257,6 +258,8 @@ def _execute_round(
         coordinator.run()
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
+        if not (token.requested or coordinator.lost):
+            store.place.remove_below(CHECKPOINTS)
     return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
 
 
