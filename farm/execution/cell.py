@@ -38,13 +38,13 @@ Figures = dict[str, float]
 class Simulations:
     """Simulate the cells of one trace, and share jobs and schedules among consecutive cells.
 
-    Results are pure functions of the arguments. With `checkpoints`, long simulations continue from
-    those that a killed worker has left, and make their own.
+    Results are pure functions of the arguments. Long simulations for a `run` continue
+    from the checkpoints that a killed worker has left, and make their own.
     """
 
-    def __init__(self, store: Store, trace: Trace, *, checkpoints: bool = False) -> None:
+    def __init__(self, store: Store, trace: Trace, run: str | None = None) -> None:
         self.store, self.trace = store, trace
-        self.kept = Kept(store, trace.name) if checkpoints else None
+        self.kept = None if run is None else Kept(store, trace.name, run)
         name = store.log_name(trace.name)
         self._log = _log(store.place, name) if name else None
         self._labels = np.array(store.users[trace.name], np.int64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.format.names import CHECKPOINTS, PARTS
+from schedfarm.core.format.names import PARTS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cancellation import cancelled_by_signals
 from schedfarm.farm.execution.coordinator import Coordinator
@@ -25,6 +25,7 @@ from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.parts import Part
 from schedfarm.farm.planning.rounds import Verdict
 from schedfarm.farm.planning.tasks import missing_blocks
+from schedfarm.farm.store.checkpoints import remove_checkpoints
 from schedfarm.farm.store.files import InUse, writing
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import origin
@@ -184,7 +185,7 @@ def _complete(store: Store) -> bool:
     try:
         with place.locked(brief=True):
             place.tidy()
-            place.remove_below(CHECKPOINTS)
+            remove_checkpoints(place)
             _fold(store)
     except InUse:
         return False
@@ -259,7 +260,7 @@ def _execute_round(
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
         if not (token.requested or coordinator.lost):
-            store.place.remove_below(CHECKPOINTS)
+            remove_checkpoints(store.place)
     return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
 
 

@@ -107,7 +107,7 @@ def run_task(task: Task) -> Done:
         return _check(task)
     done: list[BlockDone] = []
     # One for all batches: the next one may have the same jobs.
-    simulations = Simulations(task.store, task.trace, checkpoints=True)
+    simulations = Simulations(task.store, task.trace, task.run)
     with tracked(task) as progress:
         for batch in task.batches:
             if not _may_begin(batch, progress):
@@ -270,8 +270,8 @@ def _isolated_answers(
     if not requests:
         return
     try:
-        made = simulations.store, simulations.trace, simulations.kept is not None
-        yield from isolated(_all_answers, *made, requests)
+        run = simulations.kept.run if simulations.kept else None
+        yield from isolated(_all_answers, simulations.store, simulations.trace, run, requests)
     except Killed as error:
         half = len(requests) // 2
         if half:
@@ -284,9 +284,9 @@ def _isolated_answers(
 
 
 def _all_answers(
-    store: Store, trace: Trace, checkpoints: bool, requests: list[Request]
+    store: Store, trace: Trace, run: str | None, requests: list[Request]
 ) -> list[Answer]:
-    return list(answers(Simulations(store, trace, checkpoints=checkpoints), requests))
+    return list(answers(Simulations(store, trace, run), requests))
 
 
 def isolated(function: Callable[..., T], *arguments: Any) -> T:
