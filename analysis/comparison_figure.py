@@ -43,7 +43,7 @@ def comparison_figure(
     found : Dataset
         The result of `compare`.
     path : path, optional
-        Where to write the figure, .png, .pdf or .svg.
+        File for the figure, ending in .png, .pdf or .svg.
     size : (float, float), optional
         Width and height, inches; by default a panel of one column's width for each metric.
 
@@ -56,7 +56,7 @@ def comparison_figure(
     Raises
     ------
     StoreError
-        If the path ends in something else.
+        If the path has another suffix.
     """
     from matplotlib import style
 

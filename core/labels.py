@@ -44,7 +44,7 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # A valid word, such as another policy, is not a misspelling.
+    # Another valid policy, for example, is not a misspelling.
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""

@@ -13,7 +13,7 @@ NOTHING = "-"
 """Text for a missing number."""
 
 DIGITS = 4
-"""Significant digits of a number that stands alone."""
+"""Significant digits of a single number."""
 
 READABLE = 120
 """Times up to this are printed in seconds only, s."""

@@ -234,7 +234,7 @@ def load(name: str) -> object:
 
 
 def modules_of(names: Iterable[str]) -> list[str]:
-    """Return the modules that names of policies and metrics mention, whether they exist or not.
+    """Return the modules in names of policies and metrics, existing or not.
 
     Examples
     --------

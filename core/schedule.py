@@ -97,8 +97,8 @@ NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
-    Attributes that a simulation does not give follow from the starts at their first use: on most
-    platforms these are `end`, `state`, `place` and `segments`.
+    Attributes that a simulation does not give are derived from the starts when they are first used:
+    on most platforms `end`, `state`, `place` and `segments`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Schedule:
     start : int64[n]
         Start instant, s; -1 for a job that was refused.
     backfilled : bool[n]
-        Whether the job started while a job before it in the queue stayed waiting.
+        Whether the job started while a job before it in the queue continued to wait.
     end : int64[n], optional
         Completion instant, s; by default start + run.
     state : int8[n], optional
@@ -126,7 +126,7 @@ class Schedule:
     Raises
     ------
     InputError
-        If a job that was not refused has no start, or one that was refused has one.
+        If an accepted job has no start, or a refused job has a start.
 
     Examples
     --------

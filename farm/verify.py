@@ -265,7 +265,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
 
 
 def _as_recorded(store: Store, record: Record) -> Store:
-    """Return the store as a record knows it, without arrays and metrics still to be backfilled."""
+    """Return the store as of a record, without arrays and metrics still to be backfilled."""
     kind = record.header.block.kind
     if record.header.holds == store.holding_digest(record.header.block):
         return store

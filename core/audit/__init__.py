@@ -92,7 +92,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
 
 
 def _by_clock(policy: Policy, events: str) -> Policy | None:
-    """Return a policy with another clock; None if it goes with one only."""
+    """Return a policy with another clock; None if its rule supports one only."""
     try:
         return replace(policy, events=events)
     except InputError:

@@ -264,7 +264,7 @@ Sorter = Callable[[Int64, Int64, int], Int64]
 
 
 class QueueOrder:
-    """Put waiting jobs into the order in which a pass of this policy meets them."""
+    """Put waiting jobs into the order in which a pass of this policy examines them."""
 
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.submit = workload.submit

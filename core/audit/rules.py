@@ -18,7 +18,7 @@ class Discipline:
 
     A discipline keeps state from one pass to the next only through these hooks.
 
-    judges_all: whether passes matter in which no job starts, nor could.
+    judges_all: whether passes in which no job starts or could start matter.
     """
 
     judges_all = False
@@ -276,7 +276,8 @@ class Planned(Discipline):
             begin, site = had = self.reserved[job]
             profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
             found = earliest(machine, profiles, job)
-            # With estimate 0 it takes nothing, and others may have its instant, which it keeps.
+            # With estimate 0 it takes nothing, so others may start at its instant, and it keeps
+            # that.
             self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:

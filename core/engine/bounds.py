@@ -1,4 +1,4 @@
-"""Array indices: counted from the front only, and checked if the environment requests it.
+"""Array indices: counted from the front only, and checked if the environment requests this.
 
 For each index that is not a literal, numba tests whether it is negative and then counts it from the
 end. No kernel has such an index; without the test EASY is 1.1 to 1.2 times as fast. But a wrong

@@ -87,7 +87,7 @@ def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
 
 
 def _sharing(workload: Workload, policy: Policy, first: str | None, second: str | None) -> Sharing:
-    """Return empty usage accounts and lines for the codes of two orders, None without one."""
+    """Return empty usage accounts and lines for the codes of two orders; None without a code."""
     users, person = np.unique(workload.user, return_inverse=True)
     refresh, halflife = (seconds_of(text or "") or 0 for text in (policy.refresh, policy.halflife))
     waited, worked, seen_waited, seen_worked = (np.zeros(users.size, np.int64) for _ in range(4))

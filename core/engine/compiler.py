@@ -181,7 +181,7 @@ class RolledKernelCompiler(KernelCompiler):
 
 
 class Step(CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled ones call; called from Python, it is compiled as a kernel."""
+    """A function for calls from compiled code; called from Python, it is compiled as a kernel."""
 
     def __init__(self, function: Callable[..., object], **options: Any) -> None:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}

@@ -336,7 +336,7 @@ def rank_block(
 ) -> None:
     """Set the keys of the first m of some jobs, at most BLOCK, to the values of an expression.
 
-    Also those in a column of cells, from place `at` on.
+    Also set those in a column of cells, from place `at` on.
     """
     steps, column, register, bits, failed = program
     last = register.size - BLOCK

@@ -234,7 +234,7 @@ def first_places(count: int) -> int:
 
 
 def _write_less(lanes: Lanes) -> None:
-    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    # A store of all lanes: after a masked store, reads of the same places wait for longer.
     place, builder = lanes.place(0, 1), lanes.builder
     taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
     builder.store(builder.sub(lanes.read(place), taken), place, align=8)
@@ -369,8 +369,8 @@ def _write_ordered(lanes: Lanes) -> Any:
 def order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
     """Write integers that sort like the floats with the bits from i on, from place `to` on.
 
-    Under a lane mask; return that of the floats that are not numbers. The bits of floats sort like
-    integers, in reverse for negative numbers; -0 is 0.
+    Only places under a lane mask are written; return the mask of the NaNs. The bits of floats sort
+    like integers, in reverse for negative numbers; -0 is 0.
     """
     missing = 0
     found = bits[i : i + WORD].copy()

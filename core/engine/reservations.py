@@ -2,8 +2,8 @@
 
 Source: Mu'alem and Feitelson (2001), section 2.2, for all; Srinivasan, Kettimuthu, Subramani and
 Sadayappan (2002), Selective reservation strategies for backfill job scheduling, for some. Every
-pass makes its reservations again in queue order (SEMANTICS: backfilling), as far as those of the
-last pass (`core.engine.plan`) are void.
+pass makes its reservations again in queue order (SEMANTICS: backfilling), except those of the last
+pass that are still valid (`core.engine.plan`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ started; whether the pass has to examine every job, else the first and last plac
 whether the pass of this instant is pending. The number of all fields."""
 
 UNSEEN = -2
-"""Promise of a job that no pass has seen yet."""
+"""Promise of a job before its first pass."""
 
 
 class Planner(NamedTuple):
@@ -75,7 +75,7 @@ class Planner(NamedTuple):
 
 @verb
 def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: bool) -> None:
-    """Release the jobs that complete now; an end before its prediction voids the plan."""
+    """Release the jobs that complete now; an end before its prediction invalidates the plan."""
     if release_due(machine, jobs, now, per_event):
         void(plan)
 
@@ -278,10 +278,10 @@ def extend(
 
     A job whose reservation is now starts. After `depth` reservations only backfills remain.
 
-    Invariant: `last` is the last place whose job may start now, first at `where`, or -1. It stays
-    so while a reservation leaves room for it (`may_still_start`), since others only lose room; else
-    it is searched again. `rival` bounds the places of its rivals (`last_rival`); it is forgotten
-    when `last` or the places of the queue change.
+    Invariant: `last` is the last place whose job may start now, first at `where`, or -1. This
+    remains true while a reservation leaves room for it (`may_still_start`), since other jobs only
+    lose room; otherwise it is searched again. `rival` bounds the places of its rivals
+    (`last_rival`); it is forgotten when `last` or the places of the queue change.
     """
     _, machine, plan, clock, promised = planner
     now, rival = clock[NOW], -1

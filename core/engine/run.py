@@ -47,7 +47,7 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
 
 
 def idle_jobs(workload: Workload, width: Int64) -> Jobs:
-    """Return the columns that kernels read and write, for these widths, with no job started."""
+    """Return the columns for the kernels, for these widths, with no job started."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
@@ -72,7 +72,7 @@ def widest_of(workload: Workload) -> int:
     if widest > WIDEST:
         raise InputError(
             f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
-            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+            f"rule with reservations supports at most {WIDEST} widths; count in larger units"
         )
     return widest
 
@@ -139,10 +139,9 @@ class Door(NamedTuple):
     ) -> Planner:
         """Simulate ``depth(K)`` or ``conservative``; return the machine after the last completion.
 
-        Under ``depth(K)`` the backfill order of the policy, where it has one, is the order in
-        which the jobs behind the K reserved ones are examined; starving jobs come first in it too.
-        Without `promises`, passes make reservations only as far as a job may still start: 1.3 to
-        1.7 times as fast.
+        Under ``depth(K)`` the jobs behind the K reserved ones are examined in the backfill order of
+        the policy, if it has one; starving jobs come first there, too. Without `promises`, passes
+        make reservations only as far as a job may still start: 1.3 to 1.7 times as fast.
         """
         self.check(policy)
         planner = self.planner(workload, UNSEEN if promises else NO_PROMISE)

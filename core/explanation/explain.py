@@ -67,8 +67,8 @@ class Explanation:
         The smallest set of jobs without which it starts earlier; None if it never waited, was
         refused, or `departure` gives a reason.
     departure : str, optional
-        Sentence that names the first job whose start is not that of the policy, so that nothing
-        can be simulated.
+        Sentence that names the first job whose start differs from the policy's, after which no
+        cause can be simulated.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def explain(
     Raises
     ------
     InputError
-        If the job or the policy is unknown, or the policy decides nothing.
+        If the job or the policy is unknown, or the policy replays a log.
 
     Examples
     --------

@@ -112,7 +112,7 @@ def is_plain(name: object) -> bool:
 def is_free(lock: bytes | None) -> bool:
     """Return whether the store is certainly free, by its lock.json (None if missing).
 
-    A killed run leaves its name there: False means that a run may be in progress.
+    False means that a run may be in progress, since a killed run leaves its name there.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def _form(platform: Nodes) -> Form:
 
 
 def parse_oar(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
-    """Read the rows of a log, for the machine next to it or another one."""
+    """Read the rows of a log, for the machine in the file next to it, or for a given one."""
     # If the machine is given, the rest of the file is unused.
     found = Machine(platform) if isinstance(platform, Nodes) else read_machine(machine_file(path))
     table = read_table(path, _form(found.platform))

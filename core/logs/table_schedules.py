@@ -26,7 +26,7 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 STATES = {state.name.lower(): state for state in State}
-"""How the states of jobs are written."""
+"""Spellings of the states of jobs."""
 
 _ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
 

@@ -149,10 +149,10 @@ class Policy:
 
     @property
     def compiles_fair_starts(self) -> bool:
-        """Whether kernels compute fair starts: not with predictions, which depend on the past.
+        """Whether kernels compute fair starts.
 
-        Nor with limits; and kernels that follow the usage of users evaluate no expression of the
-        instant.
+        They do not with predictions, which depend on the past, nor with limits, nor for an
+        expression of the instant combined with an order by the usage of users.
         """
         orders = self.orders
         by_usage = any(order.shares or order.weighs for order in orders)

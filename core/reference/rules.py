@@ -1,6 +1,6 @@
 """Rules of the reference on a pool and on a grid of clusters: slow, obvious, objects and lists.
 
-A pool is one cluster. A job runs inside one cluster; which one is an index in declared order.
+A pool is one cluster. A job runs inside one cluster, given by its index in declared order.
 """
 
 from __future__ import annotations

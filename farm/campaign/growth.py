@@ -1,4 +1,4 @@
-"""Growth of a campaign's file: more samples, precision, policies or loads; the rest stays."""
+"""Growth of a campaign's file: more samples, precision, policies or loads; the rest is kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def grown(
 
 
 def grown_text(path: Path, text: str, wanted: Campaign) -> str:
-    r"""Return the text of a campaign's file, grown to a campaign; comments stay.
+    r"""Return the text of a campaign's file, extended to a campaign; comments are kept.
 
     Refuses a file that is written in a way that cannot be extended line by line.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
 
 OF_LOG, OF_STORE = ("folder", "processors", "clean", "map"), ("trace", "load", "sample", "at")
-"""Options that go with a log only, and with a store only."""
+"""Options for logs only, and for stores only."""
 
 
 class PlotCommand(Command):

@@ -97,10 +97,10 @@ def site(
 ) -> None:
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
-    DUMPDIR has the files that the script of --script writes. Parameters that no file contains are
-    fitted to the real starts in the first half of the period; the second half shows the error
-    of the simulated mean waits. site.toml has the site's priority, for farm policies --site;
-    campaign.toml runs with farm run.
+    DUMPDIR has the files written by the script that --script prints. Parameters that no file
+    contains are fitted to the real starts in the first half of the period; the second half shows
+    the error of the simulated mean waits. site.toml has the site's priority, for farm policies
+    --site; campaign.toml runs with farm run.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)

@@ -67,7 +67,7 @@ class Simulations:
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             known = self._users = jobs, index_users(jobs, self._labels, user)
         elif known[0] is not jobs:
-            # Another load: the users and the processors stay.
+            # Only the load differs: the users and the processors are the same.
             known = self._users = jobs, with_work(known[1], jobs)
         return known[1]
 
@@ -80,7 +80,7 @@ class Simulations:
                 with self.checkpoints(cell, "schedule"):
                     self._made = cell, simulate(jobs, policy)
             except OSError as error:
-                # It concerns the kernels' files: the store is not used here.
+                # The error is about the kernels' files, since the store is not used here.
                 raise MissingRequirement(
                     f"the kernels of {policy} cannot be read ({error})"
                 ) from error

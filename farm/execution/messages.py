@@ -79,7 +79,7 @@ def worker_name() -> str:
 
 
 def publish(result: object) -> None:
-    """Send the result of the Dask task that this thread runs to the coordinator, if there is one.
+    """Send the result of the Dask task in this thread to the coordinator, if there is one.
 
     Outside of a Dask task nothing is sent.
     """

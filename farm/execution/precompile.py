@@ -85,9 +85,10 @@ class Precompiled(NamedTuple):
 
 
 def every_policy() -> list[Policy]:
-    """Return a policy for each kind of kernel: each rule in each kind of order that it knows.
+    """Return a policy for each kind of kernel: each rule with each kind of order that it supports.
 
-    In addition, a policy with limits for each rule that has them, and one with a plug-in rule.
+    Also return a policy with limits for each rule that supports them, and a policy with a plug-in
+    rule.
 
     Examples
     --------

@@ -175,7 +175,7 @@ def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
 def _complete(store: Store) -> bool:
     """Fold the summary if no block is missing and no part is active; return whether it was folded.
 
-    If parts end at the same time, the last one to release its lock finds all records.
+    If several parts end at the same time, all records exist when the last one releases its lock.
     """
     place = store.place
     if len(record_names(place)) < len(store.blocks()):

@@ -1,7 +1,7 @@
 """Execution of tasks on a worker: simulate cells, commit each block, drain, isolate in a process.
 
-The environment variable `DEADLINE` tells a worker in a batch job when to drain. Cells that may
-kill their process are isolated in a fresh interpreter.
+The environment variable `DEADLINE` has the time at which a worker in a batch job drains. Cells that
+may kill their process are isolated in a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from schedfarm.farm.watching.events import BlockDone
 T = TypeVar("T")
 
 DEADLINE = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable with the time, s since 1970, after which this process begins nothing more:
-its launcher knows the walltime of its job."""
+"""Environment variable, set by the launcher from the walltime of the job: the time, s since 1970,
+after which this process begins nothing."""
 
 PUBLISH_SECONDS = 0.2
 """Time within which the result of a task has left this process, s."""
@@ -119,7 +119,7 @@ def run_task(task: Task) -> Done:
 def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
     """Return whether to begin a batch: not if the run stops or the batch would outlive the worker.
 
-    In the latter case the worker drains: otherwise it would get and return one task after another.
+    If time is short, the worker drains; otherwise it would get and return one task after another.
     """
     if is_stopping(progress.task.run):
         return False
@@ -296,7 +296,8 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
     are cancelled: the process is killed then. A Dask worker may not have children through
     multiprocessing, hence the subprocess; pickles pass through a pipe and are never stored.
     """
-    command = [sys.executable, "-c", CHILD]
+    # -P: without it, Python would search the current folder first.
+    command = [sys.executable, "-P", "-c", CHILD]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:

@@ -62,7 +62,7 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
 
 
 class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
-    """Report that a block lost its record, since its worker computed wrong results.
+    """Report that the record of a block was removed, since its worker computed wrong results.
 
     cells: those of a policy to simulate again. failed: failed ones among them. worker: host and
     process; empty if it could not be determined.

@@ -165,11 +165,7 @@ class Command:
 
     def workers(self) -> list[int]:
         """Return the process ids of its Dask workers."""
-        return sorted(
-            pid
-            for pid, command in self.alive().items()
-            if "spawn_main" in command and _parent(pid) == self.process.pid
-        )
+        return forked_workers(self.process.pid)
 
     def kill(self) -> None:
         """End whatever is left, so that a failing test leaves nothing behind."""
@@ -256,6 +252,16 @@ def assert_same_results(store: Path, expected: Path) -> None:
     for name, values in other.items():
         np.testing.assert_array_equal(mine[name], values, err_msg=name, strict=True)
     assert snapshot(store / "results.zarr") == snapshot(expected / "results.zarr")
+
+
+def forked_workers(coordinator: int) -> list[int]:
+    """Return the process ids of the local workers of a process, from their first instruction on."""
+    servers = {
+        pid
+        for pid, (_, command) in _processes().items()
+        if "multiprocessing.forkserver" in command and _parent(pid) == coordinator
+    }
+    return sorted(pid for pid in _processes() if _parent(pid) in servers)
 
 
 def marked(mark: str) -> dict[int, str]:

@@ -137,7 +137,7 @@ def start_due(planner: Planner, now: int) -> None:
 def run_plan(planner: Planner, aim: Aim, clock: Int64, due: Int64) -> bool:
     """Run every event and its pass, to the last completion or until cancelled.
 
-    With an interval of NEVER the plan is never searched. Returns True between two instants if
+    If the interval is NEVER, the plan is never searched. Returns True between two instants if
     `due` is nonzero: the next call continues from the clock.
     """
     jobs, running, plan = planner.jobs, planner.running, planner.plan

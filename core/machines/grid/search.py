@@ -32,8 +32,8 @@ NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
 """The plan is never searched."""
 
 _PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
-"""The promises of the latest simulation of a workload: a search takes minutes on a long log, and
-the promises are often requested just after the schedule."""
+"""The promises of the latest simulation of a workload, since a search takes minutes on a long log,
+and the promises are often requested after the schedule."""
 
 
 def tabu(workload: Workload, policy: Policy) -> Schedule:

@@ -219,7 +219,7 @@ def test_a_schedule_comes_back(tmp_path: Path) -> None:
         ("south*4", "east*4", "names the cluster 'east'; known: north, south"),
         ("south*4", "south*x", "holds 'south*x'; give CLUSTER or CLUSTER*PROCESSORS"),
         ("done", "gone", "state is 'gone'; did you mean 'done'?"),
-        (",on\n", ",job\n", "is there twice"),
+        (",on\n", ",job\n", "occurs twice"),
     ],
 )
 def test_a_malformed_schedule_is_refused(tmp_path: Path, was: str, now: str, said: str) -> None:

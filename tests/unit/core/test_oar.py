@@ -144,7 +144,7 @@ def test_a_row_that_is_malformed_is_refused(tmp_path: Path, row: str) -> None:
 BAD_HEADERS = {
     "job,submit,nodes,walltime\n": "there is no column 'run'; a log of jobs on nodes has job, ",
     "job,submit,nodes,walltime,run,wieght\n": "unknown column 'wieght'; did you mean 'weight'?",
-    "job,submit,nodes,walltime,run,run\n": "column 'run' is there twice; give it once",
+    "job,submit,nodes,walltime,run,run\n": "column 'run' occurs twice; give it once",
 }
 
 

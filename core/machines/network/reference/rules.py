@@ -1,7 +1,6 @@
 """The reference simulator of clusters on a network: slow, obvious, objects and lists.
 
-A job has processors on one cluster or on several; on several, the links determine its speed, which
-be.
+A job has processors on one cluster or on several. On several, the links determine its speed.
 """
 
 from __future__ import annotations

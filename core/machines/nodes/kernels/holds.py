@@ -1,8 +1,8 @@
-"""Held processors of each node with their ends, as a stack that can be unwound.
+"""Held processors of each node with their ends, as a stack.
 
 A plan is replayed often, each time with a difference from some entry on. Holds are pushed in order
-of their begins: the state before an entry is the stack up to a mark, and the later holds stay above
-it until others overwrite them.
+of their begins: the state before an entry is the stack up to a mark; later holds remain above the
+mark until they are overwritten.
 """
 
 from __future__ import annotations
