@@ -10,6 +10,7 @@ import numpy as np
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cadence import run_cadence
 from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.checkpoint import fair_starts
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.clone.fixed_order import fair_fixed, fair_patient
 from schedfarm.core.engine.clone.moving_order import fair_moving
@@ -190,7 +191,7 @@ class Door(NamedTuple):
         self.check(policy)
         orders, options = Orders(workload, policy), fair_options(workload, policy, fair, code)
         here, copy = self.world(workload, orders), self.world(workload, orders)
-        fst = np.full(len(workload), -1, np.int64)
+        fst = fair_starts(len(workload))
         underway().follow(here.jobs.start, fair.last)
         if _moves(orders):
             fair_moving(here, copy, fair, cloned(orders.ranked), options, fst)
@@ -204,7 +205,7 @@ class Door(NamedTuple):
     def fair_reserving(self, workload: Workload, policy: Policy, fair: Fair) -> Int64:
         """Return fair start times under ``depth(K)`` or ``conservative``, as for other rules."""
         self.check(policy)
-        fst, orders = np.full(len(workload), -1, np.int64), Orders(workload, policy)
+        fst, orders = fair_starts(len(workload)), Orders(workload, policy)
         options = fair_options(workload, policy, fair, RESERVING)
         here, copy = (self.planner(workload, NO_PROMISE) for _ in range(2))
         underway().follow(here.jobs.start, fair.last)

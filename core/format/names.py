@@ -25,6 +25,9 @@ LOCK = "lock.json"
 PARTS = "parts"
 """Folder of the locks of parts; it is removed when the summary has been completed."""
 
+CHECKPOINTS = "checkpoints"
+"""Folder of the states of long simulations that have not ended; the run that ends removes it."""
+
 RECORDS = "records"
 """Folder of completion records."""
 

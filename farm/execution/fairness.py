@@ -26,7 +26,8 @@ def _fair_start(
 ) -> tuple[int, Rows, Figures]:
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
-    fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
+    with made.checkpoints(cell, f"{kind}.{block.piece:05d}"):
+        fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
     return _kept(f"fst_{kind}", fair, lateness_of(schedule.start[here], fair))
 
 

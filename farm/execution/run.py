@@ -25,6 +25,7 @@ from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.parts import Part
 from schedfarm.farm.planning.rounds import Verdict
 from schedfarm.farm.planning.tasks import missing_blocks
+from schedfarm.farm.store.checkpoints import remove_checkpoints
 from schedfarm.farm.store.files import InUse, writing
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import origin
@@ -184,6 +185,7 @@ def _complete(store: Store) -> bool:
     try:
         with place.locked(brief=True):
             place.tidy()
+            remove_checkpoints(place)
             _fold(store)
     except InUse:
         return False
@@ -257,6 +259,8 @@ def _execute_round(
         coordinator.run()
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
+        if not (token.requested or coordinator.lost):
+            remove_checkpoints(store.place)
     return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
 
 

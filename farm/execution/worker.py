@@ -107,7 +107,7 @@ def run_task(task: Task) -> Done:
         return _check(task)
     done: list[BlockDone] = []
     # One for all batches: the next one may have the same jobs.
-    simulations = Simulations(task.store, task.trace)
+    simulations = Simulations(task.store, task.trace, task.run)
     with tracked(task) as progress:
         for batch in task.batches:
             if not _may_begin(batch, progress):
@@ -181,6 +181,8 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
         unfinished = {id(block) for block, _ in wanted[progress.at :]}
         blocks = [block for block in blocks if id(block) not in unfinished]
     commit(blocks)
+    if simulations.kept:
+        simulations.kept.drop()
     return [_block_done(block) for block in blocks]
 
 
@@ -268,7 +270,8 @@ def _isolated_answers(
     if not requests:
         return
     try:
-        yield from isolated(_all_answers, simulations.store, simulations.trace, requests)
+        run = simulations.kept.run if simulations.kept else None
+        yield from isolated(_all_answers, simulations.store, simulations.trace, run, requests)
     except Killed as error:
         half = len(requests) // 2
         if half:
@@ -280,8 +283,10 @@ def _isolated_answers(
             raise
 
 
-def _all_answers(store: Store, trace: Trace, requests: list[Request]) -> list[Answer]:
-    return list(answers(Simulations(store, trace), requests))
+def _all_answers(
+    store: Store, trace: Trace, run: str | None, requests: list[Request]
+) -> list[Answer]:
+    return list(answers(Simulations(store, trace, run), requests))
 
 
 def isolated(function: Callable[..., T], *arguments: Any) -> T:

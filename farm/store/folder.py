@@ -35,6 +35,7 @@ class Folder:
     """
 
     path: Path
+    keeps_checkpoints = True
     poll_seconds = 0.5
 
     def __str__(self) -> str:
