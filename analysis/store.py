@@ -52,7 +52,7 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version; on reading, if values do not match the
+        If the path is not a store, or its version is newer; on reading, if values do not match the
         records.
 
     Examples
@@ -173,7 +173,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version.
+        If the path is not a store, or its version is newer.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
 
 
 def at_labels(data: Data, **wanted: Labels) -> Data:
-    """Return the part of a store's dataset or array at some labels; its dimensions stay.
+    """Return the part of a store's dataset or array at some labels, with all dimensions.
 
     wanted: by dimension a label or several, as for `known_label`; None is all of them.
 
@@ -381,7 +381,7 @@ def known_label(axis: str, given: float | str, labels: list[str]) -> str:
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:
-    """Refuse a name that is not among the known ones, listing these.
+    """Refuse an unknown name; the message lists the known names.
 
     Raises
     ------
@@ -442,10 +442,10 @@ def _check(store: StoreName) -> None:
         raise StoreError(f"store {text!r} is not a folder; name one that farm run wrote")
     head, file = _head(store), f"{text}/{MANIFEST}"
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise StoreError(f"{file!r} does not say 'format': {FORMAT!r}")
+        raise StoreError(f"{file!r} lacks 'format': {FORMAT!r}")
     version = head.get("version")
     if not isinstance(version, int) or version < 1:
-        raise StoreError(f"{file!r} says version {version!r}; a version is a whole number from 1")
+        raise StoreError(f"{file!r} has version {version!r}; a version is a whole number from 1")
     if version > VERSION:
         raise StoreError(
             f"store {text!r} has format version {version}; this schedfarm reads up to "

@@ -49,7 +49,7 @@ def find_label(
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # A valid word, such as another policy, is not a misspelling.
+    # Another valid policy, for example, is not a misspelling.
     labels = [names.get(label, label) for label in labels]
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""

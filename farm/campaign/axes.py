@@ -26,7 +26,7 @@ Axes = Mapping[str, Any]
 """By axis a list of values, or a table of a value for each label."""
 
 SIZE, RESIZE = "processors", "resize"
-"""Axis of the machine's size, and the key that it sets: the samples stay those of the machine."""
+"""Axis of the machine's size, and the key that it sets: samples do not depend on it."""
 
 IDENTITY = frozenset({"name", "file", "log", "model", "join", RESIZE})
 """Keys of a trace that cannot be an axis: other logs are other traces."""
@@ -59,7 +59,7 @@ class Variant:
         return ",".join([self.of, *several])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as the store has them."""
+        """Return plain values, as in the store."""
         return {"of": self.of, "at": dict(self.at)}
 
 
@@ -106,7 +106,7 @@ def _kind(value: Value) -> str:
 def expand_policies(
     policies: Sequence[str], axes: Axes, named: Mapping[str, str]
 ) -> list[tuple[str, Variant | None]]:
-    """Return each policy with its values in place of ``{AXIS}``, and its variant.
+    """Return each policy with values in place of each ``{AXIS}``, and its variant.
 
     named: policies by name, each of which has a variant.
     """

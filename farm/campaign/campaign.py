@@ -132,7 +132,8 @@ class Campaign:
         Requested precision, plain tables or `Precision` values: samples are added in rounds until
         the interval of each request is short enough at every trace and load.
     log : bool
-        Whether the log itself is also a resample, number 0; without samples it always is.
+        Whether to simulate the log itself, too, as resample 0; without samples it is always
+        simulated.
     seed : int
         Root of all randomness.
     tau : int
@@ -171,15 +172,15 @@ class Campaign:
         Text of plug-in modules that are known already; others are found. It is not a key of a
         campaign's file.
     axes : mapping of str to list or mapping
-        By axis its values, or a value for each label: a key of the traces, such as ``processors``,
-        or a name that stands as ``{name}`` in a policy. Each value gives traces, or policies, of
-        its own; see `farm.campaign.axes`.
+        Values of each axis, or a value for each label. An axis is a key of the traces, such as
+        ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
+        policies; see `farm.campaign.axes`.
     named : mapping of str to str
-        Policies by names of your own, by which `policies`, tables and figures call them. Cells are
-        those of the policies, whatever their names.
+        Policies by names of your own, which `policies`, tables and figures use. Cells are those of
+        the policies, whatever their names.
     variants : mapping of str to Variant
-        Origin of each policy that has a name or was made by an axis; found if it is not given. It
-        is not a key of a campaign's file.
+        Origin of each policy that has a name or was expanded from an axis; derived if it is not
+        given. It is not a key of a campaign's file.
     cluster : mapping
         Default cluster, the keys of ``[cluster]``; it has no effect on results and is not stored.
     folder : Path, optional
@@ -260,9 +261,9 @@ class Campaign:
         _check_once("traces", [t.name for t in self.traces])
 
     def _expand(self) -> None:
-        """Replace traces and policies by those at each value of the axes.
+        """Replace traces and policies by one for each value of the axes.
 
-        Expanded ones are taken back first, so that a copy of a campaign with other axes is right.
+        Earlier expansions are undone first, for copies of a campaign with other axes.
         """
         axes = checked_axes(self.axes)
         written = self._written_policies
@@ -328,12 +329,12 @@ class Campaign:
         models = [t.name for t in self.traces if t.model is not None]
         if name and (models or self.resamples or self.loads != (ORIGINAL,)):
             raise InputError(
-                f"policy {name!r} takes the starts of a log; it goes with resamples = 0, "
+                f"policy {name!r} takes the starts of a log; it needs resamples = 0, "
                 'loads = ["original"] and no model, so give it a campaign of its own'
             )
 
     def _check_listed(self, policies: Iterable[Policy]) -> None:
-        """Refuse policies that list users or accounts of a log that cells do not have."""
+        """Refuse policies that list users or accounts of a log which cells lack."""
         drawn = self.resamples and find_method(self.draw).users
         for policy in policies:
             for given in (row.weighs for row in policy.orders if row.weighs is not None):
@@ -400,13 +401,13 @@ class Campaign:
         return tuple(found)
 
     def _check_load_by(self) -> None:
-        """Refuse a method of reaching loads that does not suit the samples."""
+        """Refuse a method of reaching loads that the resampling method does not support."""
         if not LOAD_BY[self.load_by].by_users:
             return
         if not find_method(self.draw).users:
             whole = " or ".join(f'draw = "{name}"' for name, row in METHODS.items() if row.users)
             raise InputError(
-                f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '
+                f'load_by = "{self.load_by}" needs {whole}, since a resample by weeks '
                 f"({self.draw}) has the users of the log"
             )
         models = [t.name for t in self.traces if t.model is not None]

@@ -94,11 +94,13 @@ def compare(
     wanted: dict[str, Any] = {"metrics": metrics, "load": load, "level": level}
     if axis is None:
         if policy is not None:
-            raise click.UsageError("--policy goes with --axis; name policies without an option")
+            raise click.UsageError(
+                "--policy is for --axis; without --axis give policies as arguments"
+            )
         where = where_of(store, at, {"trace": trace})
         if where["policy"] is not None:
             for label in labels:
-                # Refuses a policy that is not at these values.
+                # Refuses a policy that does not exist at these values.
                 where_of(store, at, {"policy": label})
         baseline, *others = labels or where["policy"] or (None,)
         found = analysis.compare(store, baseline, others, trace=where["trace"], **wanted)

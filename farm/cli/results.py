@@ -139,8 +139,7 @@ def _check_rule(rule: Mapping[str, Any]) -> None:
             option = {"q": "--quantiles"}.get(key, f"--{key}")
             kinds = [kind for kind in KINDS if key in band_rule(kind).options]
             raise click.UsageError(
-                f"{option} does nothing with --kind {rule['kind']}; it goes with "
-                f"{' and '.join(kinds)}"
+                f"{option} does nothing with --kind {rule['kind']}; it is for {' and '.join(kinds)}"
             )
 
 
@@ -282,7 +281,7 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    The column "as logged" is the mean of the same samples with the waits that their jobs had in the
+    The column "as logged" is the mean over the jobs of the same samples with their waits in the
     log.
 
     Each line names the samples that the band spans, and the share of all possible samples that it

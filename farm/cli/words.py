@@ -144,5 +144,5 @@ def _that_begin(words: Iterable[str], begun: str) -> list[str]:
 
 
 def _beside_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
-    # First, because bash forgets the completions that precede the request for files.
+    # First, because bash drops the completions before the request for files.
     return [CompletionItem(begun, type="file"), *_items(names, begun)]

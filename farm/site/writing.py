@@ -238,7 +238,7 @@ def _samples(site: Site) -> Iterator[str]:
 
 
 def _with_jobs(site: Site) -> list[str]:
-    """Return the simulated partitions that have jobs; a selection by any other one is refused."""
+    """Return the simulated partitions that have jobs, since others are refused in a selection."""
     names = site.names.get("partition", {})
     used = {names.get(number) for number in np.unique(site.jobs.partition).tolist()}
     return [name for name in site.partitions if name in used]

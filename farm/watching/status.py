@@ -53,11 +53,11 @@ class Status:
         The counts for each trace.
     origins : tuple of dict
         Each host and set of versions that computed blocks, and the number of these `blocks`; a
-        block filled by several counts for each.
+        block that several hosts have filled counts for each.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-        The longest tasks of a current run that have taken some seconds or longer.
+        The longest tasks of a current run, of those that have taken some seconds.
     precision : mapping
         Finished rounds of a campaign with requested precision, and the intervals of the last one.
     policy_names : mapping

@@ -216,7 +216,7 @@ def test_commands_take_values_of_axes(made_store: MadeStores, farm: Farm) -> Non
     assert "fcfs+depth(8): mean wait" in policies
     assert "is not AXIS=VALUE" in farm("bands", store, "--at", "processors", status=2).output
     refused = farm("compare", store, "--policy", "fcfs+none", status=2)
-    assert "--policy goes with --axis" in refused.output
+    assert "--policy is for --axis" in refused.output
 
 
 def test_values_of_an_axis_are_one_block() -> None:
