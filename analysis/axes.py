@@ -21,6 +21,7 @@ from schedfarm.analysis.store import (
     has_log,
     known_labels,
     open_summary,
+    origins_by_label,
     read_manifest,
 )
 from schedfarm.core.checks import is_number
@@ -39,7 +40,7 @@ def origins_of(store: Store) -> dict[str, Origins]:
     found: dict[str, Origins] = (
         json.loads(store.attrs.get("labels", "{}"))
         if isinstance(store, xr.DataTree)
-        else read_manifest(store).get("labels", {})
+        else origins_by_label(read_manifest(store))
     )
     return found
 
