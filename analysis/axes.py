@@ -21,6 +21,7 @@ from schedfarm.analysis.store import (
     has_log,
     known_labels,
     open_summary,
+    origins_by_label,
     read_manifest,
 )
 from schedfarm.core.checks import is_number
@@ -39,7 +40,7 @@ def origins_of(store: Store) -> dict[str, Origins]:
     found: dict[str, Origins] = (
         json.loads(store.attrs.get("labels", "{}"))
         if isinstance(store, xr.DataTree)
-        else read_manifest(store).get("labels", {})
+        else origins_by_label(read_manifest(store))
     )
     return found
 
@@ -227,8 +228,8 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary whose policies are the values of an axis, these values, and their cells.
 
-    where: labels of traces and policies that leave one policy, and one value of each other axis.
-    There is no log if a trace is a model, whose resample 0 is one more draw.
+    where: labels that select one policy, and one value of each other axis. There is no log if a
+    trace is a model, whose resample 0 is one more draw.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)

@@ -114,7 +114,7 @@ def _draw(
     policies: int,
     look: dict[str, object],
 ) -> None:
-    """Draw the dots of one policy, set apart from those of the others."""
+    """Draw the dots of one policy, shifted from the dots of the others."""
     shift = (place - (policies - 1) / 2) * 0.7 / policies
     ratios = [found["overall"] if at is None else found["ratio"].sel(at) for _, at in rows]
     low, middle, high = 100 * (np.stack([one.values for one in ratios], axis=-1) - 1)

@@ -108,7 +108,7 @@ def _csv_frame(bands: xr.Dataset) -> pd.DataFrame:
 
 
 def tables_csv(bands: Sequence[xr.Dataset]) -> str:
-    """Write bands of one metric, such as the weekly ones of each trace, as one CSV.
+    """Write several bands of one metric, such as the weekly bands of each trace, as one CSV.
 
     Parameters
     ----------

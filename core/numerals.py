@@ -1,6 +1,6 @@
 """Numbers and times as text for people; JSON contains plain numbers.
 
-Thousands are separated by a blank. Columns have one unit, given in their title: waits are in
+Thousands are separated by a blank. A column has one unit, which is in its title: waits are in
 seconds, whatever their size, so that they can be compared. A single time is also printed in hours
 and days.
 """

@@ -121,7 +121,7 @@ class Schedule:
     counts : mapping of str to int, optional
         Counters of the simulation, such as searches that it gave up; by default there are none.
     given : dict, optional
-        Those of the last five that are given, by name, as `dataclasses.replace` passes them on.
+        The given ones of the last five parameters, by name, as passed by `dataclasses.replace`.
 
     Raises
     ------
@@ -213,7 +213,7 @@ the last end>
 
     @property
     def segments(self) -> Segments | None:
-        """Parts of the jobs that ran in several places at once; None where each ran in one."""
+        """Parts of the jobs that ran in several places at once; None without such jobs."""
         segments: Segments | None = self.given.get("segments")
         return segments
 

@@ -54,7 +54,7 @@ class Fault:
     why : str
         Description of the fault.
     block : Block or None
-        The block to run again, if that repairs it.
+        The block to run again, if that repairs the fault.
     """
 
     name: str
@@ -379,7 +379,7 @@ def modules_in(store: Store) -> tuple[str, ...]:
 
 
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
-    """Draw cells for each policy and kind, evenly; those of one resample and load are adjacent.
+    """Draw cells for each policy and kind, evenly, sorted by resample and load.
 
     The arrays shared by all policies are simulated again with the cells, and sampled like a policy.
     """

@@ -169,23 +169,23 @@ def plot(
     kind : str
         Name of a row of `KINDS`, such as ``gantt``, ``queue`` or ``heatmap``.
     of : Schedule, Workload, mapping of str to Schedule, or path
-        A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
-        or a store.
+        A schedule; jobs, for figures without a schedule; schedules of the same jobs by policy; or a
+        store.
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     width : {"one", "two"}
         Width in columns of a two-column paper: 3.5 or 7.16 inches.
     metric : str, optional
-        Metric of the store; of ``cdf`` and ``users`` wait, bounded_slowdown or response.
+        Metric of the store; for ``cdf`` and ``users`` one of wait, bounded_slowdown and response.
     begin, length : int, optional
         Window of time, s after the first submission, and its length, s; by default everything.
     trace, load, policies, sample : optional
-        Cells of a store. For figures of jobs and schedules by default the first trace and load,
+        Cells of a store. Figures of jobs and schedules show by default the first trace and load,
         the log itself or the first sample, and the first policies.
     axis : str, optional
-        Axis of the campaign over which ``axis`` is drawn; by default its only one.
+        Axis of the campaign, for the figure ``axis``; by default the only axis.
     at : mapping, optional
-        Values of axes of the campaign to restrict a figure of a store's metric to.
+        Values of the campaign's axes, to which a figure of a store's metric is restricted.
 
     Returns
     -------

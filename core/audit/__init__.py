@@ -46,7 +46,7 @@ __all__ = ["CLOCKS", "LoggedSchedule", "Verdict", "audit", "read_schedule"]
 
 
 def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
-    """Prove or refute that a schedule is one that a policy makes.
+    """Prove or refute that a schedule follows a policy.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from schedfarm.core.schedule import Schedule, Segments
 
 @dataclass(frozen=True)
 class Evidence:
-    """A schedule, the policy that it is checked against, and how sentences name a job of it."""
+    """A schedule, the policy to check, and a function that describes a job in sentences."""
 
     schedule: Schedule
     policy: Policy

@@ -199,7 +199,7 @@ class Orders:
     def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
         """Fill in the keys of the waiting jobs, ascending, at an instant, s, before its pass.
 
-        `start` is that of each job, -1 for none yet, and `running` lists those that run.
+        `start` has the start of each job, -1 before it; `running` lists the running jobs.
         """
         history = self._history
         if history is not None:

@@ -82,7 +82,7 @@ NUMBERS = (types.boolean, types.int64, types.float64)
 
 
 def _of_one_kind(*kinds: Any) -> Any:
-    """Return a signature of numbers of one kind: int64, or float64 where one of them is."""
+    """Return a signature of numbers of one kind: float64 if one of them is a float, else int64."""
     given = {unliteral(kind) for kind in kinds}
     if not given or not given.issubset(NUMBERS):
         return None

@@ -325,7 +325,7 @@ def divide(array: Float64, to: int, one: int, other: int) -> None:
 
 
 def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
-    """Return the code of an extreme: the first float if it is in a relation to the other or NaN."""
+    """Return the code of min or max: the first float if the comparison holds or it is NaN."""
 
     def write(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
         # NaN stays, as in numpy.
@@ -408,7 +408,7 @@ def copy_from(array: Int64, i: int, other: Int64) -> None:
 
 @verb
 def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
-    """Copy `count` places of arrays to a region without places that are still to be copied."""
+    """Copy `count` places of arrays; the target must not overlap places still to be read."""
     for k in range(0, count, WORD):
         word = first_places(count - k)
         for column in columns:

@@ -72,7 +72,7 @@ class Limited(NamedTuple):
 
 @verb
 def end_jobs(world: Limited, before: int) -> None:
-    """Remove the jobs that have just ended, of those that ran before, from their counters.
+    """Remove the jobs that have just ended from the counters of limits.
 
     Called before the orders track the completions, which removes these on a grid.
     """

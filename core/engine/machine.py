@@ -80,7 +80,8 @@ def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
 def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
     """Return the first place where a job fits without affecting the reservation, or -1.
 
-    The job starts there: its processors are charged to the extra ones if it outlasts the shadow.
+    The job starts there; if it ends after the shadow time, its processors are charged to the extra
+    ones.
     """
     raise NotImplementedError
 

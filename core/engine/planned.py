@@ -226,8 +226,9 @@ def rule_out(book: Book, t: int, i: int) -> None:
 def reopen(book: Book, t: int, i: int) -> None:
     """Lower the bounds of jobs that may fit because processors have been freed from t on.
 
-    A window that ends by t is unchanged; so a job of length l gets no gap that begins by t - l. The
-    walk only goes forward: every place after i whose bound was raised is among those lowered here.
+    A window that ends by t is unchanged, so a job of length l gets no gap that begins by t - l. The
+    walk does not return to earlier places: all raised bounds that still matter are behind place i,
+    and are lowered here.
     """
     first = i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
@@ -252,7 +253,7 @@ def compress(book: Book, now: int) -> None:
 
     1. Before a walk, each gap before at[i] begins before state[FREED]. A job gets its earliest gap
        at arrival. Later changes either take processors (arrivals), or free them until at most
-       state[FREED] (early ends); a window that begins later is as it was.
+       state[FREED] (early ends); a window that begins later is unchanged.
     2. In the walk, each gap of a job that is still to come begins at earliest[i] or later. This
        holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
        them after a move. Starts are integers.

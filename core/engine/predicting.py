@@ -35,9 +35,9 @@ MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
 """Codes of keys: already in the array, or by prediction, or by prediction x processors."""
 
 NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9)
-"""Fields of a clock: the instant, s; jobs that had arrived before it, and with it; numbers of
-waiting and running jobs; free processors; number of completed jobs; whether the pass of the instant
-is pending; the number of fields."""
+"""Fields of a clock: the instant, s; jobs that had arrived before the instant, and by it; numbers
+of waiting and running jobs; free processors; number of completed jobs; whether the pass of the
+instant is pending; the number of fields."""
 
 UNRESERVED = -1
 """Start of a job without a reservation."""
@@ -365,7 +365,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
 
 @verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
-    """Start the head while it fits, then backfill behind the one that does not."""
+    """Start the head while it fits, then backfill behind the first head that does not."""
     count, now, line = clock[WAITING], clock[NOW], lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)

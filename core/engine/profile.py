@@ -33,7 +33,7 @@ from schedfarm.core.engine.lanes import (
 )
 
 HEAD, TAIL = 0, 1
-"""Indices of a profile's mark: its first step, and one past its last."""
+"""Indices of a profile's mark: the first step, and the place behind the last."""
 
 
 HALVED = 2 * WORD

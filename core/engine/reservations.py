@@ -229,11 +229,11 @@ def next_to_place(
 
     Invariant: reserving for `last` out of turn changes no start. In a pass reservations only take
     processors. So (1) a job that cannot start at `where` before the end of `last` with the
-    reservations so far cannot with all of them; it neither occupies processors during `last` nor
-    finds them occupied by it. (2) No place before `where` gets room for `last`. The first job
-    without a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of
-    the reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it
-    may be denied processors that other such jobs have just taken.
+    reservations so far cannot with all of them; it neither occupies processors during `last`, nor
+    is it delayed by `last`. (2) No place before `where` gets room for `last`. The first job without
+    a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of the
+    reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it may
+    be denied processors that other such jobs have just taken.
     """
     i = plan.state[PLANNED]
     if i < plan.state[KEPT]:

@@ -87,7 +87,7 @@ class Door(NamedTuple):
     check: refuses, by an `InputError`, policies that the machine does not support. machine: returns
     the idle machine, for a workload that counts processors in units. plan: returns an empty plan,
     given the same and the widest job in units. place: returns the place of each job, int64[n], or
-    None if it follows from the starts. needs: returns the need of each job, int64[n], given the
+    None if places follow from the starts. needs: returns the need of each job, int64[n], given the
     workload, the machine and the unit.
     """
 

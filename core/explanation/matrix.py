@@ -38,11 +38,11 @@ OTHERS = "others"
 
 @dataclass(frozen=True)
 class Delays:
-    """Hold the waiting of each group of jobs that vanishes without another group.
+    """Hold, for each pair of groups of jobs, the waiting that one causes the other.
 
-    Waiting is counted in processor-hours, over the jobs that wait in the schedule. Waiting that
-    needs two groups vanishes without either of them, and counts for both: rows do not add up to
-    `waiting`.
+    Waiting is counted in processor-hours, over the jobs that wait in the schedule. What a group
+    causes is the waiting that vanishes in a simulation without the group. Waiting may vanish
+    without either of two groups, and then counts for both, so that rows do not add up to `waiting`.
 
     Parameters
     ----------

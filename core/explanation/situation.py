@@ -105,10 +105,10 @@ class Situation:
         return queue[: _place(queue, self.job)]
 
     def passed(self) -> tuple[Int64, Int64]:
-        """Return the jobs that started before the job while it waited, though not before it.
+        """Return the jobs that overtook the job while it waited, in two groups.
 
-        The first were submitted after it, but went ahead of it in the queue; the others started
-        from behind it.
+        The first were submitted later, but were ahead of it in the queue; the others started from
+        behind it.
         """
         began = (self.starts >= self.submit) & (self.starts < self.start)
         later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
@@ -250,8 +250,8 @@ class Situation:
     def _entries(self) -> Int64:
         """Return the instant at which each job of the window entered the queue, s.
 
-        Limits of submitted jobs keep some of them out of it after their submission. The jobs that
-        run at the window's cut have entered.
+        Limits of submitted jobs keep some jobs out of the queue after their submission. The jobs
+        that run at the window's cut have entered it.
         """
         whole, jobs, entered = self.schedule, self.window.jobs, self.submits.copy()
         totals = Totals(whole.workload, self.policy)

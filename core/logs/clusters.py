@@ -102,7 +102,7 @@ def write_clusters(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on a network, or a schedule of them, as CSV, and the clusters as TOML next to it.
+    """Write jobs on a network, or their schedule, as CSV, and the clusters as TOML next to it.
 
     The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's
     run time is written as its estimate + 1 s.

@@ -93,7 +93,7 @@ def write_oar(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on nodes, or a schedule of them, as CSV, and the machine as TOML next to it.
+    """Write jobs on nodes, or their schedule, as CSV, and the machine as TOML next to it.
 
     The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's run
     time is written as its walltime + 1 s.

@@ -210,7 +210,7 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     Returns
     -------
     slips, skips : int64[n]
-        Number of jobs that overtook the job, and that it overtook.
+        Number of jobs that overtook the job, and number of jobs that the job overtook.
 
     References
     ----------

@@ -144,7 +144,7 @@ def downey(
 
 
 def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:
-    """Yield Poisson instants, each paid out of a day's two halves at their rates."""
+    """Yield the instants of a Poisson process whose rate alternates between two halves of a day."""
     draw = generator(key, "arrivals")
     day = 2.0 * HALF_DAY
     clock, paid = [0.0, HALF_DAY, day], [0.0, day / (1 + night), day]

@@ -176,7 +176,7 @@ def _shared_out(jobs: int, share: Float64) -> Int64:
 
 
 def _matched(asked: Int64, longest: Int64, draw: np.random.Generator) -> Int64:
-    """Return for each run, the longest first, one of the remaining estimates that cover it."""
+    """Return for each run, the longest first, an estimate that is not shorter, each used once."""
     enough = np.searchsorted(-asked, -longest, side="right").tolist()
     uniform = draw.random(asked.size).tolist()
     left = asked.tolist()

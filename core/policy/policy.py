@@ -36,12 +36,13 @@ class Policy:
         Clock: one pass after all events of an instant, or one after each event (as pyss).
     predict : str, optional
         Predictor of run times with which the rule and the orders plan instead of estimates:
-        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; kills stay at estimates.
+        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; jobs are still killed at
+        their estimates.
     correct : {"steps", "double", "estimate"}
         Correction of predictions that prove too short.
     walk : {"start", "arrival", "queue"}
-        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
-        arrival (as pyss), or by the queue at that instant, through which the order matters.
+        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by arrival
+        (as pyss), or in the queue order at that instant.
     refresh, halflife : str, optional
         Interval between updates of users' history, and half-life of its entries; durations.
     limits : str, optional

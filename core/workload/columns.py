@@ -151,8 +151,8 @@ class Columns:
     user : int64[n], optional
         User number as in the log; -1 where unknown.
     job : int64[n], optional
-        Job number as in the log, by default from 1; a resampled job keeps it, so that it leads
-        back to its row.
+        Job number as in the log, by default from 1; a resampled job keeps it, to identify its row
+        in the log.
     killed : bool[n], optional
         Whether the log's run time exceeded the estimate, so that the job is killed at it.
     group, queue, partition, nodes : int64[n], optional

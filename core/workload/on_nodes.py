@@ -98,8 +98,8 @@ class OnNodes(Options):
     capacity : int
         Processors of each.
     whole : float
-        Share of the jobs that take whole nodes; the others take one processor of each of as many
-        nodes as they have processors.
+        Share of the jobs that take whole nodes; the others take one processor on each of `procs`
+        nodes.
     properties : float
         Share of the jobs that may use the nodes of one set only: all jobs of some users that are
         not wider than their user's set.

@@ -12,7 +12,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 
 PRECISION = re.compile(r"^precision\s*=\s*\[[^\]]*\]\n", re.MULTILINE)
-"""List of requests, as farm what-if writes it."""
+"""List of requests, in the form that farm what-if writes."""
 
 RESAMPLES = re.compile(r"^(resamples\s*=\s*)\d+", re.MULTILINE)
 

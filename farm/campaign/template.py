@@ -202,7 +202,7 @@ class Template:
         return said
 
     def _own_loads(self) -> list[float]:
-        # Jobs of one instant offer none.
+        # Jobs submitted at one instant have no offered load.
         return [offered_load(log) for _, log in self.sources if np.ptp(log.submit)]
 
     def _loads(self) -> list[float]:

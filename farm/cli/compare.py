@@ -9,7 +9,7 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, STORE, command
-from schedfarm.farm.cli.results import AT, where_of
+from schedfarm.farm.cli.results import AT, policy_texts, where_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +110,7 @@ def compare(
             store, axis, baseline, others, policy=policy, trace=trace, at=at, **wanted
         )
     groups, notes = losers_of(store, found, by)
+    notes += policy_texts(store, [found.attrs["baseline"], *found["policy"].values])
     notes += analysis.comparison_warnings(store, found)
     elsewhere = as_json or any(one.standard for one in outputs.values())
     if as_json:

@@ -197,11 +197,12 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
     from schedfarm.farm.store.reading import schedule_of
     from schedfarm.farm.store.store import Store
 
-    axes = Store.open(source).axes
+    opened = Store.open(source)
+    axes, names = opened.axes, opened.policy_names
     given = {"trace": options["trace"], "policy": policy}
     for name, label in given.items():
         if label is None and len(axes[name]) > 1:
-            known = ", ".join(map(str, axes[name]))
+            known = ", ".join(names.get(one, str(one)) for one in axes[name])
             raise InputError(f"store {source} has several of --{name}: {known}; give one")
         given[name] = label or axes[name][0]
     load = options["load"] or axes["load"][0]

@@ -111,7 +111,7 @@ def plot(
     """Draw a figure of KIND for a STORE, or for a LOG by name or file.
 
     Figures of a metric show all cells of a store, restricted by --trace, --load and --policy.
-    Those of jobs and schedules show one cell under one or several policies.
+    Figures of jobs and schedules show one cell under one or several policies.
     """
     from schedfarm.analysis.plots import kinds
     from schedfarm.farm.output import STANDARD, output

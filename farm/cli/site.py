@@ -190,7 +190,7 @@ def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
 
 
 def _write(folder: Path, texts: tuple[str, ...]) -> None:
-    """Write the files, after parsing each of them as its readers do."""
+    """Write the files, after parsing each of them like its reader."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.files import write_whole
     from schedfarm.farm.campaign.campaign import Campaign

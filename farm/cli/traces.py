@@ -459,7 +459,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "jobs": len(log),
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
-        # Jobs of one instant offer none.
+        # Jobs submitted at one instant have no offered load.
         "offered_load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
         "largest_estimate_s": log.max_estimate,
         "killed": int(log.killed.sum()),

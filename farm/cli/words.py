@@ -85,7 +85,10 @@ def labels(axis: str) -> Complete:
     """Return a completion function for the labels along an axis of the store."""
 
     def complete(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-        return _items(_store(ctx).get("axes", {}).get(axis, []), begun)
+        store = _store(ctx)
+        origins = store.get("labels", {}).get(axis, {})
+        labels = store.get("axes", {}).get(axis, [])
+        return _items([origins.get(one, {}).get("name", one) for one in labels], begun)
 
     return complete
 

@@ -72,8 +72,8 @@ class Coordinator:
     def run(self) -> None:
         """Execute all tasks; repeat those whose workers died, in isolation."""
         lost = self._execute(self._prepared.tasks)
-        # A task is lost when its worker died too often. Its blocks run again one by one, with
-        # cells in processes of their own, so that only a cell that kills its process fails.
+        # A task is lost when its worker died too often. Its blocks run again one by one, with each
+        # cell in a separate process, so that only the cell that kills its process fails.
         alone = [
             replace(task, batches=((block,),), isolate=True)
             for task, _ in lost

@@ -54,8 +54,8 @@ PACE_SECONDS = 0.5
 """Upper bound of that time, s."""
 
 STRAGGLER_MULTIPLE = 10.0
-"""A task is late after this multiple of its expected time and that of the longest task in flight: a
-worker thread has one task at hand and another one queued."""
+"""A task is late after this multiple of the sum of its expected time and that of the longest task
+in flight, since each worker thread has a running task and a queued one."""
 
 STRAGGLER_SECONDS = 120.0
 """Least time after which a task is late: kernels may be compiled, and machines may be shared."""
@@ -275,7 +275,7 @@ class Window:
         if future.status == CANCELLED:
             raise self._workers.lost()
         if future.status == LOST and not isinstance(result, (list, WorkerFault)):
-            # The blocks that it has done are in the store; the next worker finds them there.
+            # Its finished blocks are in the store, where the next worker finds them.
             cancel(self._client, [future])
             self._try_again(sent.task)
             return

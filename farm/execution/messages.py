@@ -31,7 +31,7 @@ TOPIC = "schedfarm"
 
 
 class TaskMessage(NamedTuple):
-    """Hold a serialised task: the part that it shares with others, and its own."""
+    """Hold a serialised task: the part common to several tasks, and its own part."""
 
     shared: bytes
     own: bytes

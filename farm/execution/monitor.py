@@ -92,7 +92,7 @@ class Monitor:
         return max([together, least, *alone])
 
     def _damped(self, found: float, now: float) -> float:
-        """Return an estimate between the previous one, less the time passed, and a new one."""
+        """Return a mean of a new estimate and the previous estimate minus the elapsed time."""
         passed = now - self._estimated
         before = self._left - passed
         if found == UNKNOWN or self._left == UNKNOWN or min(found, before) <= 0:

@@ -110,7 +110,7 @@ def every_policy() -> list[Policy]:
 
 
 def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
-    """Return a policy of a rule in an order, with the first option that it needs, None if none."""
+    """Return a policy of a rule and an order, with an option if they need one, or None."""
     head = ",".join((f"{order}+{rule.name.replace('(K)', DEPTH)}", *options))
     with sources(OWN):
         for more in ("", *(f",{name}={OPTIONS[name].example}" for name in rule.options)):

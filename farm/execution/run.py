@@ -265,7 +265,7 @@ def _execute_round(
 
 
 def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepared | None:
-    """Judge a finished round; return the next one, without tasks if sampling ends, or None.
+    """Judge a round; return the next round, without tasks if sampling ends; None if unfinished.
 
     A round is not finished while tasks of it are lost.
     """

@@ -24,7 +24,7 @@ SHARE = 0.001
 """Default share of the cells that a second worker simulates."""
 
 BUNDLE = 16
-"""Spot checks of one worker and trace that are given to another worker as one task. A task costs
+"""Spot checks of one worker and trace that another worker gets as one task. A task costs
 coordinator, scheduler and worker 13 ms in addition to its cells, which may take 3 ms each."""
 
 BUNDLE_SECONDS = 1.0

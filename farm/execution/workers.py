@@ -108,7 +108,7 @@ def _lack(context: RunContext, worker: str) -> str:
 
 def _is_proof(answer: object) -> bool:
     """Return whether an answer proves that schedfarm is missing, or is an older one."""
-    # An error that Dask cannot send as it is arrives as an Exception of its text.
+    # An error that Dask cannot serialise arrives as an Exception with its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
     return isinstance(answer, PROOFS) or as_text
@@ -188,7 +188,7 @@ class Workers:
 
     @property
     def _excluded(self) -> set[str]:
-        """Workers that get no task: unfit ones, and those in quarantine."""
+        """Workers that get no task: unfit workers, and workers in quarantine."""
         found = {one for one, name in self._names.items() if name in self._quarantined}
         return self._unfit | found
 
@@ -197,7 +197,7 @@ class Workers:
         return self._names.get(address, address)
 
     def note_late(self, address: str) -> None:
-        """Give a worker no other task until it has ended the one with which it is late."""
+        """Give a worker no other task until it has ended its late task."""
         self._late[address] += 1
 
     def note_back(self, address: str) -> None:
@@ -207,7 +207,7 @@ class Workers:
             del self._late[address]
 
     def are_prompt(self, where: list[str] | None) -> bool:
-        """Return whether one of some workers, None for all, is not late with a task."""
+        """Return whether any of some workers (None: all) is not late with a task."""
         return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
 
     def are_gone(self, where: list[str]) -> bool:

@@ -194,7 +194,7 @@ def _rows(
     along: str,
     inner: Values | None,
 ) -> Part | None:
-    """Return the rows of the finished cells of a trace in a slab; None if it has none."""
+    """Return the rows of the finished cells of a trace in a slab; None without rows."""
     chosen: list[tuple[tuple[int, ...], Cell, int]] = []
     for at in product(*(range(len(one)) for one in slab)):
         resample, load, policy = (

@@ -240,7 +240,7 @@ def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qo
 
 
 def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset[str]:
-    """Return partitions that share nodes: those of the given one, or with the most work."""
+    """Return partitions that share nodes: those of the given one, or of the most work."""
     if partition is not None and partition not in nodes.partitions:
         raise InputError(
             f"--partition {partition!r} is unknown; {choices(partition, nodes.partitions)}"

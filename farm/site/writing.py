@@ -37,6 +37,9 @@ TIMES = ("max_age", "calc", "halflife")
 
 FITTED = "fitted"
 
+NAMED = "site"
+"""Name of the site's policy in the campaign, its tables and figures."""
+
 SIGNED = "# Written by farm site; SHA-256 of the lines below: "
 """Prefix of the files, followed by the digest."""
 
@@ -186,8 +189,11 @@ def _campaign(
                 listed = ", ".join(f"{number} {name}" for number, name in names.items())
                 yield _comment(f"  {what}: {listed}")
     sources = dict.fromkeys((site.rule.source, *(one.source for one in site.options.values())))
+    yield _line("policies", [NAMED], "as named below; others beside it are compared with it")
+    yield ""
+    yield "[named]"
     yield _comment(f"order: site.toml; rule: {'; '.join(sources)}")
-    yield f"policies = [{_toml(setting.policy(site, axes=True))}]"
+    yield f"{NAMED} = {_toml(setting.policy(site, axes=True))}"
     yield ""
     size = setting.processors
     found = fit.parameters.get("processors") if fit else None

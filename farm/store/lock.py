@@ -221,7 +221,7 @@ def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Return whether an open file is still the one at a path, not a later one of that name."""
+    """Return whether an open file is still at its path, not replaced by a later file."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

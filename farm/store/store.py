@@ -130,6 +130,12 @@ class Store(Shape):
             labels=plain.get("labels", {}),
         )
 
+    @property
+    def policy_names(self) -> dict[str, str]:
+        """Name of each policy that the campaign has named, by label."""
+        origins = self.labels.get("policy", {}).items()
+        return {label: one["name"] for label, one in origins if "name" in one}
+
     @cached_property
     def identity(self) -> str:
         """Digest of the settings that define its cells, whatever its axes."""

@@ -46,10 +46,10 @@ class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
 class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     """Report that a block is on the disk with its record.
 
-    cells: those of a policy that the run has simulated for it; 0 for a workload's block. failed:
-    failed ones among them. seconds: CPU time of their simulations, s. worker: host and process.
-    why: reason why a new metric could not be added to the block, otherwise empty. left: estimated
-    remaining time of the run, s, or `UNKNOWN`.
+    cells: simulated cells of policies in the block; 0 for a workload's block. failed: failed ones
+    among them. seconds: CPU time of their simulations, s. worker: host and process. why: reason why
+    a new metric could not be added to the block, otherwise empty. left: estimated remaining time of
+    the run, s, or `UNKNOWN`.
     """
 
     block: Block

@@ -47,7 +47,7 @@ from schedfarm.core.engine.running import Jobs, Running, idle_machine, launch, n
 from schedfarm.core.engine.world import EASY
 
 WAITING, COMPARED, UNTIL, PLACE = range(4)
-"""Fields of the state of a course: number of waiting jobs; of those that waited when a replay
+"""Fields of the state of a course: number of waiting jobs; number of jobs that waited when a replay
 began; a time, s, until which the replay differs from the old course; position of the job that
 differed last."""
 
@@ -179,8 +179,8 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
     Invariant: worlds without arrivals are equal from an instant on if after its passes the same
     jobs run since the same instants and the same jobs wait. Only jobs that waited when the replay
     began can differ. A job that starts at different instants differs until it has ended on both
-    courses; before state[UNTIL] the job that was found last differs. The round begins with that
-    one.
+    courses; before state[UNTIL] the job that was found last differs. The search begins with that
+    job.
     """
     state = course.state
     if now < state[UNTIL]:
@@ -202,8 +202,8 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
 def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
     """Return whether the replay has to go on after all passes of `now`; z is the old course's next.
 
-    The newest job is not on the old course. It can join it there as long as it is not the head of
-    the queue, and either waits, runs and leaves pass z alone, or has ended.
+    The newest job is not on the old course. The newest job can be added there as long as it is not
+    the head of the queue, and either waits, or runs without affecting pass z, or has ended.
     """
     if newest < 0:
         return True
@@ -312,7 +312,7 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
 
 @verb
 def set_up(course: Course, jobs: Jobs, rule: int, first: int) -> None:
-    """Lay out the course of the jobs before the first one wanted, whose starts are given."""
+    """Lay out the course of the jobs before the first requested job, whose starts are given."""
     now = course.passes.time[0]
     for i in range(first):
         if jobs.start[i] >= now:
@@ -337,7 +337,7 @@ def fair_on_course(
 
     The rule is aggressive or easy. For strict fair starts a job joins behind the waiting jobs; for
     relaxed ones it starts after the last of them has started, as soon as it fits. `first` is the
-    first job wanted; the starts of the jobs before it, without later ones, are given.
+    first requested job; the starts of the jobs before it, without later jobs, are given.
     """
     passes = course.passes
     if first > 0:

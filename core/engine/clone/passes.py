@@ -24,7 +24,7 @@ NO_HEAD, UNKNOWN = -1, -2
 shadow time and extra processors are UNKNOWN, too."""
 
 FIRST, STOP = 0, 1
-"""Fields of the state of a list of passes: its first one, and one past its last."""
+"""Fields of the state of a list of passes: the first pass, and the place behind the last."""
 
 MOVED = 256
 """Places before the first pass that may be unused."""
@@ -136,11 +136,11 @@ def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) 
     It takes `need` processors and is predicted to end at `predicted`. Return `stop` if there is
     none.
 
-    Invariant: a pass decides the same if the processors are free after it, and so during it, and
-    the head's reservation stays: the job ends by the shadow time, or leaves the extra processors
-    that backfills have taken. Then each job that starts may still start, in the same turn. Any
-    other job finds fewer free and extra processors and the same shadow time, and does not start
-    either.
+    Invariant: a pass decides the same if the processors are free after it, and thus during it, and
+    the head's reservation is not affected: the job ends by the shadow time, or leaves the extra
+    processors that backfills have taken. Then each job that starts may still start, in the same
+    turn. Any other job finds fewer free and extra processors and the same shadow time, and does not
+    start either.
     """
     while p < stop:
         late = below(passes.shadow, p, predicted) & below(passes.extra, p, need)

@@ -25,10 +25,10 @@ GONE = 0
 class Fair(NamedTuple):
     """The requested jobs, and the fair order.
 
-    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job
-    that is not later than each. wanted: bool[n]. last: one past the last job wanted. relaxed:
-    whether a job joins only when those before it have started. plain: whether the fair order is
-    that of arrival. patient: whether, in addition, a waiting job never affects an earlier one.
+    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job that
+    is not later than each. wanted: bool[n]. last: one past the last requested job. relaxed: whether
+    a job joins only when the jobs before it have started. plain: whether the fair order is that of
+    arrival. patient: whether, in addition, a waiting job never affects an earlier one.
     """
 
     rank: Int64

@@ -48,7 +48,7 @@ def idle_clusters(size: Int64, n: int) -> Clusters:
 def profile_of(clusters: Clusters, c: int) -> Profile:
     """Return the profile of a cluster; for steps and helpers only.
 
-    Steps count no references; a kernel would release one that it had not taken.
+    Steps count no references; a kernel would release a reference that it had not taken.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
 

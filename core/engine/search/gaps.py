@@ -47,14 +47,14 @@ class Gaps(NamedTuple):
     taken since, then the window lies in a gap, and overlaps the interval from its `first` to its
     `last`. Proof: it holds after the window's last part was freed, when `open_gap` added the run
     around it. Later changes to that run are further parts freed in it, which `open_gap` joins, and
-    processors taken, where `close_gaps` cuts it; the window keeps its processors, so that it stays
-    in one piece.
+    processors taken, where `close_gaps` cuts it; the window keeps its processors, so that it is not
+    split.
 
-    Room for twice the jobs and clusters suffices for the levels. Proof: none is as early and as
-    long as another one, so that all begin at different instants, each at that at which a gap began
-    in the present walk. That is now or the end of a running or waiting job, before which no
-    processor was free. A running job has one end in a walk, and a waiting job two, since it moves
-    once at most: with now, no more than 2 n + 1 instants.
+    Room for twice the jobs and clusters suffices for the levels. Proof: no gap is as early and as
+    long as another, so that all begin at different instants, at which gaps began in the present
+    walk. That is now or the end of a running or waiting job, before which no processor was free. A
+    running job has one end in a walk, and a waiting job two, since it moves once at most: with now,
+    no more than 2 n + 1 instants.
     """
 
     begin: Int64

@@ -320,10 +320,10 @@ def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
     """Return the earliest start, s, and cluster of the job at place i of the book; the step there.
 
     If several clusters have that start, the first one is returned. Invariant, for jobs with a
-    duration: of the windows on its own cluster that end at its reservation or in it, all contain
-    the second before it, in which processors were short when it was last examined. So it has one of
-    them only if processors have been freed in that second (`Moves.due`), and a gap contains it. Its
-    other windows lie in gaps, without its own processors.
+    duration: windows on its own cluster that end at or in its reservation contain the second before
+    the reservation, in which processors were short at its last examination. Such a window exists
+    only if processors have been freed in that second (`Moves.due`), and lies in a gap. All other
+    windows lie in gaps, without its own processors.
     """
     book, gaps = plan.book, plan.moves.gaps
     at, own, need, length = book.at[i], book.place[i], book.need[i], book.length[i]

@@ -70,8 +70,8 @@ class Search(NamedTuple):
     Invariant: if tried[j] is the present version and soonest[j] >= now, moving job j gains nothing.
     The version changes with each arrival, start, completion and accepted move, so that the
     reservations and all that scores depend on are those of the last attempt. The attempt depends on
-    the time only as a lower bound of starts; since all starts that it gave are at `now` or later,
-    it would give the same ones.
+    the time only as a lower bound of starts; since all resulting starts are at `now` or later, the
+    same attempt would give the same starts.
     """
 
     stream: Int64
@@ -296,7 +296,7 @@ def next_place(search: Search, book: Book, kind: int, k: int) -> int:
 def look_for_better(
     search: Search, plan: Plan, score: Score, past: Past, aim: Aim, jobs: Jobs, now: int
 ) -> None:
-    """Search for a better plan, and leave the best one found."""
+    """Search for a better plan, and keep the best plan found."""
     book, counts = plan.book, aim.counts
     waiting = book.state[COUNT]
     drop_news(search, plan, now)

@@ -162,7 +162,7 @@ def begin(clusters: Clusters, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
-    """Return the cluster with enough free processors first, the instant, s, and the extra ones.
+    """Return the first cluster to have enough free processors, when, s, and the extra ones.
 
     Predicted ends count; ties go to the first cluster.
     """

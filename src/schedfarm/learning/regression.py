@@ -105,7 +105,7 @@ class Retrained:
 
 
 def features(jobs: Columns, past: Columns) -> npt.NDArray[np.float64]:
-    """Return the `FEATURES` of jobs of one user, by the `past` ones of the same user.
+    """Return the `FEATURES` of some jobs of a user, by the user's `past` jobs.
 
     For each job only those count that had completed by its submission; `past` is in order of
     completion.

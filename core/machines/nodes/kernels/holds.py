@@ -14,7 +14,8 @@ from schedfarm.core.engine.jit import verb
 
 NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
 """Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its
-node, -1 for none; the latest end of it and of those below it on its node, s. The number of rows."""
+node, -1 for none; the latest end among it and the holds below it on the node, s. The number of
+rows."""
 
 
 class Holds(NamedTuple):

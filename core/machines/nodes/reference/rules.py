@@ -83,7 +83,7 @@ class NodesSimulation(Replayable):
         return super().instants() + changes + [one.begin for one in self.booked.values()]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Process completions, nodes, arrivals one by one and reservations; then make one pass."""
+        """Process completions, changes of nodes, arrivals and reservations; then make a pass."""
         for job in ending:
             self.running.remove(job)
             self.completed.append(job)
