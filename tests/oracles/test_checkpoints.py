@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -143,47 +142,6 @@ def test_known_fair_starts_are_not_computed_again(jobs: Workload) -> None:
     expected = fair_start_times(jobs, "spf+easy", jobs=slice(25, 50))
     expected[[30, 45]] = 77
     np.testing.assert_array_equal(resumed, expected)
-
-
-@pytest.mark.parametrize(
-    ("policy", "kind", "count"),
-    [
-        ("fcfs+easy", "strict", 15_000),
-        ("fcfs+easy", "relaxed", 20_000),
-        ("spf+easy", "strict", 100_000),
-        ("lxf+easy", "strict", 30_000),
-        ("fcfs+conservative", "strict", 2_000),
-        ("fcfs+planned", "strict", 1_000),
-    ],
-)
-def test_checkpoints_while_a_kernel_runs__hold_final_values(
-    policy: str, kind: str, count: int
-) -> None:
-    """The thread that writes them reads fair starts as the kernel fills them in."""
-    work = scale_load(lublin(128, jobs=count, seed=3, index=1), 1.3)
-    seen: list[Int64] = []
-    checkpoints, ended = Checkpoints(str, lambda _: None), threading.Event()
-
-    def look() -> None:
-        while not ended.is_set():
-            if FAIR in checkpoints.state:
-                seen.append(checkpoints.state[FAIR].copy())
-            ended.wait(0.002)
-
-    fair_start_times(work.take(slice(50)), policy, kind)
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        with checkpoints:
-            whole = fair_start_times(work, policy, kind)
-    finally:
-        ended.set()
-        thread.join()
-    partial = [one for one in seen if 0 < np.count_nonzero(one >= 0) < count]
-    assert partial
-    for one in partial:
-        known = one >= 0
-        np.testing.assert_array_equal(one[known], whole[known])
 
 
 OTHERS: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
