@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
+from schedfarm.cluster import fork_server
 from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.opening import Opening
 from schedfarm.cluster.settings import CLOSE_HTTP, SCHEDULER, UNTOLD, UNWATCHED, WORKERS
@@ -32,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     # block that the run is about to finish.
     "distributed.worker.preload": ["schedfarm.cluster.ignore_interrupts"],
     **UNTOLD,
+    **fork_server.METHOD,
     # Dead workers are detected by their connections and nannies. Heartbeats may be arbitrarily
     # late: during a plug-in order in plain Python, or after the machine was suspended for a night.
     "distributed.scheduler.worker-ttl": None,
@@ -47,12 +49,14 @@ QUIET: dict[str, Any] = {
 @contextmanager
 def opened(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     """Start the local cluster of a spec; see `local_cluster`."""
-    with local_cluster(spec.workers, watched=opening.watched) as client:
+    with local_cluster(spec.workers, opening.imports, watched=opening.watched) as client:
         yield client
 
 
 @contextmanager
-def local_cluster(workers: int | None = None, *, watched: bool = False) -> Iterator[Client]:
+def local_cluster(
+    workers: int | None = None, imports: Sequence[str] = (), *, watched: bool = False
+) -> Iterator[Client]:
     """Start worker processes on this machine, and yield a client."""
     import dask
     from distributed import Client, LocalCluster
@@ -63,6 +67,7 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
     with dask.config.set(SETTINGS if watched else {**SETTINGS, **QUIET}):
         try:
             with _interrupts_held(), _started():
+                fork_server.start(imports)
                 local = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
@@ -75,6 +80,7 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
                     # Else the scheduler imports bokeh, where it is installed: half a second.
                     scheduler_kwargs={"dashboard": watched},
                     memory_limit=0,
+                    env=fork_server.worker_environment(),
                     # A worker that is stopped during a heartbeat logs a traceback.
                     silence_logs=logging.CRITICAL,
                 )
@@ -91,8 +97,8 @@ def local_cluster(workers: int | None = None, *, watched: bool = False) -> Itera
 def _replaced(local: LocalCluster, count: int) -> Iterator[None]:
     """Replace closed nannies within the context.
 
-    A nanny closes if the worker that replaces a dead one dies while it starts, and Dask closes it
-    if that start takes longer than 15 s, as on a busy machine. The run would wait forever.
+    A nanny closes if the replacement of a dead worker dies during its start, or takes longer than
+    15 s, as on a busy machine. Without this, the run would wait forever.
     """
     from distributed import Status
 
@@ -139,7 +145,8 @@ def _interrupts_held() -> Iterator[None]:
     old = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
     # At its start the loop unblocks SIGINT in its thread, which is the one that starts workers;
     # an earlier interrupt is recorded already.
-    resource_tracker.ensure_running()
+    with fork_server.same_modules():
+        resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -36,6 +36,8 @@ class Opening:
         Receives messages about jobs.
     note : callable
         Receives the id of each submitted job.
+    imports : tuple of str
+        Names of modules that the workers of a local cluster share; each imports others itself.
     """
 
     watched: bool = False
@@ -43,6 +45,7 @@ class Opening:
     title: str = "farm"
     say: Callable[[str], None] = _silent
     note: Callable[[str], None] = _silent
+    imports: tuple[str, ...] = ()
 
 
 def lift_file_limit() -> None:

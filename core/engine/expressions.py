@@ -302,7 +302,7 @@ def condition_value(code: int, a: float, b: float, c: float) -> float:
 
 
 def by_ieee(function: Callable[..., float], ufunc: np.ufunc) -> Callable[..., float]:
-    """Return a function of `math` that has values where Python raises, as compiled ones do.
+    """Return a function of `math` that gives inf or NaN, like compiled code, where Python raises.
 
     Other arguments keep the values of `math`: numpy may round the last digit differently.
     """

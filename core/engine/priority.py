@@ -191,7 +191,7 @@ def is_tied(tree: Weights, u: int, v: int) -> bool:
 def visit(tree: Weights) -> None:
     """Set the factors of the fair tree.
 
-    By insertion, since the last visit left the order almost sorted.
+    The sort is by insertion, since the last visit left the order almost sorted.
     """
     order, number = tree.order, tree.order.size
     for p in range(1, number):

@@ -91,7 +91,7 @@ def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
 
 @settled_until.of(Rankings)
 def keys_settled_until(rankings: Rankings, now: int) -> int:
-    """Return NEVER for keys that stay."""
+    """Return NEVER: the keys do not change."""
     return now if rankings.moves else NEVER
 
 

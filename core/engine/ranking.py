@@ -17,7 +17,7 @@ KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
 
 NO_CELLS = np.zeros(0, np.int64)
-"""Cells of an order whose keys stay, or that has none."""
+"""Cells of an order with constant keys, or without keys."""
 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""

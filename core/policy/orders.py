@@ -39,7 +39,7 @@ from schedfarm.core.workload.columns import COLUMNS, NEVER
 from schedfarm.core.workload.workload import Workload
 
 OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest == NEVER)
-"""Columns that orders may read and digests leave out: logs of one digest may differ in them."""
+"""Columns that orders may read but digests omit: logs with equal digests may differ in them."""
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
 """Additional cost of an order whose queue is scanned at each pass instead of kept sorted. Measured:

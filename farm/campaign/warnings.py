@@ -10,6 +10,9 @@ import numpy as np
 
 from schedfarm.core.logs.sacct import IGNORED
 from schedfarm.core.numerals import grouped
+from schedfarm.core.policy.limits import read_limits
+from schedfarm.core.policy.multifactor import WEIGHTS, Multifactor
+from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.load import most_in_use, offered_load
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
@@ -24,7 +27,7 @@ LONGEST_ESTIMATE = 366 * 86_400
 """Largest estimate that a user may mean, s: HPC2N-2002-2.2-cln allows 100 days."""
 
 CONSIDERABLE = 0.01
-"""Share of jobs with a property that no policy considers above which a warning is given."""
+"""Share of jobs with an attribute that a simulation ignores above which a warning is given."""
 
 KILLED = 1 / 3
 """Share of killed jobs above which estimates decide the answer; six logs of the archive have 0.02
@@ -52,12 +55,14 @@ class Case:
 
     log: as read; None for a model. loads: labels. method: resampling method as `find_method` takes
     it, empty without resamples. sized: whether the user gave the machine, rather than the log.
+    policies: the policies that will schedule the trace, if known.
     """
 
     log: Workload | None
     loads: tuple[str, ...] = (ORIGINAL,)
     method: str = next(iter(METHODS))
     sized: bool = False
+    policies: tuple[Policy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,7 @@ def _too_small(case: Case) -> Numbers | None:
 
 
 def ignored_shares(log: Workload) -> dict[str, float]:
-    """Return the shares of a log's jobs with properties that no policy considers.
+    """Return the shares of a log's jobs with attributes that few policies consider.
 
     Examples
     --------
@@ -172,11 +177,65 @@ def ignored_shares(log: Workload) -> dict[str, float]:
     return {what: count / jobs for what, count in log.ignored.items() if what not in alone}
 
 
+def _weighs(case: Case, does: Callable[[Multifactor], Any]) -> bool:
+    """Return whether the order of a policy is a priority of Slurm with a property."""
+    orders = (order for policy in case.policies for order in policy.orders)
+    return any(order.weighs is not None and bool(does(order.weighs)) for order in orders)
+
+
+def _limited(case: Case, *kinds: str) -> bool:
+    """Return whether a policy has limits, of holders of these kinds if any are given."""
+    limits = (read_limits(policy.limits) for policy in case.policies if policy.limits)
+    return any(not kinds or limit.kind in kinds for several in limits for limit in several)
+
+
+@dataclass(frozen=True)
+class Considered:
+    """Declare an attribute of jobs that some simulations consider.
+
+    by: whether a policy or the machine of a case does. remedy: a way to consider it.
+    """
+
+    by: Callable[[Case], bool]
+    remedy: str
+
+
+CONSIDERED: Mapping[str, Considered] = {
+    # A machine has no nodes of partitions, even if a policy weighs partitions.
+    "partition": Considered(lambda case: False, "select one partition, with its own processors"),
+    "queue": Considered(
+        lambda case: (
+            _weighs(case, lambda one: one.qos and one.qos_priorities) or _limited(case, "qos")
+        ),
+        "weigh or limit qualities of service",
+    ),
+    "priority": Considered(
+        lambda case: _weighs(case, lambda one: any(getattr(one, name) for name in WEIGHTS)),
+        "order jobs by multifactor(...)",
+    ),
+    "gpus": Considered(
+        lambda case: any(name == "gpus" for name, *_ in _stocks(case)), "give resources.gpus"
+    ),
+    "limited": Considered(_limited, "give the limits of the site with limits=(...)"),
+}
+"""By the column of `IGNORED`; no simulation considers the others."""
+
+
+def _stocks(case: Case) -> tuple[tuple[str, str, int], ...]:
+    return getattr(case.log.platform, "stocks", ()) if case.log else ()
+
+
 def _ignored(case: Case) -> Numbers | None:
     shares = ignored_shares(case.log) if case.log else {}
-    listed = (f"{100 * x:.0f} % {what}" for what, x in shares.items() if x >= CONSIDERABLE)
-    told = ", ".join(listed)
-    return {"told": told} if told else None
+    found = {what: x for what, x in shares.items() if x >= CONSIDERABLE}
+    rows = {what: CONSIDERED.get(IGNORED.get(what, "")) for what in found}
+    left = {what: row for what, row in rows.items() if row is None or not row.by(case)}
+    told = ", ".join(f"{100 * found[what]:.0f} % {what}" for what in left)
+    remedies = [row.remedy for row in left.values() if row]
+    remedy = (
+        f"to come closer, {', and '.join(remedies)}" if remedies else "no policy considers them"
+    )
+    return {"told": told, "remedy": remedy} if told else None
 
 
 def _part(part: int, whole: int) -> Numbers:
@@ -238,9 +297,7 @@ WARNINGS = (
     TraceWarning(
         "ignored",
         _ignored,
-        "policies here know neither partitions nor GPUs, qualities of service or Slurm's "
-        "priorities, and the log has {told} of its jobs; select one partition, with its own "
-        "processors, to come closer",
+        "jobs of the log have attributes that the simulation ignores, {told}; {remedy}",
     ),
 )
 """Every warning, in the order of output."""

@@ -196,12 +196,15 @@ def opening_of(
     """Yield the cluster's settings, and record the workers' jobs in the store."""
     from schedfarm.cluster import Opening
     from schedfarm.farm.cli.jobs import Noted, end_leftovers, folder_beside
+    from schedfarm.farm.execution import WORKER_IMPORTS
 
     def say(text: str) -> None:
         click.echo(f"note: {text}", err=True)
 
     title = f"farm-{campaign.name}"
-    opening = Opening(watched=watched, folder=folder_beside(store), title=title, say=say)
+    opening = Opening(
+        watched=watched, folder=folder_beside(store), title=title, say=say, imports=WORKER_IMPORTS
+    )
     if spec.launcher.queue is None:
         yield opening
         return

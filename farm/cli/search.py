@@ -54,7 +54,7 @@ def search(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Search the order that SPEC (a TOML file, or carastan-2017) specifies, and judge it.
+    """Search for a queue order as SPEC (a TOML file, or carastan-2017) specifies, and judge it.
 
     Candidates are simulated on samples of the first weeks of each log. The best one is compared
     with the baseline on samples of the weeks that the search did not use, and of held-out logs.
@@ -128,6 +128,7 @@ def _target(folder: Path) -> Path:
 def _opened(spec: ClusterSpec, target: Path, name: str) -> Iterator[Client | None]:
     """Yield a client of the cluster, or None for a single local worker: this process."""
     from schedfarm.cluster import Opening, connect
+    from schedfarm.farm.execution import WORKER_IMPORTS
 
     if spec.kind == "local" and spec.workers == 1:
         yield None
@@ -136,7 +137,7 @@ def _opened(spec: ClusterSpec, target: Path, name: str) -> Iterator[Client | Non
     def say(text: str) -> None:
         click.echo(f"note: {text}", err=True)
 
-    opening = Opening(folder=target / "jobs", title=f"farm-{name}", say=say)
+    opening = Opening(folder=target / "jobs", title=f"farm-{name}", say=say, imports=WORKER_IMPORTS)
     with connect(spec, None if spec.launcher.found else opening) as client:
         yield client
 

@@ -189,7 +189,8 @@ def simulate(
         target = _target(out, read, log) if out is not None else None
         settings = {"seed": seed, "draw": draw, "load_by": load_by}
         jobs = Samples(origin, log, settings).at(resample, label)
-        case = Case(log, (label,), draw if resample else "", origin.machine is not None)
+        method, sized = draw if resample else "", origin.machine is not None
+        case = Case(log, (label,), method, sized, (wanted,))
         found = warnings_of(case)
         if not as_json:
             warn({jobs.name: found})
@@ -213,7 +214,7 @@ def _grid_of(log: str) -> dict[str, Any]:
     if entry is None or entry.grid is None:
         known = ", ".join(one.short for one in entries() if one.grid)
         raise InputError(
-            f"--grid: the clusters of log {log!r} are not known; it goes with {known}, and a "
+            f"--grid: the clusters of log {log!r} are not known; --grid supports {known}, and a "
             'campaign takes any clusters: [traces.platform] with name = "grid"'
         )
     return {"platform": {"name": Grid.name}}

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from schedfarm.core import own
 from schedfarm.core.arrays import MOST_JOBS
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Weeks
 from schedfarm.core.metrics.users import known_users
 from schedfarm.core.models import MODELS
+from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.samples import Samples
@@ -85,13 +87,15 @@ def survey_of(trace: Trace, campaign: Campaign) -> TraceSurvey:
     samples = _SurveyedSamples(trace, log, campaign.settings)
     _check_warmup(samples, campaign)
     method = campaign.draw if campaign.resamples else ""
+    with own.sources(campaign.sources):
+        policies = tuple(map(Policy.parse, campaign.policies))
     return TraceSurvey(
         log,
         _source(trace, log),
         _most_jobs(samples, campaign),
         _weeks_by_load(samples, campaign),
         _users_of(trace, log),
-        warnings_of(Case(log, campaign.loads, method, trace.machine is not None)),
+        warnings_of(Case(log, campaign.loads, method, trace.machine is not None, policies)),
         trace.acknowledgement(),
     )
 
@@ -164,7 +168,7 @@ def _source(trace: Trace, log: Workload | None) -> dict[str, Any]:
 def _check_warmup(samples: Samples, campaign: Campaign) -> None:
     """Refuse a warm-up as long as a trace's submissions, which would leave no job.
 
-    If the campaign has resamples, the first stands for all.
+    If the campaign has resamples, only the first one is checked.
     """
     begin = seconds_of(campaign.warmup) if isinstance(campaign.warmup, str) else None
     if begin is None:
@@ -192,8 +196,8 @@ def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
 def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:
     """Return for each load the weeks of the log's and of its samples' submissions, at least 1 each.
 
-    If samples differ in weeks, the longest of the first `DRAWN` counts, whether or not the campaign
-    has them: drawing a million only to plan them would take too long.
+    If samples differ in weeks, the longest of the first `DRAWN` counts, even if the campaign has
+    fewer or more: drawing a million samples for a plan would take too long.
     """
     trace, log, stretches = samples.trace, samples.log, samples.scaling.stretches
     known = trace.weeks or (_span([log]) if log is not None else 0)

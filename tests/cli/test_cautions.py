@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import xarray as xr
 from schedfarm.analysis.store import named_values
 from schedfarm.core import InputError, read_log
 from schedfarm.core.format.names import COPY, MANIFEST
+from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.select import select
 from schedfarm.farm import Campaign, Trace, run
 from schedfarm.farm.campaign.warnings import WARNINGS, Case, ignored_shares, warnings_of
@@ -81,7 +84,7 @@ TOLD = {
     "overload": "offered load 1.03 of the log as it is: from 1 on",
     "too_wide": "1 of 30 jobs (3.3 %) are wider than the 2 processors given, and left out",
     "too_small": "the log has up to 4 processors in use at once and 2 were given",
-    "ignored": "the log has 33 % outside the largest partition, 10 % with GPUs of its jobs; select",
+    "ignored": "ignores, 33 % outside the largest partition, 10 % with GPUs; to come closer, ",
 }
 
 SIZE = {"too_wide": 2, "too_small": 2, "ignored": 4}
@@ -166,6 +169,19 @@ def test_plan_prints_it(farm: Farm) -> None:
     planned = json.loads(farm(*words, "--json").stdout)["cautions"]
     assert {trace: list(said) for trace, said in planned.items()} == {
         f"{key}-log": [key] if key in TOLD else [] for key in LOGS
+    }
+
+
+def test_traces_with_one_caution_share_its_line(farm: Farm) -> None:
+    """As the sizes of a machine do; JSON has it of each."""
+    trace = {"name": "log", "file": "killed.swf"}
+    path = campaign(traces=[trace], axes={"processors": [4, 8]})
+    (line,) = farm("plan", path, "--no-probe").stderr.splitlines()
+    assert line.startswith("caution: log.processors-4, log.processors-8: ")
+    planned = json.loads(farm("plan", path, "--no-probe", "--json").stdout)["cautions"]
+    assert {name: [*said] for name, said in planned.items()} == {
+        "log.processors-4": ["killed"],
+        "log.processors-8": ["killed"],
     }
 
 
@@ -305,3 +321,76 @@ def test_info_lists_shares(farm: Farm) -> None:
     assert re.search(r"^share of jobs by partition\n  thin +66\.7 %\n  fat +33\.3 %$", text, re.M)
     log = read_log("ignored.sacct", processors=4)
     assert ignored_shares(select(log, partitions=["thin"])) == {"with GPUs": 0.1}
+
+
+ATTRIBUTES = ("partition", "quality of service", "priority", "GPUs", "restarted", "limit")
+"""Words of the attributes of every third job of `attributed`."""
+
+
+def attributed(path: Path) -> Path:
+    lines = ["JobID|User|Partition|QOS|Submit|Elapsed|Timelimit|ReqCPUS|AllocTRES|Priority|"]
+    lines[0] += "Restarts|Reason"
+    for k in range(1, 10):
+        usual = k % 3
+        part, qos, priority = ("thin", "normal", 7) if usual else ("fat", "high", 9)
+        more = "cpu=2|7|0|None" if usual else "cpu=2,gres/gpu=1|9|1|QOSGrpCpuLimit"
+        time = f"2024-01-0{k}T00:00:00|00:01:40|00:03:20|2"
+        lines.append(f"{k}|ann|{part}|{qos}|{time}|{more}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("policies", "gpus", "considered"),
+    [
+        ((), None, ()),
+        (("fcfs+easy",), None, ()),
+        (("multifactor+easy",), None, ()),
+        (("multifactor(age=5)+easy",), None, ("priority",)),
+        (
+            ("multifactor(qos=5, qos_priority=(1=3))+easy",),
+            None,
+            ("priority", "quality of service"),
+        ),
+        (("multifactor(partition=5, partitions=(1=3))+easy",), None, ("priority",)),
+        (("fcfs+easy,limits=(qos.1.MaxJobsPerUser=8)",), None, ("quality of service", "limit")),
+        (("fcfs+easy", "fcfs+easy,limits=(root.MaxJobs=8)"), None, ("limit",)),
+        (("fcfs+easy",), 4, ("GPUs",)),
+    ],
+)
+def test_considered_attributes_are_not_ignored(
+    policies: tuple[str, ...], gpus: int | None, considered: tuple[str, ...]
+) -> None:
+    """By any policy, or by the machine; no policy knows the nodes of partitions."""
+    log = read_log(attributed(Path("site.sacct")), processors=4)
+    if gpus:
+        log = replace(log, platform=Resources(4, {"gpus": gpus}))
+    case = Case(log, method="", policies=tuple(map(Policy.parse, policies)))
+    told, _, remedy = warnings_of(case)["ignored"].partition("; ")
+    assert [word for word in ATTRIBUTES if word not in told] == [
+        word for word in ATTRIBUTES if word in considered
+    ]
+    assert ("resources.gpus" in remedy) == ("GPUs" not in considered)
+
+
+def test_a_campaign_names_what_its_policies_ignore(farm: Farm) -> None:
+    """As `farm simulate` does for its one policy."""
+    attributed(Path("site.sacct"))
+    policy = "multifactor(qos=5, qos_priority=(1=3))+easy,limits=(root.MaxJobs=8)"
+    trace = {"name": "site", "file": "site.sacct", "processors": 4, "resources": {"gpus": 4}}
+    path = campaign(resamples=0, policies=[policy], traces=[trace])
+    planned = json.loads(farm("plan", path, "--no-probe", "--json").stdout)["cautions"]["site"]
+    assert planned["ignored"] == (
+        "jobs of the log have attributes that the simulation ignores, 33 % outside the largest "
+        "partition, 33 % that were restarted; to come closer, select one partition, with its own "
+        "processors"
+    )
+    words = ("simulate", "site.sacct", "--processors", 4, "--policy", policy, "--json")
+    assert "33 % with GPUs" in json.loads(farm(*words).stdout)["cautions"]["ignored"]
+    trace |= {"select": {"partitions": ["thin"]}}
+    path = campaign(resamples=0, policies=[policy], traces=[trace])
+    planned = json.loads(farm("plan", path, "--no-probe", "--json").stdout)["cautions"]["site"]
+    assert planned["ignored"] == (
+        "jobs of the log have attributes that the simulation ignores, 33 % that were restarted; no "
+        "policy considers them"
+    )

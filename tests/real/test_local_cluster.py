@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from distributed import Client
 
 from schedfarm import farm
-from schedfarm.cluster import ClusterSpec, connect
+from schedfarm.cluster import ClusterSpec, Opening, connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli.stopping import NONE_BEGUN
-from tests.support.harness import Command, assert_same_results, recorded_cells, wait_for
+from schedfarm.farm.execution import WORKER_IMPORTS
+from tests.support.harness import (
+    Command,
+    assert_same_results,
+    forked_workers,
+    recorded_cells,
+    wait_for,
+)
 from tests.support.made import MadeStores
 
 LISTENING = "0A"
@@ -65,23 +72,15 @@ def ignores_interrupts() -> bool:
     return holds_interrupt("self", "SigIgn")
 
 
+def imported() -> set[str]:
+    return set(WORKER_IMPORTS) & set(sys.modules)
+
+
 def holds_interrupt(pid: int | str, signals: str) -> bool:
     """Return whether a set of a process's signals, as /proc names it, holds SIGINT."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     mask = next(line for line in lines if line.startswith(signals))
     return bool(int(mask.split()[1], 16) >> (signal.SIGINT - 1) & 1)
-
-
-def spawned() -> set[int]:
-    """Worker processes of this process, from their first instruction on."""
-    found = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        # It may end between two looks at it.
-        with suppress(OSError):
-            parent = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and "spawn_main" in entry.joinpath("cmdline").read_text():
-                found.add(int(entry.name))
-    return found
 
 
 def test_listens_on_loopback_only(client: Client) -> None:
@@ -114,16 +113,16 @@ def test_workers_ignore_interrupts(client: Client) -> None:
 def test_worker_that_replaces_a_dead_one__blocks_interrupts() -> None:
     """It is safe from Ctrl-C from its first instruction on, long before it can ignore it."""
     with connect(ClusterSpec.parse("local", 1)) as client:
-        before = spawned()
+        before = set(forked_workers(os.getpid()))
         (dead,) = client.run(os.getpid).values()
         os.kill(dead, signal.SIGKILL)
-        (new,) = wait_for(lambda: spawned() - before, "the next worker")
+        (new,) = wait_for(lambda: set(forked_workers(os.getpid())) - before, "the next worker")
         assert holds_interrupt(new, "SigBlk")
         client.wait_for_workers(1)
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["once", "twice"])
-@pytest.mark.parametrize("moment", ["resource tracker", "first worker", "second worker"])
+@pytest.mark.parametrize("moment", ["resource tracker", "fork server", "second worker"])
 def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, number: int) -> None:
     """Ctrl-C is not lost while processes start: one sentence, status 130, and nothing is left."""
     (tmp_path / "c.toml").write_text(CAMPAIGN.to_toml())
@@ -143,8 +142,13 @@ def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, n
 
 def moments(run: Command) -> list[str]:
     """What a command that starts a cluster has come to."""
-    tracker = any("resource_tracker" in command for command in run.alive().values())
-    return ["resource tracker"] * tracker + ["first worker", "second worker"][: len(run.workers())]
+    commands = " ".join(run.alive().values())
+    tracker, server = "resource_tracker" in commands, "forkserver" in commands
+    return (
+        ["resource tracker"] * tracker
+        + ["fork server"] * server
+        + ["first worker", "second worker"][: len(run.workers())]
+    )
 
 
 def test_nanny_that_gives_up__is_replaced() -> None:
@@ -200,3 +204,27 @@ def test_same_bytes_wherever_it_runs(
         assert farm.run(CAMPAIGN, tmp_path / "one", one).done == 36
     assert_same_results(tmp_path / "one", serial)
     assert_same_results(tmp_path / "two", serial)
+
+
+def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    """The server of the workers starts there, and its modules are not the folder's."""
+    for name in ("distributed", "numba", "multiprocessing", "zarr"):
+        (tmp_path / f"{name}.py").write_text("print('taken from the current folder')")
+    (tmp_path / "c.toml").write_text(CAMPAIGN.to_toml())
+    run = Command(tmp_path, "run", "c.toml", "--json")
+    try:
+        assert run.finish() == 0, run.err
+        assert "taken from" not in run.out + run.err, run.out
+    finally:
+        run.kill()
+
+
+def test_workers_share_what_farm_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker has the modules without importing them, and the variables of its own start."""
+    with connect(ClusterSpec.parse("local", 1), Opening(imports=WORKER_IMPORTS)) as client:
+        assert [*client.run(imported).values()] == [set(WORKER_IMPORTS)]
+    monkeypatch.setenv("SCHEDFARM_SET_LATER", "yes")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with connect(ClusterSpec.parse("local", 1)) as client:
+        assert [*client.run(os.environ.get, "SCHEDFARM_SET_LATER").values()] == ["yes"]
+        assert not any(client.run(os.environ.get, "PYTHONSAFEPATH").values())

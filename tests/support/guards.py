@@ -24,10 +24,10 @@ The first test of a session that needs xarray, matplotlib and a few kernels from
 """
 
 TOOLS = {"fc-list", "gcc", "git", "ldconfig", "lscpu", "uname"}
-"""Programs that libraries ask about the system, and the farm about its commit."""
+"""Programs that libraries run for data on the system, and the farm for its commit."""
 
-SPAWNED = "spawn_main"
-"""Part of the command that multiprocessing starts a child with."""
+SPAWNED = ("spawn_main", "multiprocessing.forkserver")
+"""Parts of the commands that multiprocessing starts children with."""
 
 
 class Processes:
@@ -46,7 +46,7 @@ class Processes:
         spawn: Callable[..., int] = multiprocessing.util.spawnv_passfds  # type: ignore[attr-defined]
 
         def watched(path: bytes, words: list[str], *others: Any) -> int:
-            if any(SPAWNED in str(word) for word in words):
+            if any(part in str(word) for word in words for part in SPAWNED):
                 self.refuse("a child of multiprocessing")
             return spawn(path, words, *others)
 
@@ -79,7 +79,7 @@ PROCESSES = Processes()
 
 @contextmanager
 def processes_allowed() -> Iterator[None]:
-    """Allow processes for as long as this lasts, such as the one that a fixture is about."""
+    """Allow processes within the context, such as the server of a fixture."""
     test, PROCESSES.test = PROCESSES.test, None
     try:
         yield

@@ -181,7 +181,15 @@ FLOORS = {
         ("evaluation",),
     ),
     "cluster": (
-        ("close_http", "errors", "ignore_interrupts", "settings", "walltime", "examples"),
+        (
+            "close_http",
+            "errors",
+            "fork_server",
+            "ignore_interrupts",
+            "settings",
+            "walltime",
+            "examples",
+        ),
         ("certificates", "encryption", "opening", "queues", "scratch"),
         ("launchers",),
         ("spec",),

@@ -59,6 +59,10 @@ def with_multiprocessing() -> None:
     multiprocessing.get_context("spawn").Process(target=print).start()
 
 
+def with_fork_server() -> None:
+    multiprocessing.get_context("forkserver").Process(target=print).start()
+
+
 def with_fork() -> None:
     multiprocessing.get_context("fork").Process(target=print).start()
 
@@ -76,7 +80,9 @@ def guarded(start: Callable[[], None]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("start", [with_subprocess, with_multiprocessing, with_fork, on_a_thread])
+@pytest.mark.parametrize(
+    "start", [with_subprocess, with_multiprocessing, with_fork_server, with_fork, on_a_thread]
+)
 def test_a_process_fails_the_test(start: Callable[[], None]) -> None:
     """By whatever way it is started; the message names the folder for such a test."""
     with pytest.raises(pytest.fail.Exception, match="a_test starts a process .*: move it to tests"):

@@ -1,0 +1,12 @@
+"""The imports of a worker that simulates, for the server that local workers are forked from."""
+
+import zarr  # noqa: F401
+
+import schedfarm.core.engine.fair_start
+import schedfarm.core.machines.network.simulation
+import schedfarm.core.metrics.kernels.jobs
+import schedfarm.core.metrics.kernels.ranks
+import schedfarm.farm.execution.fairness
+import schedfarm.farm.execution.worker
+import schedfarm.farm.execution.workers
+import schedfarm.farm.store.staging  # noqa: F401
