@@ -197,7 +197,8 @@ def sign_moved(tree: Applied) -> Applied:
 
     c has no instant, so that its sign needs no step.
     """
-    outer, inner = tree, tree.values[0]
+    outer: Tree = tree
+    inner = tree.values[0]
     if tree.operation.name == MINUS:
         outer, inner = inner, tree
     if (
@@ -365,7 +366,7 @@ def remainder(a: float, b: float) -> float:
 @verb
 def begin_of(program: Program, k: int) -> int:
     """Return the begin of column k in the registers."""
-    return program.register.size - (program.column.shape[0] - k) * program.job.size
+    return int(program.register.size - (program.column.shape[0] - k) * program.job.size)
 
 
 @verb
