@@ -21,6 +21,7 @@ from schedfarm.analysis.store import (
     has_log,
     known_labels,
     open_summary,
+    origins_by_label,
     read_manifest,
 )
 from schedfarm.core.checks import is_number
@@ -35,11 +36,11 @@ Origins: TypeAlias = dict[str, dict[str, Any]]
 
 def origins_of(store: Store) -> dict[str, Origins]:
     """Return the origins of the traces and policies that axes have made; empty without axes."""
-    # Of a store one file, where opening the summary reads the metadata of each of its arrays.
+    # One file of a store; opening the summary would read the metadata of each array.
     found: dict[str, Origins] = (
         json.loads(store.attrs.get("labels", "{}"))
         if isinstance(store, xr.DataTree)
-        else read_manifest(store).get("labels", {})
+        else origins_by_label(read_manifest(store))
     )
     return found
 
@@ -99,8 +100,8 @@ def unfold(store: Store, data: Data | None = None) -> Any:
     -------
     Dataset or DataArray
         ``trace`` and ``policy`` have the names as written in the campaign, and each axis is a
-        dimension after the one that it belongs to, with its values as coordinates, numbers
-        ascending. A policy that an axis does not concern has the same values all along it.
+        dimension after the dimension of its labels, with its values as coordinates, numbers
+        ascending. A policy that does not depend on an axis has the same values everywhere along it.
         Combinations that the store lacks are NaN. Without axes the data are unchanged.
 
     Raises
@@ -161,9 +162,8 @@ def narrowed(
 ) -> dict[str, Labels]:
     """Return the labels of the traces and policies at values of axes, to restrict a query to.
 
-    trace, policy: labels of the store, or names as written in the campaign, which stand for all
-    labels that an axis has made of them. A policy that an axis does not concern is at all of its
-    values.
+    trace, policy: labels of the store, or names as written in the campaign, which mean all labels
+    expanded from them. A policy that does not depend on an axis counts at all of its values.
     """
     origins, known = origins_of(store), axes_of(store)
     for axis, value in at.items():
@@ -228,8 +228,8 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary whose policies are the values of an axis, these values, and their cells.
 
-    where: labels of traces and policies that leave one policy, and one value of each other axis. A
-    summary has no log if a trace is a model, whose resample 0 is one more draw.
+    where: labels that select one policy, and one value of each other axis. There is no log if a
+    trace is a model, whose resample 0 is one more draw.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)
@@ -271,8 +271,8 @@ def lines_along(
 ) -> tuple[list[Any], dict[tuple[str, str], xr.Dataset]]:
     """Return the values of an axis in data by trace and policy, and the data along it.
 
-    The latter are by trace and policy, whose names have the values of all other axes. Policies
-    that the axis does not concern have the same values all along it.
+    The latter are by trace and policy, whose names have the values of all other axes. Policies that
+    do not depend on the axis have the same values everywhere along it.
     """
     origins = origins_of(store)
     (dim,) = (one for one in EXPANDED if axis in _values(origins.get(one, {})))

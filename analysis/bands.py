@@ -82,13 +82,13 @@ def bands(
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
     kind, trim, q, level
-        As in `analysis.band_rule.band_rule`: ``trimmed`` is the published rule (Carastan-Santos
-        et al. 2019, section V-A), ``range`` the least, the median and the largest sample,
-        ``auto`` the first of ten samples or more and the second of fewer; ``quantile`` gives plain
+        As in `analysis.band_rule.band_rule`: ``trimmed`` is the published rule (Carastan-Santos et
+        al. 2019, section V-A), ``range`` the least, the median and the largest sample, ``auto`` is
+        ``trimmed`` for ten or more samples and ``range`` for fewer; ``quantile`` gives plain
         quantiles, ``interval`` the mean and an interval of the mean.
     trace, load, policy : optional
-        The only ones to take, one or several, as labels of the store or in another spelling of
-        these (0.95, ``sjf+easy``); by default all.
+        Restriction: one or several labels of the store, in any spelling (0.95, ``sjf+easy``); by
+        default all.
 
     Returns
     -------
@@ -96,11 +96,10 @@ def bands(
         The metric on (trace, load, policy, band), or with ``quantile`` or ``interval`` as the last
         dimension, NaN where fewer than two samples remain. On (trace, load, policy) ``n`` and
         ``missing``, the samples with a value and without; ``first`` and ``last``, the ranks of the
-        samples that the numbers span; ``coverage``, the share of the population of samples that
-        these can be expected to hold, which no interval has; ``least`` and ``most`` of all samples;
-        and ``log``, the value of the log itself, if the store has it. A metric's further dimension,
-        such as ``origin``, stays, before ``policy``. The attributes contain the same in
-        words.
+        samples that the numbers span; ``coverage``, the expected share of all possible samples
+        within these ranks (not for intervals); ``least`` and ``most`` of all samples; and ``log``,
+        the value of the log itself, if the store has it. A further dimension of the metric, such as
+        ``origin``, is kept before ``policy``. The attributes contain the same in words.
 
     Raises
     ------
@@ -142,13 +141,12 @@ def weekly_bands(
 ) -> xr.Dataset:
     """Reduce the cumulative mean over the jobs ended up to each week to bands over the samples.
 
-    The figure 1 of Carastan-Santos et al. 2019. With the trimmed rule the best and the worst
-    are whole samples, chosen per load and policy by their mean over all jobs; the band at each
-    week is then lowest, mean and highest of the samples that stay, and ranks and coverage are of
-    week is then lowest, mean and highest of the remaining samples, and ranks and coverage refer to
-    those means over all jobs. All other kinds are computed separately for each week, over all
-    samples. A sample's last entry, which includes all jobs that ended later, counts in that mean
-    over all jobs, but is left out of the result, since a line would jump there.
+    Figure 1 of Carastan-Santos et al. 2019. The trimmed rule omits whole samples, the best and the
+    worst of each load and policy by their mean over all jobs. The band at each week is then the
+    lowest, the mean and the highest of the remaining samples; ranks and coverage refer to the means
+    over all jobs. All other rules are applied to each week separately, over all samples. The last
+    entry of a sample includes all jobs that ended later. It counts in the mean over all jobs, but
+    is not part of the result, since a line would jump there.
 
     Parameters
     ----------
@@ -167,11 +165,10 @@ def weekly_bands(
     Returns
     -------
     Dataset
-        The metric on (load, policy, week, band) or (..., quantile), NaN where fewer than two
-        samples have ended a job yet, and after the weeks of submissions at that load; on (load,
-        policy) the variables of `bands`, for the means over all jobs; but ``log`` on (load, policy,
-        week).
-        With one load its dimension is a scalar coordinate.
+        The metric on (load, policy, week, band) or (..., quantile), NaN before a job has ended in
+        two samples, and after the weeks of submissions at that load; the variables of `bands` on
+        (load, policy), for the means over all jobs; and ``log`` on (load, policy, week). If one
+        load is given, it is a scalar coordinate.
 
     Raises
     ------
@@ -376,7 +373,7 @@ def _floats(values: xr.DataArray) -> xr.DataArray:
 
 def _cumulative(group: xr.Dataset, metric: str) -> xr.DataArray:
     jobs = group[f"{WEEKLY}jobs"].clip(min=0)
-    # NaN in a week with jobs stays NaN from there on, since the sum is then unknown.
+    # After a NaN in a week with jobs, all later sums are unknown.
     sums = (group[WEEKLY + metric].where(jobs > 0, 0.0) * jobs).cumsum("week", skipna=False)
     ended = jobs.cumsum("week")
     means = (sums / ended.where(ended > 0)).assign_coords(week=group["week"])

@@ -94,8 +94,9 @@ def compare(
     """Compare policies with a baseline, sample by sample.
 
     Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
-    number over several traces is the mean over them, and its interval that of the samples within
-    each. The loads of a sample stay together, and so do the values of an axis of the campaign.
+    number over several traces is the mean over the traces, and its interval follows from the
+    samples within each trace. The loads of a sample are not independent and stay together, and so
+    do the values of an axis.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def compare(
     trace, load : optional
         Restriction, as in `bands`.
     level : float
-        Share of such intervals that contain the true value, above 0 and below 1.
+        Confidence level of the intervals, above 0 and below 1.
 
     Returns
     -------
@@ -201,8 +202,8 @@ def compare_values(
     -------
     Dataset
         As `compare`, with labels such as ``processors=120`` in place of policies, and traces as
-        written in the campaign. Further attributes: ``axis``; and ``cells``, by trace and label of
-        a value the store's own labels of trace and policy.
+        written in the campaign. Further attributes: ``axis``; and ``cells``, the store's labels of
+        trace and policy by trace and label of a value.
 
     Raises
     ------
@@ -414,7 +415,7 @@ def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
     """Return the values at the loads of some traces next to each other along ``load``.
 
     The values of an axis of the campaign are traces with the same samples: like the loads of a
-    trace they stay together, since an interval over them as if independent would be too short.
+    trace they are not independent, and an interval that treated them so would be too short.
     """
     return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
 
@@ -458,13 +459,13 @@ def losers(
     Returns
     -------
     list of DataFrame
-        One for each trace, load and policy, as `changes` gives it; empty if the comparison has no
+        The result of `changes` for each trace, load and policy; empty if the comparison has no
         metric of single jobs.
 
     Raises
     ------
     StoreError
-        As `changes`, such as for a store without single jobs.
+        As `changes`, for example for a store without single jobs.
     """
     metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
     if metric is None:
@@ -563,7 +564,7 @@ def _alike(found: xr.Dataset) -> Iterator[str]:
 
 
 def _ended(precision: Mapping[str, Any]) -> str:
-    """Return how sampling ended, and that the intervals which decided it are widened for that."""
+    """Return a sentence on the end of sampling, and on the widening of its intervals."""
     count, samples = len(precision["rounds"]), precision["rounds"][-1]
     why = "the requested precision" if precision["met"] else "the most samples of the campaign"
     asked = ", ".join(

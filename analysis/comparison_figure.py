@@ -43,7 +43,7 @@ def comparison_figure(
     found : Dataset
         The result of `compare`.
     path : path, optional
-        Where to write the figure, .png, .pdf or .svg.
+        File for the figure, ending in .png, .pdf or .svg.
     size : (float, float), optional
         Width and height, inches; by default a panel of one column's width for each metric.
 
@@ -56,7 +56,7 @@ def comparison_figure(
     Raises
     ------
     StoreError
-        If the path ends in something else.
+        If the path has another suffix.
     """
     from matplotlib import style
 
@@ -114,7 +114,7 @@ def _draw(
     policies: int,
     look: dict[str, object],
 ) -> None:
-    """Draw the dots of one policy, set apart from those of the others."""
+    """Draw the dots of one policy, shifted from the dots of the others."""
     shift = (place - (policies - 1) / 2) * 0.7 / policies
     ratios = [found["overall"] if at is None else found["ratio"].sel(at) for _, at in rows]
     low, middle, high = 100 * (np.stack([one.values for one in ratios], axis=-1) - 1)

@@ -31,10 +31,10 @@ COLUMN_WIDTHS = {"one": 3.5, "two": 7.16}
 """Widths of one and of two columns of a two-column paper, inches."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2, 2, 2)))
-"""Line styles that tell curves apart without colour."""
+"""Line styles that distinguish curves without colour."""
 
 MARKERS = "osD^vPX"
-"""Markers that tell points apart without colour."""
+"""Markers that distinguish points without colour."""
 
 LAID_OUT: dict[str, Any] = {"figure.constrained_layout.use": False}
 """Layout engine that replaces the layout of a figure."""
@@ -175,7 +175,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     StoreError
-        If the name says no known kind of figure, or its folder does not exist.
+        If the name has no known suffix, or its folder does not exist.
     """
     target = Path(path)
     if target.suffix.lower() not in METADATA:

@@ -58,7 +58,7 @@ def explanation_figure(
     found : Explanation
         The result of `explain`.
     path : path, optional
-        Where to write the figure, .png, .pdf or .svg.
+        File for the figure, ending in .png, .pdf or .svg.
     top : int
         Number of other jobs: first those without which the job starts earliest.
 
@@ -72,7 +72,7 @@ def explanation_figure(
     Raises
     ------
     StoreError
-        If the path ends in something else.
+        If the path has another suffix.
 
     Examples
     --------

@@ -86,13 +86,13 @@ def weekly_bands_figure(
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
 
-    The figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to
-    each week; a solid line for the samples' middle, a filled band with dashed edges from their
-    lowest to their highest, as `weekly_bands` gives them, and a dotted line for the log itself
-    if the store has it; that line alone if there are too few samples. Marks at the right edge are
-    the numbers over all jobs of `bands`, which include jobs that end after the last week. The
-    caption describes the samples that a band spans, and its expected coverage.
-    A policy's colour is given by its index on the store's policy axis, in all figures alike.
+    Figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to each
+    week. A solid line is the middle of the samples, a filled band with dashed edges spans their
+    lowest to their highest value, both as in `weekly_bands`; a dotted line is the log itself, if
+    the store has it. With too few samples only the dotted line is drawn. Marks at the right edge
+    are the numbers over all jobs of `bands`, which include jobs that end after the last week. The
+    caption describes the samples that a band spans, and its expected coverage. A policy's colour is
+    given by its index on the store's policy axis, in all figures alike.
 
     Parameters
     ----------
@@ -101,10 +101,10 @@ def weekly_bands_figure(
     metric : str
         A metric that the store has by week.
     load : float or str, optional
-        A label of the store's load axis, or its number; by default all, a row each.
+        A label of the store's load axis, or its number; by default all, with one row of panels
+        each.
     path : path, optional
-        Where to write the figure: a name ending in .png, .pdf or .svg. It appears whole or not
-        at all.
+        File for the figure, ending in .png, .pdf or .svg; it is replaced atomically.
     kind, trim, q, level
         The rule of the band, as in `analysis.bands.bands`.
     log : bool

@@ -261,7 +261,7 @@ def _samples(
 
 
 def _differ(parts: Sequence[xr.Dataset], same: Sequence[str]) -> bool:
-    """Return whether one of some arrays of jobs differs, among those that both sides have."""
+    """Return whether any of some arrays of jobs that both sides have differs."""
     one, other = parts
     held = (name for name in same if name in one and name in other)
     return any(not np.array_equal(one[name].values, other[name].values) for name in held)

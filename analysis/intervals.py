@@ -24,7 +24,7 @@ has a single value, and no error."""
 
 ALIKE = 0.95
 """Correlation of pairs above which the intervals of model workloads held the true ratio less often
-than their level says (docs/comparisons.md, Pairs that are alike)."""
+than their level (docs/comparisons.md, Pairs that are alike)."""
 
 
 def interval(
@@ -109,7 +109,7 @@ def better_share(better: int, pairs: int, *, level: float) -> Interval:
 
 
 def holm(p: Float64) -> Float64:
-    """Return p values corrected for their number (Holm 1979); NaN stays and does not count.
+    """Return p values corrected for their number (Holm 1979); NaN is kept and does not count.
 
     Examples
     --------

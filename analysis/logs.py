@@ -65,7 +65,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     Returns
     -------
     int64[n]
-        -1 if several rows have the same number and different values.
+        -1 for a number that several rows share with different values.
 
     Examples
     --------

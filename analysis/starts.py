@@ -17,7 +17,7 @@ START, SUBMIT, WAIT = "start", "submit", "wait"
 
 
 def with_starts(data: xr.Dataset) -> xr.Dataset:
-    """Return a trace's group with the start instants of its jobs, as lazy as it is.
+    """Return a trace's group with the start instants of its jobs; lazy data remain lazy.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def with_starts(data: xr.Dataset) -> xr.Dataset:
 
 
 class _Starts(BackendArray):
-    """Starts by their submissions and waits; the former lack a dimension of the latter."""
+    """Starts by submissions and waits; submissions lack a dimension of the waits."""
 
     def __init__(self, submit: xr.Variable, wait: xr.Variable) -> None:
         self.shape, self.dtype = wait.shape, np.dtype(np.int64)

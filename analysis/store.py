@@ -52,7 +52,7 @@ def open_summary(store: Store) -> xr.Dataset:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version; on reading, if values do not match the
+        If the path is not a store, or its version is newer; on reading, if values do not match the
         records.
 
     Examples
@@ -64,7 +64,7 @@ def open_summary(store: Store) -> xr.Dataset:
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
     data = _open(store, None)
-    return verified_summary(data, store, _records(store))
+    return _with_names(verified_summary(data, store, _records(store)), _head(store))
 
 
 @opened_once
@@ -101,7 +101,8 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
         data, records = _open(store, trace), _records(store)
-        return with_starts(verified_trace(data, records[trace]) if trace in records else data)
+        data = verified_trace(data, records[trace]) if trace in records else data
+        return _with_names(with_starts(data), _head(store))
     data = store[trace].to_dataset()
     # Every group of a tree inherits its root's coordinates.
     own = {name for values in data.values() for name in values.dims}
@@ -172,7 +173,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Raises
     ------
     StoreError
-        If the path is no store, or one of a newer version.
+        If the path is not a store, or its version is newer.
 
     Examples
     --------
@@ -187,13 +188,45 @@ def open_tree(store: StoreName) -> xr.DataTree:
         tree = xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise _unreadable(store, "", error) from error
-    records = _records(store)
+    records, head = _records(store), _head(store)
+    parts = {"/": _with_names(verified_summary(tree.to_dataset(), store, records), head)}
     for trace, child in tree.children.items():
         data = child.to_dataset(inherit=False)
         data = verified_trace(data, records[trace]) if trace in records else data
-        child.dataset = with_starts(data)
-    tree.dataset = verified_summary(tree.to_dataset(), store, records)
-    return tree
+        parts[trace] = _with_names(with_starts(data), head)
+    return xr.DataTree.from_dict(parts)
+
+
+def origins_by_label(head: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the origins of traces and policies in store.json, a named policy by its name."""
+    return {
+        dim: {one.get("name", label): one for label, one in origins.items()}
+        for dim, origins in head.get("labels", {}).items()
+    }
+
+
+def _with_names(data: xr.Dataset, head: Mapping[str, Any]) -> xr.Dataset:
+    """Return a dataset of a store in which named policies have their names as labels."""
+    origins = head.get("labels", {}).get("policy", {})
+    names = {label: one["name"] for label, one in origins.items() if "name" in one}
+    if not names or "policy" not in data.coords:
+        return data
+    policies = [names.get(str(label), str(label)) for label in data["policy"].values]
+    found = data.assign_coords(policy=data["policy"].copy(data=policies))
+    if "labels" in found.attrs:
+        found.attrs["labels"] = json.dumps(origins_by_label(head))
+    if "precision" in found.attrs:
+        rounds = json.loads(found.attrs["precision"])
+        for one in rounds["requests"]:
+            one |= {key: names.get(one[key], one[key]) for key in ("policy", "over")}
+        found.attrs["precision"] = json.dumps(rounds)
+    return found
+
+
+def named_policies(store: StoreName) -> dict[str, str]:
+    """Return the policies that the campaign has named, by name."""
+    origins = _head(store).get("labels", {}).get("policy", {})
+    return {one["name"]: label for label, one in origins.items() if "name" in one}
 
 
 def of_log(data: Data) -> Data:
@@ -303,7 +336,7 @@ def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
 
 
 def at_labels(data: Data, **wanted: Labels) -> Data:
-    """Return the part of a store's dataset or array at some labels; its dimensions stay.
+    """Return the part of a store's dataset or array at some labels, with all dimensions.
 
     wanted: by dimension a label or several, as for `known_label`; None is all of them.
 
@@ -348,7 +381,7 @@ def known_label(axis: str, given: float | str, labels: list[str]) -> str:
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:
-    """Refuse a name that is not among the known ones, listing these.
+    """Refuse an unknown name; the message lists the known names.
 
     Raises
     ------
@@ -409,10 +442,10 @@ def _check(store: StoreName) -> None:
         raise StoreError(f"store {text!r} is not a folder; name one that farm run wrote")
     head, file = _head(store), f"{text}/{MANIFEST}"
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise StoreError(f"{file!r} does not say 'format': {FORMAT!r}")
+        raise StoreError(f"{file!r} lacks 'format': {FORMAT!r}")
     version = head.get("version")
     if not isinstance(version, int) or version < 1:
-        raise StoreError(f"{file!r} says version {version!r}; a version is a whole number from 1")
+        raise StoreError(f"{file!r} has version {version!r}; a version is a whole number from 1")
     if version > VERSION:
         raise StoreError(
             f"store {text!r} has format version {version}; this schedfarm reads up to "

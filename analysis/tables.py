@@ -41,12 +41,11 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by the cell, such as (trace, load, policy), in the store's order; columns are
-        the band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
+        Indexed by the cell, such as (trace, load, policy), in the store's order; columns are the
+        band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
         quantiles, ...), ``log`` if the store has the log itself, ``logged`` if the mean as logged
         was added, and ``first``, ``last``, ``n``, ``missing``, ``coverage`` as in `bands`. Its
-        ``attrs`` describe the metric and the
-        band are.
+        ``attrs`` describe the metric and the band.
 
     Examples
     --------
@@ -85,8 +84,7 @@ def table_csv(bands: xr.Dataset) -> str:
     -------
     str
         A header line and one line per cell; quantiles are named such as ``q0.1``, and the columns
-        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` repeat on every line the
-        numbers are.
+        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` are repeated on every line.
 
     Examples
     --------
@@ -110,7 +108,7 @@ def _csv_frame(bands: xr.Dataset) -> pd.DataFrame:
 
 
 def tables_csv(bands: Sequence[xr.Dataset]) -> str:
-    """Write bands of one metric, such as the weekly ones of each trace, as one CSV.
+    """Write several bands of one metric, such as the weekly bands of each trace, as one CSV.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def validation(
     Parameters
     ----------
     store : path
-        The store's folder or address. An open tree has no logs.
+        The store's folder or address; an open tree does not suffice, since it lacks the logs.
     trace, load, policy : optional
         Restriction; by default all traces and policies, at the load ``original``, or at
         all loads if the store lacks it.
@@ -76,8 +76,9 @@ def validation(
         Indexed by (trace, load, policy, by, group), where ``by`` is ``all``, ``week`` (of
         submission, from 1), ``queue`` or ``width``: ``jobs``, the jobs with a logged wait that
         started; ``simulated`` and ``logged``, their mean waits, s; ``difference``, simulated -
-        logged, s; ``mean_absolute_error`` of single jobs, s. Empty if no trace has logged waits and
-        its log among the resamples. A store that keeps no single jobs has the group ``all`` alone.
+        logged, s; ``mean_absolute_error`` of single jobs, s. Empty unless a trace has logged waits
+        and its log is one of the resamples. If the store keeps no single jobs, the only group is
+        ``all``.
 
     Raises
     ------

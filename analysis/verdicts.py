@@ -111,7 +111,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
 
 
 def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
-    """Return the geometric mean of the logs' own ratios; None where there is none."""
+    """Return the geometric mean of the logs' own ratios; None without logs."""
     ratios = chosen["ratio_of_log"].values
     ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
     return float(np.exp(np.log(ratios).mean())) if len(ratios) else None

@@ -87,7 +87,7 @@ class Records:
                 continue
             shape, payload = record.header.span.shape, record.payload
             if any(i >= n for i, n in zip(offsets, shape, strict=True)):
-                continue  # a cell of a later growth, which no record acknowledges
+                continue  # a cell added later, which no record acknowledges
             place = (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
             if place in payload.errors or name not in payload.crc:
                 continue
@@ -169,7 +169,7 @@ class Records:
                 yield tuple(slice(i, min(i + n, end)) for i, n, end in runs), record
 
     def _column(self, kind: Kind, place: Key, record: Record, column: Values) -> Values:
-        """Return a column by the axes of its kind, without cells of a growth since store.json."""
+        """Return a column along the axes of its kind, without cells newer than store.json."""
         shaped = column.reshape(record.header.span.shape[: len(kind.dims)])
         return shaped[tuple(slice(one.stop - one.start) for one in place)]
 

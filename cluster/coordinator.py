@@ -34,8 +34,8 @@ class Coordinator:
     opening : Opening
         Folder of the output, and title of the job.
     array : int
-        Number of parts, each in a job of one core with the workers' other options; 0 stands for the
-        job of a coordinator.
+        Number of parts, each in a job of one core with the workers' other options; 0 for the job of
+        a coordinator.
 
     Raises
     ------

@@ -138,7 +138,7 @@ class Kept:
         self._refused = why
 
     async def _sweep(self, cluster: Any) -> None:
-        """Forget jobs that have ended without Dask knowing; it then submits others for them."""
+        """Drop jobs whose end Dask has not noticed; it then submits others for them."""
         swept = time.monotonic()
         while cluster.status.name == "running":
             await asyncio.sleep(LOOK_SECONDS)

@@ -77,7 +77,7 @@ class Launcher:
         """Refuse the launcher if its package is not installed."""
         if self.package and find_spec(self.package) is None:
             raise ClusterError(
-                f"{kind} needs {self.package}; 'pip install \"schedfarm[{self.extra}]\"' brings it"
+                f"{kind} needs {self.package}; pip install 'schedfarm[{self.extra}]'"
             )
 
     def options(self) -> tuple[str, ...]:

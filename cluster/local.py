@@ -97,8 +97,8 @@ def local_cluster(
 def _replaced(local: LocalCluster, count: int) -> Iterator[None]:
     """Replace closed nannies within the context.
 
-    A nanny closes if the worker that replaces a dead one dies while it starts, and Dask closes it
-    if that start takes longer than 15 s, as on a busy machine. The run would wait forever.
+    A nanny closes if the replacement of a dead worker dies during its start, or takes longer than
+    15 s, as on a busy machine. Without this, the run would wait forever.
     """
     from distributed import Status
 

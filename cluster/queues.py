@@ -75,7 +75,7 @@ QUEUES: Mapping[str, Queue] = {
             "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
         ),
         waiting=("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"),
-        # A lost job is replaced by a new one; requeued, it would be one too many.
+        # A lost job is replaced by a new one; if requeued, it would exceed the number of workers.
         defaults={"job_extra_directives": ["--no-requeue"]},
         alone=60,
         array=("--array=1-{count}",),

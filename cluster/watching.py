@@ -21,8 +21,7 @@ def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> N
     """Refuse a dashboard or report that could not be shown, before anything runs."""
     if find_spec("bokeh") is None:
         raise ClusterError(
-            "--dashboard and --performance-report need bokeh; "
-            "'pip install \"schedfarm[dashboard]\"' brings it"
+            "--dashboard and --performance-report need bokeh; pip install 'schedfarm[dashboard]'"
         )
     if dashboard and not spec.launcher.ours:
         raise ClusterError(

@@ -115,7 +115,7 @@ def connection(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_answer(error: Exception) -> bool:
-    """Return whether an error is one of obstore's own, or a setting that it refuses."""
+    """Return whether an error is from obstore, or from a setting that obstore refuses."""
     return type(error).__module__.startswith("obstore") or isinstance(error, ValueError)
 
 

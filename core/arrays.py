@@ -24,7 +24,7 @@ MOST_WEEKS = 5_218
 """No workload is drawn for longer than a century."""
 
 NO_PROMISE = -1
-"""Stands for the start promised to a job where a rule promises none."""
+"""Value of a promised start where a rule promises none."""
 
 
 def readonly(values: Array) -> Array:

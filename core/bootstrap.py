@@ -1,9 +1,9 @@
 """Bootstrap intervals of paired policies, for comparisons and for the stopping of campaigns.
 
 There is one block of pairs for each trace. Pairs are the samples of the trace, under a baseline and
-under another policy; the loads of a sample are not independent and stay together. Blocks are given,
-not drawn: the estimate is the mean over the blocks, and its variance is that of the samples within
-each.
+under another policy; the loads of a sample are not independent and stay together. Blocks are fixed,
+not resampled: the estimate is the mean over the blocks, and its variance is that of the samples
+within each block.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def ratio_interval(
 def stopped_widening(pairs: int) -> float:
     """Return the factor by which an interval is longer if it decided when sampling ends.
 
-    Such an interval is from samples that vary less than others by chance.
+    The samples of such an interval vary less than others by chance.
 
     Examples
     --------

@@ -84,12 +84,12 @@ def share(what: str, value: object) -> float:
 
 
 def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
-    """Refuse the values of a column, naming the first job with a wrong one.
+    """Refuse wrong values of a column, naming the first job that has one.
 
     Parameters
     ----------
     bad : bool[n]
-        Mask of the jobs with one.
+        Mask of the jobs with a wrong value.
     values : int64[n]
         The column.
     column : str

@@ -1,4 +1,4 @@
-"""Atomic writes: readers see a whole file or none, even after a crash."""
+"""Atomic writes: readers get a whole file or none, even after a crash."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from schedfarm.core.errors import InputError
@@ -18,11 +18,13 @@ NEAR = 0.7
 """Least similarity of a guess, from 0 to 1: that of ``easy`` and ``spf+easy`` is 0.67."""
 
 
-def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
+def find_label(
+    what: str, given: object, known: Iterable[Any], names: Mapping[str, str] | None = None
+) -> Any:
     """Return the label for a given spelling; refuse others with the known labels.
 
     A ``load`` may be given as a number, a ``policy`` in every spelling that
-    `core.policy.policy.Policy.parse` reads.
+    `core.policy.policy.Policy.parse` reads. names: of some labels, which stand for them.
 
     Examples
     --------
@@ -34,8 +36,11 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
     Traceback (most recent call last):
     schedfarm.core.errors.InputError: unknown metric 'wiat'; did you mean 'wait'? known: wait,
     response
+    >>> find_label("policy", "site", ["fcfs+easy", "saf+slurm"], {"saf+slurm": "site"})
+    'saf+slurm'
     """
-    labels = list(known)
+    labels, names = list(known), names or {}
+    given = next((label for label, name in names.items() if name == given), given)
     if given in labels and not isinstance(given, bool):
         return labels[labels.index(given)]
     spelt = _SPELLINGS.get(what, _nothing)
@@ -44,7 +49,8 @@ def find_label(what: str, given: object, known: Iterable[Any]) -> Any:
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # A valid word, such as another policy, is not a misspelling.
+    # Another valid policy, for example, is not a misspelling.
+    labels = [names.get(label, label) for label in labels]
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""

@@ -46,13 +46,13 @@ def choices(
 
 
 def aliased(part: str, aliases: Mapping[str, str]) -> str:
-    """Return the canonical name of an order or a rule; ``module:name`` stays unchanged."""
+    """Return the canonical name of an order or a rule; ``module:name`` is unchanged."""
     lower = part if ":" in part else part.lower()
     return aliases.get(lower, lower)
 
 
 def split_outside(text: str, separators: str) -> list[str]:
-    """Split a text at characters that are not in parentheses; one that never closes reaches on.
+    """Split a text at characters outside of parentheses; an unclosed one extends to the end.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Numbers and times as text for people; JSON contains plain numbers.
 
-Thousands are separated by a blank. Columns have one unit, given in their title: waits are in
+Thousands are separated by a blank. A column has one unit, which is in its title: waits are in
 seconds, whatever their size, so that they can be compared. A single time is also printed in hours
 and days.
 """
@@ -13,7 +13,7 @@ NOTHING = "-"
 """Text for a missing number."""
 
 DIGITS = 4
-"""Significant digits of a number that stands alone."""
+"""Significant digits of a single number."""
 
 READABLE = 120
 """Times up to this are printed in seconds only, s."""

@@ -110,7 +110,7 @@ _compiling = threading.RLock()
 def find_source(module: str, folder: Path | None = None) -> Source:
     """Find the text of a module without importing it; a file in `folder` has precedence.
 
-    A file that other users could have written is refused, as a missing one is.
+    A file that other users could have written is refused like a missing file.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def distrust(who: str) -> Iterator[None]:
 def load(name: str) -> object:
     """Return the object of ``module:name``, from the texts of `sources` or by an import.
 
-    A text is executed once per process, as a module with a unique name: two texts of one name never
-    mix, and it hides no installed module.
+    A text is executed once per process, as a module with a unique name: two texts of one name are
+    never confused, and no installed module is hidden.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def load(name: str) -> object:
 
 
 def modules_of(names: Iterable[str]) -> list[str]:
-    """Return the modules that names of policies and metrics mention, whether they exist or not.
+    """Return the modules in names of policies and metrics, existing or not.
 
     Examples
     --------

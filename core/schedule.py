@@ -97,8 +97,8 @@ NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
-    Attributes that a simulation does not give follow from the starts at their first use: on most
-    platforms these are `end`, `state`, `place` and `segments`.
+    Attributes that a simulation does not give are derived from the starts when they are first used:
+    on most platforms `end`, `state`, `place` and `segments`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Schedule:
     start : int64[n]
         Start instant, s; -1 for a job that was refused.
     backfilled : bool[n]
-        Whether the job started while a job before it in the queue stayed waiting.
+        Whether the job started while a job before it in the queue continued to wait.
     end : int64[n], optional
         Completion instant, s; by default start + run.
     state : int8[n], optional
@@ -121,12 +121,12 @@ class Schedule:
     counts : mapping of str to int, optional
         Counters of the simulation, such as searches that it gave up; by default there are none.
     given : dict, optional
-        Those of the last five that are given, by name, as `dataclasses.replace` passes them on.
+        The given ones of the last five parameters, by name, as passed by `dataclasses.replace`.
 
     Raises
     ------
     InputError
-        If a job that was not refused has no start, or one that was refused has one.
+        If an accepted job has no start, or a refused job has a start.
 
     Examples
     --------
@@ -213,7 +213,7 @@ the last end>
 
     @property
     def segments(self) -> Segments | None:
-        """Parts of the jobs that ran in several places at once; None where each ran in one."""
+        """Parts of the jobs that ran in several places at once; None without such jobs."""
         segments: Segments | None = self.given.get("segments")
         return segments
 

@@ -16,7 +16,7 @@ TICK_SECONDS = 1.0
 def uptime() -> float:
     """Return a time, s, that never goes back and continues while the machine is suspended.
 
-    Where the system has no such clock, it stops during a suspension.
+    On systems without such a clock it stops during a suspension.
     """
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 

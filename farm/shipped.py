@@ -23,7 +23,5 @@ def located(name: str, folder: Path, kind: str) -> Path:
         return path
     known = names(folder)
     if name not in known:
-        raise InputError(
-            f"{kind} {name!r} is neither a file nor one that ships; {choices(name, known)}"
-        )
+        raise InputError(f"{kind} {name!r} is neither a file nor built in; {choices(name, known)}")
     return folder / f"{name}.toml"

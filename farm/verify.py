@@ -54,7 +54,7 @@ class Fault:
     why : str
         Description of the fault.
     block : Block or None
-        The block to run again, if that repairs it.
+        The block to run again, if that repairs the fault.
     """
 
     name: str
@@ -265,7 +265,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
 
 
 def _as_recorded(store: Store, record: Record) -> Store:
-    """Return the store as a record knows it, without arrays and metrics still to be backfilled."""
+    """Return the store as of a record, without arrays and metrics still to be backfilled."""
     kind = record.header.block.kind
     if record.header.holds == store.holding_digest(record.header.block):
         return store
@@ -379,7 +379,7 @@ def modules_in(store: Store) -> tuple[str, ...]:
 
 
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
-    """Draw cells for each policy and kind, evenly; those of one resample and load are adjacent.
+    """Draw cells for each policy and kind, evenly, sorted by resample and load.
 
     The arrays shared by all policies are simulated again with the cells, and sampled like a policy.
     """

@@ -64,7 +64,7 @@ Drawn: TypeAlias = "Callable[[Any], Figure | Mapping[str, Figure]]"
 
 
 class Part(NamedTuple):
-    """Rows of a report that are made if a store has their numbers."""
+    """Rows of a report that are included if a store has their numbers."""
 
     of: Callable[[Numbers], Numbers | None]
     """Selects the numbers for the rows; None where the store lacks them."""
@@ -87,7 +87,7 @@ class Paper:
     parts: tuple[Part, ...]
 
     headings: bool = False
-    """Whether names stand above the tables on a terminal."""
+    """Whether names are printed above the tables on a terminal."""
 
 
 def with_log(of: Numbers) -> Numbers | None:

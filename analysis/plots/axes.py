@@ -129,7 +129,7 @@ def magnitudes() -> Any:
 def thinned(x: Float64 | Int64, y: Float64, columns: int) -> Any:
     """Return the indices of points that lie in another pixel than their predecessor.
 
-    x and y are positions from 0 to 1; the first and the last point stay.
+    x and y are positions from 0 to 1; the first and the last point are kept.
     """
     at = np.stack((np.floor(x * columns), np.floor(y * columns)))
     moved = np.any(at[:, 1:] != at[:, :-1], axis=0)

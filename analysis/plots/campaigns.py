@@ -132,7 +132,7 @@ def axis_curves(figure: Figure, subject: Subject) -> list[str]:
     axis = axis_named(subject.store, subject.axis)
     values, lines = lines_along(subject.store, axis, found)
     if len(values) < 2:
-        raise StoreError(f"axis {axis!r} has one value here; a curve needs at least two")
+        raise StoreError(f"axis {axis!r} has only one value here; a curve needs at least two")
     numbers = all(is_number(one) for one in values)
     x = np.array(values if numbers else range(len(values)), np.float64)
     panels: dict[str, dict[str, xr.Dataset]] = {}

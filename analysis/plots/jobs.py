@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR = "#0072B2"
-"""Colour of what has one colour."""
+"""Colour of figures with one colour."""
 
 POSITIONS = 2_000
 """Positions along an axis at which points of a curve are distinguished."""

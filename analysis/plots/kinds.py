@@ -169,23 +169,23 @@ def plot(
     kind : str
         Name of a row of `KINDS`, such as ``gantt``, ``queue`` or ``heatmap``.
     of : Schedule, Workload, mapping of str to Schedule, or path
-        A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
-        or a store.
+        A schedule; jobs, for figures without a schedule; schedules of the same jobs by policy; or a
+        store.
     path : path, optional
-        Where to write the figure: a name ending in .png, .pdf or .svg.
+        File for the figure, ending in .png, .pdf or .svg.
     width : {"one", "two"}
         Width in columns of a two-column paper: 3.5 or 7.16 inches.
     metric : str, optional
-        Metric of the store; of ``cdf`` and ``users`` wait, bounded_slowdown or response.
+        Metric of the store; for ``cdf`` and ``users`` one of wait, bounded_slowdown and response.
     begin, length : int, optional
         Window of time, s after the first submission, and its length, s; by default everything.
     trace, load, policies, sample : optional
-        Cells of a store. For figures of jobs and schedules by default the first trace and load,
+        Cells of a store. Figures of jobs and schedules show by default the first trace and load,
         the log itself or the first sample, and the first policies.
     axis : str, optional
-        Axis of the campaign over which ``axis`` is drawn; by default its only one.
+        Axis of the campaign, for the figure ``axis``; by default the only axis.
     at : mapping, optional
-        Values of axes of the campaign to restrict a figure of a store's metric to.
+        Values of the campaign's axes, to which a figure of a store's metric is restricted.
 
     Returns
     -------
@@ -232,9 +232,7 @@ def check_options(row: Kind, given: Iterable[str], form: str = "{}") -> None:
     for name in given:
         if name not in row.takes:
             users = ", ".join(one.name for one in KINDS.values() if name in one.takes)
-            raise StoreError(
-                f"{form.format(name)} does nothing with {row.name}; it goes with {users}"
-            )
+            raise StoreError(f"{form.format(name)} does nothing with {row.name}; it is for {users}")
 
 
 def _subject(row: Kind, of: Drawn, where: Mapping[str, Any]) -> Subject:
@@ -256,7 +254,7 @@ def _subject(row: Kind, of: Drawn, where: Mapping[str, Any]) -> Subject:
 
 def _lacking(row: Kind, given: str) -> StoreError:
     needed = {SCHEDULE: "schedules; name a policy", STORE: "a store; name one that farm run wrote"}
-    return StoreError(f"{row.name} is not drawn of {given}, but of {needed[row.needs]}")
+    return StoreError(f"{row.name} is drawn from {needed[row.needs]}, not from {given}")
 
 
 def _title(row: Kind, name: str, policies: Sequence[str]) -> str:
@@ -276,7 +274,9 @@ def _of_store(
     if row.needs == STORE:
         return _of_summary(row, store, trace, load, policies, sample, at)
     if at:
-        raise StoreError(f"{row.name} is drawn of single cells; name a trace and policies instead")
+        raise StoreError(
+            f"{row.name} is drawn from single cells; name a trace and policies instead"
+        )
     summary = open_summary(store)
     labels = {axis: summary[axis].values.tolist() for axis in ("trace", "load", "policy")}
     traces = labels["trace"]
@@ -303,9 +303,9 @@ def _of_summary(
     at: Mapping[str, Any],
 ) -> Subject:
     if sample is not None:
-        raise StoreError(f"{row.name} is drawn of all samples; leave the sample out")
+        raise StoreError(f"{row.name} is drawn from all samples; leave the sample out")
     if len(policies) > 1:
-        raise StoreError(f"{row.name} is drawn of all policies or of one; name at most one")
+        raise StoreError(f"{row.name} is drawn for all policies or for one; name at most one")
     labels = narrowed(store, at, trace, policies[0] if policies else None)
     where = {**labels, "load": load}
     return Subject(store=store, where=where)

@@ -14,7 +14,7 @@ DIGITS = 5
 
 @dataclass
 class Columns:
-    """Collect rows; each label is written once, so that 100,000 rows stay small.
+    """Collect rows; each label is written once, so that a page of 100,000 rows is small.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from schedfarm.analysis.store import (
     at_labels,
     has_log,
     known_label,
+    named_policies,
     open_metric,
     open_summary,
     read_manifest,
@@ -473,6 +474,7 @@ def _facts(
                           ("tau (s)", "tau"), ("kept", "keep"))
         if key in summary.attrs
     ]  # fmt: skip
+    said += [(f"policy {name}", policy) for name, policy in named_policies(store).items()]
     said.append(("SHA-256 of the campaign", str(head.get("sha256", "unknown"))))
     said += [
         (f"SHA-256 of the log of {trace}", str(source["columns"]))

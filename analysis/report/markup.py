@@ -111,7 +111,7 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape(title)}</title>",
-        # An icon of its own, since browsers ask a server for one otherwise.
+        # An icon, since browsers otherwise request one from a server.
         '<link rel="icon" href="data:,">',
         f"<style>{styles}</style>",
         "</head>",

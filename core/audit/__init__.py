@@ -46,7 +46,7 @@ __all__ = ["CLOCKS", "LoggedSchedule", "Verdict", "audit", "read_schedule"]
 
 
 def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
-    """Prove or refute that a schedule is one that a policy makes.
+    """Prove or refute that a schedule follows a policy.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
 
 
 def _by_clock(policy: Policy, events: str) -> Policy | None:
-    """Return a policy with another clock; None if it goes with one only."""
+    """Return a policy with another clock; None if its rule supports one only."""
     try:
         return replace(policy, events=events)
     except InputError:

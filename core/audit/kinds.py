@@ -32,19 +32,19 @@ class Kind:
     checks : tuple of str
         Names of the checks that hold for every policy.
     naming : callable
-        Function that names a job of a schedule in a sentence.
+        Function that describes a job of a schedule for a sentence.
     unstarted : callable
         Function that finds a job without the data that the audit needs.
     proofs : Proofs
         The other checks that need no replay.
     needs : {"audit", "refer"}
-        The part of a rule's row by which its passes are replayed.
+        Field of the rule's row with the class that replays its passes.
     formulas : container of str
-        The orders for which that replay has formulas of its own.
+        Orders for which that class has independent formulas.
     replay : callable
         Finds the first fault of the passes at or before an instant, s.
     clocks : container of str
-        The clocks by which a schedule that breaks its policy is also tried.
+        Clocks to try, too, for a schedule that breaks its policy.
     """
 
     checks: tuple[str, ...]
@@ -107,7 +107,7 @@ def _pool() -> Kind:
 
 
 def _grid() -> Kind:
-    # The clock of the pyss family knows one pool only.
+    # The clock of the pyss family is for pools only.
     checks = ("start", "submit", "kills", "place", "capacity")
     return replace(_pool(), checks=checks, clocks=())
 

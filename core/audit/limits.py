@@ -24,7 +24,7 @@ class Share(NamedTuple):
 
 
 class Totals:
-    """Follow what running jobs take of each limit, and which jobs are in the queue or run."""
+    """Track the use of each limit by running jobs, and the waiting and running jobs."""
 
     def __init__(self, work: Workload, policy: Policy) -> None:
         self.limits = read_limits(policy.limits) if policy.limits else ()
@@ -62,14 +62,14 @@ class Totals:
             self.taken[share.key] += 1
 
     def keeps_out(self, job: int) -> str | None:
-        """Say which limit keeps a job out of the queue."""
+        """Name the limit that keeps a job out of the queue."""
         for share in self._shares(job, submitted=True):
             if share.in_force and self.taken[share.key] >= share.limit.value:
                 return f"{share.limit.text} keeps it out of the queue"
         return None
 
     def holds(self, job: int, now: int) -> str | None:
-        """Say which limit a job would exceed if it started now."""
+        """Name the limit that a job would exceed if it started now."""
         for share in self._shares(job, submitted=False):
             if not share.in_force or share.request == 0:
                 continue
@@ -88,7 +88,7 @@ class Totals:
         self._count(job, now, 1)
 
     def complete(self, job: int, start: int) -> None:
-        """Stop to count a job that has ended."""
+        """Subtract a job that has ended."""
         self._count(job, start, -1)
         for share in self._shares(job, submitted=True):
             self.taken[share.key] -= 1
@@ -154,7 +154,7 @@ class Totals:
 
 
 def _family(what: str) -> str:
-    """Return the name of the limits that replace each other."""
+    """Return the name common to limits that replace each other."""
     if what.startswith("Max") and "TRES" not in what:
         return "MaxSubmitJobs" if "Submit" in what else "MaxJobs"
     return what

@@ -163,10 +163,10 @@ class Machine:
 class Pass:
     """Compare one pass of the scheduler, decision by decision, with the given starts.
 
-    A rule calls `may` for each job that it would start and `may_not` for each that it would not, in
-    the order in which the scheduler examines them. If a job that may start does not, the rest of
-    the instant is judged as if it did, so that later jobs are not blamed; likewise for a job that
-    starts at another place than the rule's.
+    A rule calls `may` for each job that it would start, and `may_not` for each other job, in the
+    order in which the scheduler examines them. If a job that may start does not, or starts at
+    another place than the rule's, the rest of the instant is judged as if it had followed the rule,
+    so that no later job is reported for it.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -196,7 +196,7 @@ class Pass:
         return self.machine.procs[job] <= self.machine.sites[site].free
 
     def may(self, job: int, why: str, site: int) -> None:
-        """Start a job that the rule starts now; record a difference of the times or the place."""
+        """Start a job that the rule starts now; record a different time or place."""
         machine = self.machine
         if machine.start[job] != self.now:
             self.left[job] = why

@@ -264,7 +264,7 @@ Sorter = Callable[[Int64, Int64, int], Int64]
 
 
 class QueueOrder:
-    """Put waiting jobs into the order in which a pass of this policy meets them."""
+    """Put waiting jobs into the order in which a pass of this policy examines them."""
 
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.submit = workload.submit
@@ -367,7 +367,7 @@ class _Asking:
 
 def _by_function(ask: _Asking) -> Sorter:
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
-        # A function may compare the given jobs, so that it always gets all waiting ones.
+        # A function may compare the given jobs, so that it always gets all waiting jobs.
         all_waiting = np.sort(waiting)
         key = ask(all_waiting, now)
         jobs = np.sort(jobs)

@@ -48,7 +48,7 @@ class Profile:
         return self._shortage(0, procs, self.times[0] + length) < 0
 
     def _shortage(self, step: int, procs: int, end: int) -> int:
-        """Return the first step from this one on, before `end`, with fewer free; -1 for none."""
+        """Return the first step from this one on, before `end`, with fewer free, or -1."""
         while step < len(self.times) and self.times[step] < end:
             if self.free[step] < procs:
                 return step

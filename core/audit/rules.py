@@ -18,7 +18,7 @@ class Discipline:
 
     A discipline keeps state from one pass to the next only through these hooks.
 
-    judges_all: whether passes matter in which no job starts, nor could.
+    judges_all: whether passes in which no job starts or could start matter.
     """
 
     judges_all = False
@@ -190,7 +190,7 @@ class Reserving(Discipline):
 
 
 def _reserve(step: Pass, job: int, profiles: list[Profile]) -> tuple[int, int] | None:
-    """Reserve the earliest start of a job; return it and its place, unless it starts at once."""
+    """Reserve the earliest start of a job, unless that is now; return start and place."""
     machine = step.machine
     procs, estimate = machine.procs[job], machine.estimate[job]
     instant, site = earliest(machine, profiles, job)
@@ -223,7 +223,7 @@ def _walk(
     why: Callable[[int], str],
     charge: Callable[[int, int], None] = lambda job, site: None,
 ) -> None:
-    """Judge jobs in order; only those that start, or could, are examined one by one."""
+    """Judge jobs in order; only jobs that start or could start are examined individually."""
     while jobs.size:
         allowed = right(jobs)
         notable = allowed | step.is_given(jobs)
@@ -276,7 +276,7 @@ class Planned(Discipline):
             begin, site = had = self.reserved[job]
             profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
             found = earliest(machine, profiles, job)
-            # With estimate 0 it takes nothing, and others may have its instant, which it keeps.
+            # A job with estimate 0 takes nothing: others may start at its instant, which it keeps.
             self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:

@@ -1,4 +1,4 @@
-"""Slurm's two schedulers as the auditor judges them: at events and ticks, and in cycles."""
+"""Slurm's two schedulers in the auditor: the main one at events and ticks, and cycles."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from schedfarm.core.schedule import Schedule, Segments
 
 @dataclass(frozen=True)
 class Evidence:
-    """A schedule, the policy that it is checked against, and how sentences name a job of it."""
+    """A schedule, the policy to check, and a function that describes a job in sentences."""
 
     schedule: Schedule
     policy: Policy
@@ -131,7 +131,8 @@ def over_limits(
 ) -> Iterable[tuple[int, Over]]:
     """Yield the places whose limit is exceeded, with the first such instant; `asked` is per part.
 
-    A part's request lasts from the start to the end of its job; the excessive job is returned.
+    A part's request lasts from the start to the end of its job; the job whose start exceeds the
+    limit is returned.
     """
     parts, start, end = evidence.parts, evidence.schedule.start, evidence.schedule.end
     lasting = np.flatnonzero(end[parts.job] > start[parts.job])

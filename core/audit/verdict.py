@@ -30,7 +30,7 @@ class Verdict:
     job : int, optional
         Index in the workload of the job that breaks it.
     instant : int, optional
-        When it is broken, s.
+        Instant at which it is broken, s.
     why : str
         A sentence with the numbers.
     keeps : Policy, optional
@@ -61,7 +61,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Fault:
-    """One broken rule: when, s, by which job, and a sentence with the numbers."""
+    """A broken rule: the instant, s, the job, and a sentence with the numbers."""
 
     instant: int
     job: int

@@ -45,7 +45,7 @@ _NO_INDEX = (pickle.UnpicklingError, AttributeError, ImportError, *_ODD)
 """Errors of an odd index."""
 
 INDEX, CODE = ".nbi", ".nbc"
-"""Ends of the names of numba's files: combinations of types, and the code for one of them."""
+"""Suffixes of numba's files: an index of combinations of types, and the code for a combination."""
 
 
 def host() -> dict[str, str]:

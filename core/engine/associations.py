@@ -74,7 +74,7 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
 
 
 def copied(weights: Weights) -> Weights:
-    """Return weights with usage and factors of their own, for a clone."""
+    """Return weights with separate usage and factors, for a clone."""
     mutable = ("usage", "pending", "held", "fair", "value", "order", "state")
     return weights._replace(**{name: getattr(weights, name).copy() for name in mutable})
 

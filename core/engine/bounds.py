@@ -1,7 +1,7 @@
-"""Array indices: counted from the front only, and checked if the environment requests it.
+"""Array indices: counted from the front only, and checked if the environment requests this.
 
-For each index that is not a literal, numba tests whether it is negative and then counts it from the
-end. No kernel has such an index; without the test EASY is 1.1 to 1.2 times as fast. But a wrong
+For each index that is not a literal, numba generates a test for negative values, which count from
+the end. No kernel has such an index; without the test EASY is 1.1 to 1.2 times as fast. But a wrong
 negative index then silently reads memory before the array. NUMBA_BOUNDSCHECK=1 builds kernels that
 raise IndexError for a negative index and for one beyond the end.
 """

@@ -41,7 +41,7 @@ PATIENCE = 300.0
 LOOK_SECONDS = 0.05
 
 STAMP = "by folder"
-"""Stamp of all indices: the name of their folder says which sources their kernels are made from."""
+"""Stamp of all indices: the name of their folder identifies the sources of their kernels."""
 
 _used: set[Path] = set()
 

@@ -1,22 +1,22 @@
 """Slurm's two schedulers: the main one at events and ticks, and backfill cycles.
 
-A tick without an event is left out if no job can start there. Either no job that may start fits
-the free processors, and no limit loosens with time; or a cycle since the last event has started no
-job, and the queue is in the same order. Without cycles a tick that has started no job stands for
-one.
+A tick without an event is left out if no job can start there. There are two cases: no job that may
+start fits the free processors, and no limit loosens with time; or a cycle since the last event has
+started no job (without cycles, a tick), and the order of the queue is unchanged.
 
-Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs
-have reservations in the map of T. The running jobs are the same, and none has a predicted end
-before T', or there would be an event before. By induction in queue order each job is tested at
-both, and its reservation r > T is the same at T': the jobs before it take the same part of the map
-from T' on, so that the earliest start from T' on is r unless it is T' < r itself. But the step of
-the map at T' begins at some s < T', and the job would fit from max(s, T) on, before r. The window
-only ends later. The head waits too, since no map leaves it less than the free processors. A job
-beyond the window has no reservation and voids the case: one that it gets later moves others.
+Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs have
+reservations in the map of T. The running jobs are the same, and none has a predicted end before T',
+or there would be an event before. By induction in queue order each job is tested at both, and its
+reservation r > T is the same at T': the jobs before it take the same part of the map from T' on, so
+that its earliest start from T' on is either r or T', which is before r. It cannot be T': the step
+of the map at T' begins at some s < T', so the job would also fit from max(s, T) on, which is before
+r. The later end of the window changes nothing. The head waits, too, since no map leaves it less
+than the free processors. The proof excludes jobs beyond the window: a reservation that such a job
+gets later moves others.
 
-Proof without cycles. A tick considers all jobs in queue order, and starts none only if the first
-that is not held does not fit, or all are held. Without an event, and with limits that do not
-loosen, the same jobs are held at the next tick, and the same processors are free.
+Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
+all of them, or if the first job that is not held does not fit. Without an event, and with limits
+that do not loosen, the same jobs are held at the next tick, and the same processors are free.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from schedfarm.core.engine.world import Options, starving_before
 
 EVENT, CYCLE, TESTS, QUIET, UNTIL = range(LIMITED, LIMITED + 5)
 """Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
-due, s; the tests of the last one; whether it, or without cycles the last tick, started no job, and
-nothing has happened since; and the instant up to which ticks are left out, s."""
+due, s; the tests of the last one; whether the last cycle (without cycles, the last tick) started no
+job, without an event since; and the instant up to which ticks are left out, s."""
 
 STATE = UNTIL + 1
 """Number of fields."""
@@ -60,9 +60,9 @@ STATE = UNTIL + 1
 class Cadence(NamedTuple):
     """Options of both schedulers: intervals, s, NEVER without one.
 
-    depth: jobs that the main scheduler considers at an event. tests: of a cycle at most. of_user:
-    of each user at most, 0 for all. window, unit: s. rate: tests per second, 0 where a cycle takes
-    no time. loosens: whether use of a limit falls with time.
+    depth: jobs that the main scheduler considers at an event. tests: largest number in a cycle.
+    of_user: largest number of each user, 0 for all. window, unit: s. rate: tests per second, 0
+    where a cycle takes no time. loosens: whether use of a limit falls with time.
     """
 
     main: int
@@ -85,13 +85,13 @@ class Users(NamedTuple):
 
 @verb
 def length_of(cadence: Cadence, tests: int) -> int:
-    """Return how long a cycle takes, s."""
+    """Return the duration of a cycle, s."""
     return (tests + cadence.rate - 1) // cadence.rate if cadence.rate > 0 else 0
 
 
 @verb
 def skip_cycles(cadence: Cadence, clock: Int64, until: int) -> None:
-    """Leave out the cycles before an instant, s, each of as many tests as the last."""
+    """Leave out the cycles before an instant, s, each with as many tests as the last cycle."""
     if clock[CYCLE] < until and cadence.interval < NEVER:
         period = cadence.interval + length_of(cadence, clock[TESTS])
         clock[CYCLE] += (until - clock[CYCLE] + period - 1) // period * period
@@ -99,7 +99,7 @@ def skip_cycles(cadence: Cadence, clock: Int64, until: int) -> None:
 
 @verb
 def next_tick(world: Limited, cadence: Cadence, event: int) -> int:
-    """Return the next tick that is not left out, NEVER if an event, s, comes first."""
+    """Return the next tick that is not left out, s; NEVER if the next event, s, comes first."""
     clock, first = world.clock, world.jobs.submit[0]
     after = clock[UNTIL] if clock[WAITS] > 0 else NEVER
     if after >= event:
@@ -191,7 +191,7 @@ def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
 
 @verb
 def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
-    """Find the earliest start of a job; return whether it is now, and whether the map has it."""
+    """Find a job's earliest start; return whether it is now, and whether it is within the map."""
     plan, need = world.plan, world.jobs.procs[j]
     c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
     reserved = t - now <= cadence.window
@@ -203,7 +203,7 @@ def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, b
 
 @verb
 def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: int) -> bool:
-    """Test the jobs of the queue; return whether none started, or lacks a reservation.
+    """Test the jobs of the queue; return whether no job has started or lacks a reservation.
 
     Only tests are counted, if they take time, behind the last place whose job may start.
     """
@@ -237,7 +237,7 @@ def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: in
 def pass_over(
     world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
 ) -> None:
-    """Let the schedulers run that are due at this instant."""
+    """Run the schedulers that are due at this instant."""
     clock, now, count = world.clock, world.clock[NOW], world.clock[WAITS]
     since = now - world.jobs.submit[0]
     tick = cadence.main < NEVER and since > 0 and since % cadence.main == 0
@@ -294,7 +294,7 @@ def run_cadence(
 ) -> bool:
     """Run every event and tick to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before the pass of an instant, for the keys to be evaluated.
+    Stepwise, return True before the pass of an instant, so that the caller computes the keys.
     """
     clock = world.clock
     while True:

@@ -99,5 +99,5 @@ _here: ContextVar[Underway | None] = ContextVar("underway", default=None)
 
 
 def underway() -> Underway:
-    """Return the object to which this thread's simulations report, a new one if there is none."""
+    """Return the object to which this thread's simulations report, made if missing."""
     return _here.get() or Underway()

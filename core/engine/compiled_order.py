@@ -87,7 +87,7 @@ def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
 
 
 def _sharing(workload: Workload, policy: Policy, first: str | None, second: str | None) -> Sharing:
-    """Return empty usage accounts and lines for the codes of two orders, None without one."""
+    """Return empty usage accounts and lines for the codes of two orders; None without a code."""
     users, person = np.unique(workload.user, return_inverse=True)
     refresh, halflife = (seconds_of(text or "") or 0 for text in (policy.refresh, policy.halflife))
     waited, worked, seen_waited, seen_worked = (np.zeros(users.size, np.int64) for _ in range(4))
@@ -199,7 +199,7 @@ class Orders:
     def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
         """Fill in the keys of the waiting jobs, ascending, at an instant, s, before its pass.
 
-        `start` is that of each job, -1 for none yet, and `running` lists those that run.
+        `start` has the start of each job, -1 before it; `running` lists the running jobs.
         """
         history = self._history
         if history is not None:

@@ -182,7 +182,7 @@ class RolledKernelCompiler(KernelCompiler):
 
 
 class Step(CPUDispatcher):  # type: ignore[misc]
-    """A function that compiled ones call; called from Python, it is compiled as a kernel."""
+    """A function for calls from compiled code; called from Python, it is compiled as a kernel."""
 
     def __init__(self, function: Callable[..., object], **options: Any) -> None:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -216,8 +216,9 @@ class Step(CPUDispatcher):  # type: ignore[misc]
 class GenericStep(Step):
     """A step with one implementation for each type of its first argument, a named tuple.
 
-    Numba looks up the template and the code by the types of a call: both are those of the
-    implementation, so that a kernel and its entry in the disk cache contain only that one.
+    Numba looks up the template and the code by the types of a call: both belong to the
+    implementation, so that a kernel and its entry in the disk cache contain no other
+    implementation.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:

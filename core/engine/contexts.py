@@ -61,7 +61,7 @@ def lowered(
     function : callable
         The function.
     typed : callable
-        Returns the signature for the types of the arguments, or None if it has none for them.
+        Returns the signature for the types of the arguments; None for unsupported types.
     write : callable
         Writes the code by numba's context, LLVM's builder, the signature and the arguments'
         values, and returns the value.
@@ -82,7 +82,7 @@ NUMBERS = (types.boolean, types.int64, types.float64)
 
 
 def _of_one_kind(*kinds: Any) -> Any:
-    """Return a signature of numbers of one kind: int64, or float64 where one of them is."""
+    """Return a signature of numbers of one kind: float64 if one of them is a float, else int64."""
     given = {unliteral(kind) for kind in kinds}
     if not given or not given.issubset(NUMBERS):
         return None
@@ -191,7 +191,7 @@ class _Typing(typing.Context):  # type: ignore[misc]
         self.install_registry(_TYPES)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        # Steps and methods know their own types; by its name "static_getitem" takes values.
+        # Steps and methods have their own types; "static_getitem" takes values by its name.
         own = isinstance(func, types.Type) and not isinstance(func, types.Function)
         if own or isinstance(func, str) or kws:
             return super().resolve_function_type(func, args, kws)
@@ -311,7 +311,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
         return found
 
     def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
-        """Call a step, and return if it raises: where it is, it has written to the caller's place.
+        """Call a step, and return if it raises; the step has recorded the location.
 
         Numba computes eight values about the outcome of each call.
         """

@@ -1,8 +1,9 @@
 """Machine code of users' rules, by numba's documented interface.
 
-A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU.
-The functions of `core.policy.custom_rule` that it calls have these checks, too, because it can
-write to the arrays that they read; so do all helpers of its module, compiled there or not.
+A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU. The
+functions of `core.policy.custom_rule` that it calls have these checks, too, because it can write to
+the arrays that they read. All helpers of its module have them, whether its author compiles them or
+not.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from schedfarm.core.policy.custom_rule import (
 class Code(NamedTuple):
     """The code of a rule: its address (0 if kernels cannot call it), and a function of the desk.
 
-    Without either, `why` is the reason.
+    If both are missing, `why` is the reason.
     """
 
     address: int

@@ -1,6 +1,6 @@
 """Passes of a plug-in rule: the kernel copies the state, and checks and executes its decisions.
 
-The rule sees copies, so that its writes change no simulation. If it is compiled, it is called by
+The rule gets copies, so that its writes change no simulation. If it is compiled, it is called by
 its address (`core.engine.custom_code`); otherwise the kernel returns for each call.
 """
 
@@ -22,8 +22,8 @@ from schedfarm.core.engine.world import Options, starving_before
 from schedfarm.core.policy.custom_rule import FREE, LATE, LATE_AT, OVERBOOKED, STARTS, TALLY
 
 END, ORDER, RULE, FAULT = range(4)
-"""Why the kernel returns: the simulation is over; the order's keys, or the rule's decisions, are to
-be computed in Python; the rule made a mistake."""
+"""Reasons for the kernel to return: the simulation is over; the order's keys, or the rule's
+decisions, are to be computed in Python; the rule made a mistake."""
 
 AT, SIZE, ARRIVALS, WAITS, RUNS, CALLS, INSIDE, ROOM, MEMORY, ADDRESSES = range(10)
 """Fields of a desk: the instant, s; processors; arrived, waiting and running jobs; calls of the
@@ -34,16 +34,16 @@ ARRAYS = 12
 """Number of arrays whose addresses are on the desk."""
 
 OUTSIDE, TWICE, WIDE, IDLE, PAST, OVER, RAISED = range(1, 8)
-"""Mistakes: a job that has not arrived is started; one that has started; one that does not fit;
-none, while the machine is idle; one is reserved an instant that has passed, or processors that are
-not free; the rule raised an exception."""
+"""Mistakes of a rule: starting a job that has not arrived, that has already started, or that does
+not fit; starting none while the machine is idle; reserving for a job in the past, or processors
+that are not free; raising an exception."""
 
 KIND, JOB, DETAIL = range(3)
 """Fields of a fault: the mistake, the job, and a number for its sentence."""
 
 
 class View(NamedTuple):
-    """The copies that a rule sees, the records of its decisions, and the kernel's own arrays.
+    """The copies for a rule, the records of its decisions, and the kernel's own arrays.
 
     desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
     running jobs, the soonest predicted end first. fault: int64[3]. before: float64, the memory
@@ -230,9 +230,9 @@ def run_custom(
 ) -> int:
     """Run every event and its pass until the rule, or an order, is to be called, or to the end.
 
-    Unless `address` is 0, the rule is called there with the address of the desk. `ordered` tells
-    that keys of the waiting jobs are to be computed in Python, `decided` that the rule has just
-    been called there.
+    Unless `address` is 0, the rule is called there with the address of the desk. ordered: whether
+    keys of the waiting jobs are to be computed in Python. decided: whether the rule has just been
+    called there.
     """
     jobs, _, plan, clock, _ = planner
     if decided and not judge(planner, view, unit):

@@ -31,7 +31,7 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
 def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
     """Return whether kernels compute fair starts under a policy on a kind of platform.
 
-    Under a rule that keeps its plan they do so only in the order of arrival.
+    Under a rule that keeps its plan, they compute fair starts in the order of arrival only.
 
     Examples
     --------

@@ -13,6 +13,7 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.checks import whole
 from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.checkpoint import FAIR, checkpointed
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.orders import find_order
@@ -93,9 +94,28 @@ def fair_start_times(
         raise InputError(f"kind={kind!r} of fair start times is unknown; known: {', '.join(KINDS)}")
     asked = _asked(jobs, len(workload))
     rank = _rank(workload, later)
-    fst = np.full(len(workload), NOT_ASKED, np.int64)
-    if not asked.size:
-        return fst
+    fst, known = (np.full(len(workload), NOT_ASKED, np.int64) for _ in range(2))
+    what = f"{kind} fair starts by {later}"
+    # Each is independent of the others that are requested: a checkpoint holds those known so far.
+    with checkpointed(workload, chosen, what, {FAIR: known}, live=True):
+        left = asked[known[asked] < 0]
+        if left.size:
+            _find(workload, chosen, kind, left, later, rank, known)
+    underway().check()
+    fst[asked] = known[asked]
+    return fst
+
+
+def _find(
+    workload: Workload,
+    chosen: Policy,
+    kind: str,
+    asked: Int64,
+    later: str,
+    rank: Int64,
+    fst: Int64,
+) -> None:
+    """Fill in the fair starts of the requested jobs, at least one."""
     relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
     from schedfarm.core.engine.fair_order import fair_order, is_compiled, is_patient
 
@@ -105,7 +125,8 @@ def fair_start_times(
         fair = fair_order(asked, rank, relaxed, plain, plain and is_patient(chosen))
         fst[asked] = find(workload, chosen, fair)[asked]
     elif plain and not relaxed:
-        fst[asked] = [simulate(workload.take(slice(j + 1)), chosen).start[j] for j in asked]
+        for j in asked:
+            fst[j] = simulate(workload.take(slice(j + 1)), chosen).start[j]
     elif workload.platform.asks:
         # A job that is reserved in advance, or waits in a shelf, cannot join later.
         raise InputError(
@@ -121,8 +142,6 @@ def fair_start_times(
         for j in asked.tolist():
             under.check()
             fst[j] = fair_start_reference(workload, chosen, relaxed, [j], rank)[0]
-    under.check()
-    return fst
 
 
 def _asked(jobs: slice | Iterable[int] | None, n: int) -> Int64:

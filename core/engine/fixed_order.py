@@ -77,7 +77,7 @@ def admit(world: World, rule: int, j: int) -> bool:
 
 @verb
 def start_heads(world: World, now: int) -> int:
-    """Start the head while it fits; return the need of the one that does not, 0 if none waits."""
+    """Start the head while it fits; return the need of the next head, 0 if no job waits."""
     jobs, machine, queue, _, _ = world
     while queue.size[0] > 0:
         b = queue.order[0]
@@ -125,7 +125,7 @@ def backfill(world: World, now: int, b: int) -> None:
 
 @verb
 def schedule(world: World, rule: int, now: int) -> None:
-    """Run one pass: start the head while it fits, then backfill after the one that does not.
+    """Run one pass: start the head while it fits, then backfill behind the first that does not.
 
     A block is skipped if its least need exceeds the free processors, which only decrease.
     """

@@ -53,7 +53,7 @@ class History:
         waiting, running : int64[k], int64[m]
             Jobs that wait and that run now.
         """
-        # A job with run 0 starts and completes between two calls, and is never seen running.
+        # A job with run 0 starts and completes between two calls, which never list it as running.
         begun = self._waiting[start[self._waiting] >= 0]
         active = np.concatenate((self._running, begun))
         done = active[~np.isin(active, running)]

@@ -1,4 +1,4 @@
-"""Calls of compiled functions by their address, so that no kernel is compiled for one of them."""
+"""Calls of compiled functions by their address, so that no kernel is compiled for a function."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from numba.core.errors import TypingError
 class _Inference(typeinfer.TypeInferer):  # type: ignore[misc]
     """Types of the variables of a function.
 
-    Invariant: a statement whose variables have the types that they had after its last evaluation
-    would change none of them, since its outcome depends on nothing else.
+    Invariant: evaluating a statement again changes no type if its variables have the same types as
+    after its last evaluation, since the result depends on nothing else.
     """
 
     def __init__(self, *given: Any) -> None:

@@ -35,13 +35,13 @@ R = TypeVar("R")
 def kernel(function: F) -> F:
     """Compile a function of int64 scalars and arrays, cached on disk where a folder allows it.
 
-    `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties.
-    A host without a writable cache folder compiles again in each process instead of failing. Of
-    processes that need a kernel at the same time one compiles it, and the others wait.
-    A kernel allocates no arrays: it writes to arguments.
-    For each combination of types that generic steps know, call it with one combination of all
-    types only: workers that start together and cache two of them may take each other's file.
-    Never debug information, whatever numba's variables say: the cache does not tell it apart.
+    `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties. A host
+    without a writable cache folder compiles again in each process instead of failing. If several
+    processes need a kernel at the same time, one compiles it, and the others wait. A kernel
+    allocates no arrays: it writes to arguments. For each combination of types of generic steps,
+    call it with only one combination of all types: workers that start together and cache two of
+    them may take each other's file. Debug information is never generated, whatever numba's
+    variables: the cache does not distinguish it.
     """
     return _kernel(function) if PLAIN else _kernel(function, KernelCompiler)
 
@@ -76,9 +76,10 @@ def _kernel(function: F, compiler: type | None = None) -> F:
 def verb(function: F) -> F:
     """Compile a step of a kernel into the kernels that call it; it allocates no arrays either.
 
-    Without inlining and with reference counts for its array arguments, a call costs more than
-    the step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are
-    checked, LLVM decides: forced, `fcfs+conservative` had not compiled after 116 s instead of 10.
+    Without inlining and with reference counts for its array arguments, a call costs more than the
+    step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are checked, LLVM
+    decides on inlining: with forced inlining, `fcfs+conservative` had not compiled after 116 s
+    instead of 10.
     """
     return _step(function, forceinline=True)
 

@@ -205,6 +205,20 @@ def less(array: Int64, i: int, other: Int64, at: int) -> int:
     return word
 
 
+def _compare_unequal(lanes: Lanes) -> Any:
+    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
+    return lanes.word(lanes.builder.icmp_signed("!=", found, other))
+
+
+@in_lanes(_compare_unequal)
+def unequal(array: Int64, i: int, other: Int64, at: int) -> int:
+    """Return the lane mask of array[i:i+WORD] != other[at:at+WORD]."""
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] != other[at + k]) << k
+    return word
+
+
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a lane mask that is not empty."""
@@ -234,7 +248,7 @@ def first_places(count: int) -> int:
 
 
 def _write_less(lanes: Lanes) -> None:
-    # A store of all lanes: one under a mask keeps what reads the same places waiting for longer.
+    # A store of all lanes: after a masked store, reads of the same places wait for longer.
     place, builder = lanes.place(0, 1), lanes.builder
     taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
     builder.store(builder.sub(lanes.read(place), taken), place, align=8)
@@ -296,6 +310,17 @@ def in_float_lanes(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable
     return chosen
 
 
+def _write_number(lanes: Lanes) -> None:
+    number = lanes.builder.sitofp(lanes.spread(2), _FLOATS)
+    lanes.builder.store(lanes.builder.bitcast(number, _LANES), lanes.place(0, 1), align=8)
+
+
+@in_lanes(_write_number)
+def fill(array: Float64, i: int, number: int) -> None:
+    """Set the places from i on to a number."""
+    array[i : i + WORD] = number
+
+
 @in_float_lanes(lambda builder, one, other: builder.fadd(one, other))
 def add(array: Float64, to: int, one: int, other: int) -> None:
     """Write the sums of the floats from two places on."""
@@ -325,7 +350,7 @@ def divide(array: Float64, to: int, one: int, other: int) -> None:
 
 
 def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
-    """Return the code of an extreme: the first float if it is in a relation to the other or NaN."""
+    """Return the code of min or max: the first float if the comparison holds or it is NaN."""
 
     def write(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
         # NaN stays, as in numpy.
@@ -369,8 +394,8 @@ def _write_ordered(lanes: Lanes) -> Any:
 def order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
     """Write integers that sort like the floats with the bits from i on, from place `to` on.
 
-    Under a lane mask; return that of the floats that are not numbers. The bits of floats sort like
-    integers, in reverse for negative numbers; -0 is 0.
+    Only places under a lane mask are written; return the mask of the NaNs. The bits of floats sort
+    like integers, in reverse for negative numbers; -0 is 0.
     """
     missing = 0
     found = bits[i : i + WORD].copy()
@@ -408,7 +433,7 @@ def copy_from(array: Int64, i: int, other: Int64) -> None:
 
 @verb
 def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
-    """Copy `count` places of arrays to a region without places that are still to be copied."""
+    """Copy `count` places of arrays; the target must not overlap places still to be read."""
     for k in range(0, count, WORD):
         word = first_places(count - k)
         for column in columns:

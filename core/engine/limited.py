@@ -1,11 +1,11 @@
 """The rules none, aggressive, easy, depth(K) and conservative with limits on jobs.
 
 A job that a limit keeps from starting is passed over: it does not start, is not the head, and holds
-no reservation. Passes keep only the order of the queue: since a start or an end may let jobs
-anywhere in the queue take part, or not, so that each pass makes all of its reservations again.
+no reservation. Passes keep only the order of the queue. A start or an end may admit or exclude jobs
+anywhere in the queue, so each pass makes all of its reservations again.
 
-Invariant: in one pass starts only add to the use of limits and of the machine, so a job that
-is passed over, or does not fit, stays so for the rest of it.
+Invariant: in one pass starts only add to the use of limits and of the machine, so that a job that
+is passed over, or does not fit, cannot start in the rest of the pass.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Limited(NamedTuple):
 
 @verb
 def end_jobs(world: Limited, before: int) -> None:
-    """Remove the jobs that have just ended, of those that ran before, from their counters.
+    """Remove the jobs that have just ended from the counters of limits.
 
     Called before the orders track the completions, which removes these on a grid.
     """
@@ -361,7 +361,8 @@ def run_limited(
 ) -> bool:
     """Run every instant and its pass to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each pass, so that the caller computes the keys of the waiting
+    jobs.
     """
     clock = world.clock
     while True:

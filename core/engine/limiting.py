@@ -79,7 +79,7 @@ def check_limits(workload: Workload, policy: Policy) -> None:
 def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
     """Return the limits of a policy that the jobs of a workload make impossible.
 
-    Without them, others may hold for these jobs, and be impossible as well.
+    Without them, other limits may apply to these jobs, and be impossible, too.
     """
     limits = read_limits(policy.limits) if policy.limits else ()
     jobs = _Jobs(workload, policy, limits, whole=False)

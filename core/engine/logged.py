@@ -14,8 +14,8 @@ def logged(workload: Workload, policy: Policy) -> Schedule:
     """Return the schedule of the log: starts are its submits and waits, run times the workload's.
 
     The machine's size is not enforced: nodes of a log's own machine came and went, and some jobs
-    were left out of the log. A job is backfilled if it started before one that was submitted
-    earlier.
+    were left out of the log. A job counts as backfilled if it started before a job that was
+    submitted earlier.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lowering of kernels and steps to LLVM IR, without what only other functions need.
+"""Lowering of kernels and steps to LLVM IR, without the parts that only other functions need.
 
 Numba keeps each variable that several blocks use on the stack, whole machines included, and reads
 it for each use; it clears variables when they are dead, and reads an array through a copy on the

@@ -1,9 +1,9 @@
 """The steps that depend on the machine; everything else is written for every machine.
 
-A place is a part of a machine inside which a job runs: the only one of a pool, a cluster of a grid.
-A need is a number of processors, or a number that represents a request on a machine with other
-resources: above 0, and such that a smaller one needs no more processors.
-`core.machines` has an implementation of each step for each type of machine.
+A place is a part of a machine inside which a job runs: a whole pool, or a cluster of a grid. A need
+is a number of processors, or a number that represents a request on a machine with other resources.
+It is above 0, and a smaller need never requests more processors. `core.machines` has an
+implementation of each step for each type of machine.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
 def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
     """Return the first place where a job fits without affecting the reservation, or -1.
 
-    The job starts there: its processors are charged to the extra ones if it outlasts the shadow.
+    The job starts there; if it ends after the shadow time, its processors are charged to the extra
+    ones.
     """
     raise NotImplementedError
 

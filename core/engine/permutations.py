@@ -50,7 +50,7 @@ def run_trials(
     """Set the mean bounded slowdown of each permutation, float64[trials].
 
     order: int64[trials, queued], places of the queued jobs; the jobs before the first of them start
-    in their own order. No job starts before one that precedes it. end, width: int64[jobs], scratch.
+    in their own order. No job starts before a preceding job. end, width: int64[jobs], scratch.
     """
     trials, queued = order.shape
     running = submit.size - queued

@@ -4,12 +4,12 @@ Mu'alem and Feitelson (2001), section 2.2, make all reservations again at each p
 observable, so a pass makes them in queue order up to the last job that may still start now.
 
 Invariant: at each pass the first KEPT reservations equal those that would be made again. A
-reservation depends on the running jobs' predicted ends and on the reservations before it only.
-Time does not move it: as long as every job ends at its prediction, a reservation that starts
-becomes a running job with the same end. So an earlier end voids the plan (`void`), and a change of
-the queue at a place voids the reservations from there on (`cut`). While a job with estimate 0
-waits, which reserves nothing, each event voids the plan. The profile holds the first PLANNED of
-these, PLANNED <= KEPT.
+reservation depends only on the running jobs' predicted ends and on the reservations before it. It
+does not move with time: as long as every job ends at its prediction, a reservation that starts
+becomes a running job with the same end. So an end before its prediction invalidates the plan
+(`void`), and a change of the queue at a place invalidates the reservations from there on (`cut`).
+While a job with estimate 0 waits, which reserves nothing, each event invalidates the plan. The
+profile holds the first PLANNED of these, PLANNED <= KEPT.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def columns_of(plan: Plan) -> tuple[Int64, Int64, Int64, Int64]:
 
 @verb
 def cut(plan: Plan, place: int) -> None:
-    """Void the reservations from this place on: another job precedes theirs.
+    """Invalidate the reservations from this place on, where another job now precedes.
 
     The profile is laid out again when it is needed, which is cheaper than removing them from it.
     """
@@ -103,7 +103,7 @@ def cut(plan: Plan, place: int) -> None:
 
 @verb
 def void(plan: Plan) -> None:
-    """Void every reservation: the profile of the running jobs has changed."""
+    """Invalidate every reservation: the profile of the running jobs has changed."""
     plan.state[KEPT] = 0
     plan.state[PLANNED] = 0
     plan.state[LOADED] = 0
@@ -151,7 +151,7 @@ def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
 def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits next to the reservations so far.
 
-    And the profile's step there.
+    Also return the profile's step there.
 
     Invariant: after floor[need] = (layout, length, t, step), as long as the layout is the same, no
     job of this need and of at least this length can start before t. In one layout reservations only
@@ -178,7 +178,7 @@ def remove(plan: Plan, i: int) -> None:
     stop = first + state[COUNT]
     state[POINTS] -= plan.length[cell] == 0
     state[STARVING] -= i < state[STARVING]
-    # The shorter side moves: 200 of 1670 jobs that wait on CTC at load 0.9 under SPF.
+    # The shorter side moves: 200 of the 1670 jobs waiting on CTC at load 0.9 under SPF.
     if 2 * i < state[COUNT]:
         plan.front[0] = first + 1
         slide(columns_of(plan), first, cell, 1)

@@ -80,8 +80,8 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
 def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
     """Sort the queue by an order that changes with time; return the first place that changed.
 
-    By insertion, since the last pass left the queue almost sorted. The invariant is that of
-    `core.engine.planned.arrange`.
+    The sort is by insertion, since the last pass left the queue almost sorted. The invariant is
+    that of `core.engine.planned.arrange`.
     """
     front, count = plan.front[0], plan.state[COUNT]
     changed = count

@@ -95,7 +95,7 @@ class Bookkeeper(NamedTuple):
 
 def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
-    # Zeros: without the JIT, arithmetic with unwritten values might overflow.
+    # Zeros, since arithmetic with unwritten values might overflow without the JIT.
     job, need, length, at, earliest = (np.zeros(room(n), np.int64) for _ in range(5))
     profile, state = empty_profile(4 * n + 8), np.zeros(BOOK, np.int64)
     state[DUE] = NEVER
@@ -136,8 +136,8 @@ def misplaced(book: Book, walk: int, first: int) -> int:
 def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
     """Sort the reservations by the order of the walk.
 
-    By insertion, since the last walk left them almost sorted. Invariant: places before i are
-    sorted, and each place of the lane that is not set does not precede its predecessor. An
+    The sort is by insertion, since the last walk left them almost sorted. Invariant: places before
+    i are sorted, and each place of the lane that is not set does not precede its predecessor. An
     insertion changes the predecessor of the next place only, whose bit is then set.
     """
     count = book.state[COUNT]
@@ -192,7 +192,7 @@ def place(book: Book, i: int, now: int) -> None:
 
 @verb
 def next_movable(book: Book, i: int) -> int:
-    """Return the first place from i on of a job that may move; one after the last if there is none.
+    """Return the first place from i on of a job that may move, or the place after the last.
 
     It has a bound before its own start, and before the end of all freed processors.
     """
@@ -211,10 +211,10 @@ def rule_out(book: Book, t: int, i: int) -> None:
     """Raise the bounds of other jobs, given that the job at place i fits nowhere before t.
 
     Invariant: let job k be at least as wide and as long, and reserved no earlier, at[k] >= at[i].
-    Then k fits nowhere before t. Proof: for each start t' < t there is an instant u of
-    [t', t' + length of i) at which fewer processors are free than i needs, its own reservation
-    counted as free; so u < at[i] <= at[k], and the reservation of k does not occupy u either. The
-    window of k contains u. A job with an earlier reservation may itself occupy u: its bound stays.
+    Then k fits nowhere before t. Proof: for each start t' < t there is an instant u of [t', t' +
+    length of i) at which fewer processors are free than i needs, its own reservation counted as
+    free; so u < at[i] <= at[k], and the reservation of k does not occupy u either. The window of k
+    contains u. A job with an earlier reservation may itself occupy u: its bound is not changed.
     """
     need, length, at, first = book.need[i], book.length[i], book.at[i], i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
@@ -226,8 +226,9 @@ def rule_out(book: Book, t: int, i: int) -> None:
 def reopen(book: Book, t: int, i: int) -> None:
     """Lower the bounds of jobs that may fit because processors have been freed from t on.
 
-    A window that ends by t is unchanged; so a job of length l gets no gap that begins by t - l. The
-    walk only goes forward: every place after i whose bound was raised is among those lowered here.
+    A window that ends by t is unchanged, so a job of length l gets no gap that begins by t - l. The
+    walk does not return to earlier places: all raised bounds that still matter are behind place i,
+    and are lowered here.
     """
     first = i - i % WORD
     for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
@@ -252,7 +253,7 @@ def compress(book: Book, now: int) -> None:
 
     1. Before a walk, each gap before at[i] begins before state[FREED]. A job gets its earliest gap
        at arrival. Later changes either take processors (arrivals), or free them until at most
-       state[FREED] (early ends); a window that begins later is as it was.
+       state[FREED] (early ends); a window that begins later is unchanged.
     2. In the walk, each gap of a job that is still to come begins at earliest[i] or later. This
        holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
        them after a move. Starts are integers.
@@ -412,8 +413,8 @@ def run_planned(
 ) -> bool:
     """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
-    Stepwise, return True before each walk by queue and before each pass that may start a job,
-    for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each walk by queue and before each pass that may start a job, so
+    that the caller computes the keys of the waiting jobs.
     """
     jobs, clock = keeper.jobs, keeper.clock
     while True:

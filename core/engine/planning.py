@@ -13,7 +13,7 @@ from schedfarm.core.engine.jit import generic
 from schedfarm.core.engine.machine import Machine
 
 AnyPlan = Any
-"""The plan of a machine, of the type that its steps know."""
+"""The plan of a machine, of a type for which all steps here are implemented."""
 
 
 @generic
@@ -38,7 +38,7 @@ def go_on(machine: Machine, plan: AnyPlan, now: int) -> None:
 def earliest(machine: Machine, plan: AnyPlan, i: int, now: int) -> tuple[int, int, int]:
     """Return the earliest place and start of the job at place i of the queue, and the step there.
 
-    Next to the reservations so far; ties go to the first place.
+    The job has to fit next to the reservations so far; ties go to the first place.
     """
     raise NotImplementedError
 
@@ -53,9 +53,9 @@ def place_now(machine: Machine, plan: AnyPlan, now: int, i: int) -> int:
 def last_candidate(
     machine: Machine, plan: AnyPlan, now: int, first: int, last: int
 ) -> tuple[int, int]:
-    """Return the last in first..last of the queue whose job may start now, and where; or first - 1.
+    """Return the last in first..last of the queue whose job may start now, and its place.
 
-    `last` where that is before `first`.
+    Return first - 1 if there is none, and `last` if that is before `first`.
     """
     raise NotImplementedError
 

@@ -51,7 +51,7 @@ class _Keyed(NamedTuple):
 
 
 class _Predicted:
-    """Columns that orders see, with predictions in place of estimates."""
+    """Columns for orders, with predictions in place of estimates."""
 
     def __init__(self, workload: Workload, estimate: Int64) -> None:
         self._workload, self.estimate = workload, estimate
@@ -104,7 +104,7 @@ def promise_predicted(workload: Workload, policy: Policy) -> Int64:
 
 
 def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tuple[Jobs, Lists]:
-    """Return the jobs with their starts, and the lists with the promises if they are wanted."""
+    """Return the jobs with their starts, and the lists with the requested promises."""
     jobs = idle_jobs(workload, workload.procs)._replace(estimate=workload.estimate.copy())
     predicting = _predicting(workload, policy)
     orders = _orders(workload, policy)
@@ -165,7 +165,7 @@ def predictions(schedule: Schedule) -> Int64:
 
 
 def _policy_of(schedule: Schedule) -> Policy | None:
-    """Return the policy that a schedule names; None if it names none, as one from a file."""
+    """Return the policy that a schedule names; None if it names none, as a schedule from a file."""
     return Policy.parse(schedule.policy) if is_predicted(schedule.policy) else None
 
 

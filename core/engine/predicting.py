@@ -35,9 +35,9 @@ MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
 """Codes of keys: already in the array, or by prediction, or by prediction x processors."""
 
 NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9)
-"""Fields of a clock: the instant, s; jobs that had arrived before it, and with it; numbers of
-waiting and running jobs; free processors; number of completed jobs; whether the pass of the instant
-is pending; the number of fields."""
+"""Fields of a clock: the instant, s; jobs that had arrived before the instant, and by it; numbers
+of waiting and running jobs; free processors; number of completed jobs; whether the pass of the
+instant is pending; the number of fields."""
 
 UNRESERVED = -1
 """Start of a job without a reservation."""
@@ -51,8 +51,8 @@ class Predicting(NamedTuple):
 
     code, jobs: of the predictor. correction: its code. limit: estimates, int64[n], s. added:
     `ADDED`. corrections: int64[n], number so far. person: int64[n], each job's user. latest:
-    int64[users], the last job of each that completed. before: int64[n], the one of the same user
-    that completed before each; -1 for none.
+    int64[users], the last job of each that completed. before: int64[n], for each job the previous
+    completed job of its user; -1 for none.
     """
 
     code: int
@@ -69,10 +69,10 @@ class Predicting(NamedTuple):
 class Lists(NamedTuple):
     """Jobs by state, each int64[n]: completed in that order, running by predicted end, waiting.
 
-    waiting, behind: in the order of the queue and of backfills, without starvation; line: to write
-    an order with it on. key, other: keys of the two orders, with their codes. profile: that of a
-    pass with reservations. at: their starts by job, s, UNRESERVED for other jobs. promised: the
-    starts reserved at arrival, s, or empty if they are not wanted.
+    waiting, behind: in the order of the queue and of backfills, without starvation. line: scratch
+    space for the order with starvation. key, other: keys of the two orders, with their codes.
+    profile: that of a pass with reservations. at: their starts by job, s, UNRESERVED for other
+    jobs. promised: the starts reserved at arrival, s, or empty if they are not wanted.
     """
 
     completed: Int64
@@ -214,7 +214,7 @@ def complete(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> 
 
 @verb
 def corrected(predicting: Predicting, predicted: int, times: int) -> int:
-    """Return the next prediction after one that is too short and was corrected some times."""
+    """Return the prediction that replaces one found too short, after some corrections."""
     if predicting.correction == DOUBLE:
         return 2 * predicted
     if predicting.correction == STEPS and times < predicting.added.size:
@@ -227,7 +227,7 @@ def correct(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> N
     """Raise the predictions of running jobs until each is predicted to end after now.
 
     Invariant: after the completions of an instant every running job ends later, and at its estimate
-    at the latest, so that each correction leads to one that suffices.
+    at the latest, so that corrections reach a sufficient prediction.
     """
     running, count, now = lists.running, clock[RUNNING], clock[NOW]
     while count > 0 and jobs.start[running[0]] + jobs.estimate[running[0]] <= now:
@@ -365,7 +365,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
 
 @verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
-    """Start the head while it fits, then backfill behind the one that does not."""
+    """Start the head while it fits, then backfill behind the first head that does not."""
     count, now, line = clock[WAITING], clock[NOW], lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)
@@ -423,8 +423,8 @@ def run_predicting(
 ) -> bool:
     """Run every instant and its pass; return False at the end or if cancelled.
 
-    Stepwise, return True before the pass of each instant with arrivals, for the predictions (if
-    they are CALLED) and the keys of the arriving jobs to be made.
+    Stepwise, return True before the pass of each instant with arrivals, so that the caller makes
+    the keys of the arriving jobs, and their predictions if these are CALLED.
     """
     while True:
         if clock[PENDING] == 0:

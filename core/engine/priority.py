@@ -191,7 +191,7 @@ def is_tied(tree: Weights, u: int, v: int) -> bool:
 def visit(tree: Weights) -> None:
     """Set the factors of the fair tree.
 
-    By insertion, since the last visit left the order almost sorted.
+    The sort is by insertion, since the last visit left the order almost sorted.
     """
     order, number = tree.order, tree.order.size
     for p in range(1, number):
@@ -334,6 +334,12 @@ def weigh_all(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
 def rank_queue(rankings: WeighedRankings, queue: Queue) -> None:
     """Set the keys of the jobs of a queue."""
     weigh_all(rankings, rankings.waiting, gather(queue, rankings.waiting))
+
+
+@rank.follow_removal.of(WeighedRankings)
+def follow_removal(rankings: WeighedRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Return True: keys belong to jobs."""
+    return True
 
 
 @rank.rank_list.of(WeighedRankings)

@@ -1,10 +1,10 @@
 """Free processors over time: a step function, and the steps that read and change it.
 
-In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i]
-processors are free from times[i] until times[i + 1], s; the last step lasts for ever, and there
-the whole machine is free, because every reservation ends. Times ascend and never repeat. Every
-operation splits the steps that it needs. Where two reservations meet, the profile may be level,
-since one of them must still be removable as a whole.
+In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i] processors are free from times[i]
+until times[i + 1], s; the last step lasts for ever, and there the whole machine is free, because
+every reservation ends. Times ascend and never repeat. Every operation splits the steps that it
+needs. Neighbouring steps may be equal where one reservation ends and another begins, since each
+must be removable as a whole.
 
 Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
 estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
@@ -33,7 +33,7 @@ from schedfarm.core.engine.lanes import (
 )
 
 HEAD, TAIL = 0, 1
-"""Indices of a profile's mark: its first step, and one past its last."""
+"""Indices of a profile's mark: the first step, and the place behind the last."""
 
 
 HALVED = 2 * WORD
@@ -115,7 +115,7 @@ def step_from(profile: Profile, i: int, t: int) -> int:
 def first_short(profile: Profile, i: int, need: int, end: int) -> int:
     """Return the first step from i on with fewer processors free, if it begins before `end`.
 
-    Else one that begins later, or the place of one past the last.
+    Otherwise return a step that begins later, or the place behind the last step.
     """
     times, free, mark = profile
     while i < mark[TAIL] and times[i] < end:
@@ -155,8 +155,8 @@ def fit_before(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on with `need` processors free for `duration` seconds.
 
-    And the step that holds there. Step i holds at `after`. From `at` on all are free, and if there
-    is no such instant before `stop`, `at` is returned.
+    Also return the step that holds there. Step i holds at `after`. From `at` on all are free, and
+    if there is no such instant before `stop`, `at` is returned.
     """
     times, free, mark = profile
     first, seen, short = i, 0, below(free, i, need)
@@ -187,7 +187,7 @@ def fit_before(
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
-    And the step that holds there. Step i holds at `after`.
+    Also return the step that holds there. Step i holds at `after`.
     """
     return fit_before(profile, i, need, duration, after, NEVER, NEVER)
 
@@ -204,8 +204,8 @@ def earlier_fit(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    And the step that holds there. The reservation is in the profile, at `at`, which is returned if
-    there is none: from there on its own processors are free for it.
+    Also return the step that holds there. The reservation is in the profile, at `at`, which is
+    returned if there is none: from there on its own processors are free for it.
     """
     return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
 
@@ -282,8 +282,9 @@ def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
     """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
 
     A dropped instant is split again when it is needed. Each step moves at most once: opening and
-    dropping steps one by one would move all later ones back and forth. At t a step opens or closes,
-    at `end` one is met and may merge; inner and later steps move by the differences.
+    dropping steps one by one would move all later ones back and forth. At t a step is added or
+    dropped; the step at `end` may merge with its neighbour; inner and later steps move by the
+    differences.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]

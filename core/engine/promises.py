@@ -14,8 +14,8 @@ __all__ = ["NO_PROMISE", "promises"]
 def promises(workload: Workload, policy: Policy | str) -> Int64:
     """Return the start that a rule reserves for each job at its arrival.
 
-    A conservative simulation needs no reservation behind the last job that fits now, and leaving
-    those out nearly halves its time; so this simulates again, with all of them.
+    A conservative simulation leaves out the reservations behind the last job that fits now, which
+    nearly halves its time. This function simulates again with all reservations.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ def write_cell(queue: Queue, jobs: Jobs, b: int, cell: int, j: int) -> None:
 
 @verb
 def append(queue: Queue, jobs: Jobs, j: int) -> None:
-    """Append job `j`; full blocks stay full."""
+    """Append job `j`; full blocks are not split."""
     last = queue.size[0] - 1
     if last < 0 or queue.length[queue.order[last]] == BLOCK:
         last += 1

@@ -17,7 +17,7 @@ KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 
 """Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
 
 NO_CELLS = np.zeros(0, np.int64)
-"""Cells of an order whose keys stay, or that has none."""
+"""Cells of an order with constant keys, or without keys."""
 
 SMALL = 2**31
 """Products of two numbers below this fit int64."""
@@ -78,11 +78,11 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 
 
 @verb
-def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> tuple[int, int]:
-    """Return the threshold for rivals of waiting job `j`: its key, or its wait and estimate, s."""
+def bar_of(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> tuple[int, int]:
+    """Return the threshold for rivals of the job at place i: its key, or wait and estimate, s."""
     if ranking.cell.size > 0:
-        return ranking.key[j], 1
-    return now - jobs.submit[j], max(jobs.estimate[j], 1)
+        return ranking.cell[i], 1
+    return now - submit[i], max(estimate[i], 1)
 
 
 @verb

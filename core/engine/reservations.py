@@ -2,8 +2,8 @@
 
 Source: Mu'alem and Feitelson (2001), section 2.2, for all; Srinivasan, Kettimuthu, Subramani and
 Sadayappan (2002), Selective reservation strategies for backfill job scheduling, for some. Every
-pass makes its reservations again in queue order (SEMANTICS: backfilling), as far as those of the
-last pass (`core.engine.plan`) are void.
+pass makes its reservations again in queue order (SEMANTICS: backfilling), except those of the last
+pass that are still valid (`core.engine.plan`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ started; whether the pass has to examine every job, else the first and last plac
 whether the pass of this instant is pending. The number of all fields."""
 
 UNSEEN = -2
-"""Promise of a job that no pass has seen yet."""
+"""Promise of a job before its first pass."""
 
 
 class Planner(NamedTuple):
@@ -75,7 +75,7 @@ class Planner(NamedTuple):
 
 @verb
 def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: bool) -> None:
-    """Release the jobs that complete now; an end before its prediction voids the plan."""
+    """Release the jobs that complete now; an end before its prediction invalidates the plan."""
     if release_due(machine, jobs, now, per_event):
         void(plan)
 
@@ -229,11 +229,11 @@ def next_to_place(
 
     Invariant: reserving for `last` out of turn changes no start. In a pass reservations only take
     processors. So (1) a job that cannot start at `where` before the end of `last` with the
-    reservations so far cannot with all of them; it neither occupies processors during `last` nor
-    finds them occupied by it. (2) No place before `where` gets room for `last`. The first job
-    without a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of
-    the reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it
-    may be denied processors that other such jobs have just taken.
+    reservations so far cannot with all of them; it neither occupies processors during `last`, nor
+    is it delayed by `last`. (2) No place before `where` gets room for `last`. The first job without
+    a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of the
+    reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it may
+    be denied processors that other such jobs have just taken.
     """
     i = plan.state[PLANNED]
     if i < plan.state[KEPT]:
@@ -278,10 +278,10 @@ def extend(
 
     A job whose reservation is now starts. After `depth` reservations only backfills remain.
 
-    Invariant: `last` is the last place whose job may start now, first at `where`, or -1. It stays
-    so while a reservation leaves room for it (`may_still_start`), since others only lose room; else
-    it is searched again. `rival` bounds the places of its rivals (`last_rival`); it is forgotten
-    when `last` or the places of the queue change.
+    Invariant: `last` is the last place whose job may start now, first at `where`, or -1. This
+    remains true while a reservation leaves room for it (`may_still_start`), since other jobs only
+    lose room; otherwise it is searched again. `rival` bounds the places of its rivals
+    (`last_rival`); it is forgotten when `last` or the places of the queue change.
     """
     _, machine, plan, clock, promised = planner
     now, rival = clock[NOW], -1
@@ -357,7 +357,8 @@ def run_reserving(
 ) -> bool:
     """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
-    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each pass, so that the caller computes the keys of the waiting
+    jobs.
     """
     jobs, _, plan, clock, promised = planner
     while True:

@@ -10,6 +10,7 @@ import numpy as np
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cadence import run_cadence
 from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.checkpoint import fair_starts
 from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.clone.fixed_order import fair_fixed, fair_patient
 from schedfarm.core.engine.clone.moving_order import fair_moving
@@ -46,7 +47,7 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
 
 
 def idle_jobs(workload: Workload, width: Int64) -> Jobs:
-    """Return the columns that kernels read and write, for these widths, with no job started."""
+    """Return the columns for the kernels, for these widths, with no job started."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
@@ -71,7 +72,7 @@ def widest_of(workload: Workload) -> int:
     if widest > WIDEST:
         raise InputError(
             f"workload {workload.name!r}: its widest job takes {widest} times {unit} processors; a "
-            f"rule with reservations knows at most {WIDEST} widths; count in larger units"
+            f"rule with reservations supports at most {WIDEST} widths; count in larger units"
         )
     return widest
 
@@ -86,7 +87,7 @@ class Door(NamedTuple):
     check: refuses, by an `InputError`, policies that the machine does not support. machine: returns
     the idle machine, for a workload that counts processors in units. plan: returns an empty plan,
     given the same and the widest job in units. place: returns the place of each job, int64[n], or
-    None if it follows from the starts. needs: returns the need of each job, int64[n], given the
+    None if places follow from the starts. needs: returns the need of each job, int64[n], given the
     workload, the machine and the unit.
     """
 
@@ -138,10 +139,9 @@ class Door(NamedTuple):
     ) -> Planner:
         """Simulate ``depth(K)`` or ``conservative``; return the machine after the last completion.
 
-        Under ``depth(K)`` the backfill order of the policy, where it has one, is the order in
-        which the jobs behind the K reserved ones are examined; starving jobs come first in it too.
-        Without `promises`, passes make reservations only as far as a job may still start: 1.3 to
-        1.7 times as fast.
+        Under ``depth(K)`` the jobs behind the K reserved ones are examined in the backfill order of
+        the policy, if it has one; starving jobs come first there, too. Without `promises`, passes
+        make reservations only as far as a job may still start: 1.3 to 1.7 times as fast.
         """
         self.check(policy)
         planner = self.planner(workload, UNSEEN if promises else NO_PROMISE)
@@ -191,7 +191,7 @@ class Door(NamedTuple):
         self.check(policy)
         orders, options = Orders(workload, policy), fair_options(workload, policy, fair, code)
         here, copy = self.world(workload, orders), self.world(workload, orders)
-        fst = np.full(len(workload), -1, np.int64)
+        fst = fair_starts(len(workload))
         underway().follow(here.jobs.start, fair.last)
         if _moves(orders):
             fair_moving(here, copy, fair, cloned(orders.ranked), options, fst)
@@ -205,7 +205,7 @@ class Door(NamedTuple):
     def fair_reserving(self, workload: Workload, policy: Policy, fair: Fair) -> Int64:
         """Return fair start times under ``depth(K)`` or ``conservative``, as for other rules."""
         self.check(policy)
-        fst, orders = np.full(len(workload), -1, np.int64), Orders(workload, policy)
+        fst, orders = fair_starts(len(workload)), Orders(workload, policy)
         options = fair_options(workload, policy, fair, RESERVING)
         here, copy = (self.planner(workload, NO_PROMISE) for _ in range(2))
         underway().follow(here.jobs.start, fair.last)

@@ -33,8 +33,8 @@ class Running(NamedTuple):
     Sorted arrays beat a heap here: some 20 to 70 jobs run at once on the archive's logs, a new
     end lies near the soonest, and a pop has no branches to mispredict.
 
-    given: int64[1], the instant, s, up to which jobs predicted to end have released their
-    processors though their completion is still to come; their width in the list is 0. -1 for none.
+    given: int64[1], the instant, s, or -1. Jobs predicted to end by then have released their
+    processors before their completion; their width in the list is 0.
     """
 
     end: Int64
@@ -116,9 +116,9 @@ def release(jobs: Jobs, running: Running) -> bool:
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]
     width = jobs.procs[j] if predicted > running.given[0] else 0
-    # Any job with the same prediction and width stands for this one: no list of ids is kept.
-    # Closing the gap during the search is 7 % faster in total than searching first, and a binary
-    # search 20 % slower: the entry is near the soonest, and each loop mispredicts a branch.
+    # Jobs with the same prediction and width are interchangeable: no list of ids is kept. Closing
+    # the gap during the search is 7 % faster in total than searching first, and a binary search 20
+    # % slower: the entry is near the soonest, and each loop mispredicts a branch.
     p = last
     time, procs = running.predicted[p], running.width[p]
     while time != predicted or procs != width:
@@ -134,7 +134,7 @@ def release(jobs: Jobs, running: Running) -> bool:
 def find_shadow(running: Running, need: int) -> tuple[int, int]:
     """Return the earliest instant with `need` processors free, s, and the processors left then.
 
-    By predicted ends, all ties at that instant counted (SEMANTICS: easy).
+    Predicted ends count, including all ties at that instant (SEMANTICS: easy).
     """
     level, p, shadow = running.free[0], running.count[0], 0
     while level < need:

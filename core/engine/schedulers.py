@@ -1,4 +1,4 @@
-"""From the options of the rule `slurm` to the values of its kernel."""
+"""Mapping of the options of the rule `slurm` to the values of its kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 def cadence_of(policy: Policy, loosens: bool) -> Cadence:
-    """Return the options of a policy; `loosens` tells whether use of its limits falls with time.
+    """Return the options of a policy; `loosens`: whether use of its limits falls with time.
 
     Examples
     --------

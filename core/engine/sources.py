@@ -1,8 +1,8 @@
 """The source files of a kernel: its module and, transitively, the modules that it imports.
 
 A name that a module imports is compiled into its users. The files are read when a kernel is made,
-just after its imports. The implementations of generic steps are in
-modules that the kernel does not import: they count if one of its arguments has their type.
+just after its imports. Implementations of generic steps are in modules that the kernel does not
+import; they are included if one of its arguments has their type.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def closure(file: Path) -> set[Path]:
 
 @cache
 def imports(file: Path) -> tuple[Path, ...]:
-    """Return the files that a module imports, of those in its own top package.
+    """Return the files of its own top package that a module imports.
 
     In an installation, the folder around that package contains all other libraries, too: reading
     their imports took 6 to 9 s of CPU in every process.

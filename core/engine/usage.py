@@ -29,12 +29,12 @@ ALL_BITS = 63
 class Shares(NamedTuple):
     """Waits and work of each user's completed jobs, now and at the last refresh.
 
-    user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x
-    procs of each job, processor-seconds: halvings round that, where kernels count processors in
-    larger units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited,
-    seen_worked: int64[u], the sums that orders see; quotient: float64[u], the normalised wait time
-    of these, NaN where it might be rounded. passed: int64[PASSED].
-    refresh: s, 0 to see the sums at each pass. halflife: s, or NEVER.
+    user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x procs of
+    each job, processor-seconds: halvings round that, where kernels count processors in larger
+    units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited, seen_worked:
+    int64[u], the sums that orders use; quotient: float64[u], the normalised wait time of these, NaN
+    where it might be rounded. passed: int64[PASSED]. refresh: s, 0 to refresh at each pass.
+    halflife: s, or NEVER.
     """
 
     user: Int64
@@ -51,7 +51,7 @@ class Shares(NamedTuple):
 
 @verb
 def copy_shares(shares: Shares, other: Shares) -> None:
-    """Copy the usage of users, and the sums that orders see."""
+    """Copy the usage of users, and the sums that orders use."""
     for u in range(shares.waited.size):
         other.waited[u], other.worked[u] = shares.waited[u], shares.worked[u]
         other.seen_waited[u], other.seen_worked[u] = shares.seen_waited[u], shares.seen_worked[u]
@@ -125,7 +125,7 @@ def settle(shares: Shares, j: int, wait: int, age: int) -> None:
 
 @verb
 def refresh(shares: Shares, age: int) -> None:
-    """Refresh the sums that orders see, at this time since the first submission."""
+    """Refresh the sums that orders use, at this time since the first submission."""
     pass_time(shares, age)
     if shares.refresh > 0 and age % shares.refresh == 0:
         look_at_all(shares)
@@ -135,8 +135,7 @@ def refresh(shares: Shares, age: int) -> None:
 def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
     """Charge the jobs that have completed by now, s, of the `begun` jobs started so far.
 
-    Released jobs stay after the end of their list, the latest first, until a job starts: call this
-    before that.
+    Call it before the next start, which overwrites the released jobs behind the end of their list.
     """
     raise NotImplementedError
 

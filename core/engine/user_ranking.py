@@ -71,7 +71,7 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
 def line_up(shares: Shares, line: Line) -> None:
     """Sort the line by the usage of its users, and rank them.
 
-    By insertion, since the last pass left it almost sorted.
+    The sort is by insertion, since the last pass left it almost sorted.
     """
     for p in range(1, line.state[COUNT]):
         u, k = line.user[p], p
@@ -100,7 +100,7 @@ def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64
 
 @verb
 def rank_by_shares(sharing: Sharing, rankings: AnyRankings, waiting: Int64, count: int) -> None:
-    """Set the keys of the first `count` of the waiting jobs by the usage that orders see."""
+    """Set the keys of the first `count` of the waiting jobs by the refreshed usage."""
     shares = sharing.shares
     rank_jobs(shares, sharing.queue, waiting, count, rankings.queue.key)
     rank_jobs(shares, sharing.backfill, waiting, count, rankings.backfill.key)
@@ -139,6 +139,12 @@ def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
     rank_by_shares(rankings.sharing, rankings, waiting, gather(queue, waiting))
 
 
+@rank.follow_removal.of(SharedRankings)
+def follow_removal(rankings: SharedRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Return True: keys belong to jobs."""
+    return True
+
+
 @rank.rank_list.of(SharedRankings)
 def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
     """Set the keys of some waiting jobs to the ranks of their users."""
@@ -159,5 +165,5 @@ def copy_usage(rankings: SharedRankings, other: SharedRankings) -> None:
 
 @kernel
 def rank_waiting(sharing: Sharing, rankings: Rankings, waiting: Int64) -> None:
-    """Set the keys of all waiting jobs by the usage that orders see."""
+    """Set the keys of all waiting jobs by the refreshed usage."""
     rank_by_shares(sharing, rankings, waiting, waiting.size)

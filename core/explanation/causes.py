@@ -1,8 +1,8 @@
 """The smallest set of jobs without which a job would start earlier.
 
-Backfilling is not monotone: without some jobs a job may start later, a set may suffice though no
-part of it does, and a part may suffice though the whole set does not. Therefore every reported set
-was simulated, and so were all sets that a claim excludes.
+Backfilling is not monotone: a job may start later without some other jobs. A set of jobs may have
+an effect that no part of it has, and a part may have an effect that the whole set lacks. Therefore
+every reported set is simulated, and so are all sets that a statement excludes.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ REDUCTION = 10.0
 """Limit of the reduction of a large set: CPU time of its simulations, s, as estimated."""
 
 FEW = 64
-"""Number of parts of a set that are tried even without remaining effort."""
+"""Number of parts of a set to try even if no effort is left."""
 
 MOST = 100_000
-"""Number of parts above which they are never tried, reached with 17 jobs."""
+"""Largest number of parts to try, exceeded by a set of 17 jobs."""
 
 LOOKS = (64, 512, 4_096)
 """Number of jobs after which to check whether the effect of one is over."""
@@ -64,11 +64,11 @@ class CauseSet:
     tried : int
         Size up to which all sets of candidates were tried.
     candidates : int
-        Number of jobs of which these sets consist.
+        Number of jobs from which these sets were formed.
     of : int
         Number of other jobs that were submitted before the start.
     alone : int, optional
-        Start of the explained job without all of these, s, where it was simulated.
+        Start of the explained job without any of these jobs, s, if it was simulated.
     simulations : int
         Number of simulations of the search.
     """
@@ -87,8 +87,8 @@ class CauseSet:
 class Trials:
     """Simulate a schedule again without sets of jobs, and return the start of one job.
 
-    left: remaining CPU time, s. gains: time by which the job starts earlier without each other job
-    that was removed alone, s; 0 if it does not start earlier.
+    left: remaining CPU time, s. gains: time by which the job starts earlier without one other job,
+    s, for each job that was removed alone; 0 if it does not start earlier.
     """
 
     schedule: Schedule
@@ -112,7 +112,8 @@ class Trials:
     def others(self) -> Int64:
         """The jobs that were submitted before the start, since no later one can matter.
 
-        Under a rule that separates the participants of a network, only those of its own.
+        Under a rule that separates the participants of a network, only jobs of the same participant
+        can matter.
         """
         jobs = np.arange(self.last)
         matters = jobs != self.job
@@ -145,9 +146,10 @@ class Trials:
         return int(self.cuts[np.searchsorted(self.cuts, job, "right") - 1])
 
     def window(self, job: int) -> Window | None:
-        """Return the window from the last cut up to a job; None if it does not give the schedule.
+        """Return the window from the last cut up to a job; None if it gives another schedule.
 
-        On a grid, the running jobs may then be placed elsewhere; the window is then the whole log.
+        On a grid, the running jobs may be placed on other clusters; the window is then the whole
+        log.
         """
         for cut in dict.fromkeys((self.cut_before(job), 0)):
             if cut not in self.windows:

@@ -1,4 +1,4 @@
-"""Why a job started when it did, as one value."""
+"""The reasons for the start of a job, as one value."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class Explanation:
     ended, arrived : tuple of int
         Indices of the jobs that ended, and that were submitted, at its start.
     others : tuple of Other
-        The jobs that ran or were ahead of it at its submission, that started before it though
-        submitted later or behind it, and those without which it starts earlier.
+        The jobs that ran or were ahead of it at its submission, later jobs and jobs behind it that
+        started first, and all jobs without which it starts earlier.
     cause : CauseSet, optional
         The smallest set of jobs without which it starts earlier; None if it never waited, was
         refused, or `departure` gives a reason.
     departure : str, optional
-        Sentence that names the first job whose start is not that of the policy, so that nothing
-        can be simulated.
+        Sentence that names the first job whose start differs from the policy's, after which no
+        cause can be simulated.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def explain(
     Raises
     ------
     InputError
-        If the job or the policy is unknown, or the policy decides nothing.
+        If the job or the policy is unknown, or the policy replays a log.
 
     Examples
     --------

@@ -38,10 +38,11 @@ OTHERS = "others"
 
 @dataclass(frozen=True)
 class Delays:
-    """Hold the waiting that vanishes from some groups of jobs without others.
+    """Hold, for each pair of groups of jobs, the waiting that one causes the other.
 
-    Waiting is counted in processor-hours, over the jobs that wait in the schedule. The waiting that
-    two groups cause together vanishes without either, so that rows do not add up to `waiting`.
+    Waiting is counted in processor-hours, over the jobs that wait in the schedule. What a group
+    causes is the waiting that vanishes in a simulation without the group. Waiting may vanish
+    without either of two groups, and then counts for both, so that rows do not add up to `waiting`.
 
     Parameters
     ----------
@@ -55,8 +56,7 @@ class Delays:
         Waiting of each group, processor-hours.
     caused : float64[k, k]
         Waiting of the group of the row that vanishes without the group of the column,
-        processor-hours; on the diagonal, the waiting of its jobs that vanishes if each were alone
-        of its group.
+        processor-hours; on the diagonal, the waiting that its jobs cause each other.
     error : float64[k]
         Half of the 90 % interval of each number of the diagonal, 0 where it is exact.
     """
@@ -124,8 +124,8 @@ def delays(
 ) -> Delays:
     """Return the waiting that groups of jobs cause each other.
 
-    The workload is simulated without each group; what a group causes itself is estimated from
-    drawn jobs, each simulated without the others of its group.
+    The workload is simulated without each group. The waiting within a group is estimated from drawn
+    jobs, each simulated without the other jobs of its group.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ def _origin(found: Explanation) -> str:
 
 
 def _places(found: Explanation) -> dict[str, int]:
-    """Return the processors of the job on each cluster or node; empty on a single stock of them."""
+    """Return the processors of the job on each cluster or node; empty on a pool."""
     names = found.schedule.workload.platform.places
     if len(names) < 2 or found.schedule.refused[found.job]:
         return {}
@@ -270,7 +270,7 @@ def _delaying(found: Explanation, role: str) -> str:
 
 
 def most_important(found: Explanation, top: int) -> list[Other]:
-    """Return some other jobs: those without which it starts earliest, then those that held most."""
+    """Return other jobs: first by their effect on its start, then by size."""
     start, end, procs = found.schedule.start, found.schedule.end, found.schedule.taken
 
     def weight(other: Other) -> tuple[int, int]:

@@ -90,7 +90,7 @@ class Situation:
         self.starts, self.ends = schedule.start[window.jobs], schedule.end[window.jobs]
         self.submits = schedule.workload.submit[window.jobs]
         self.entries = self._entries()
-        # The jobs that can matter to it at all.
+        # The jobs that can affect it at all.
         origin = schedule.workload.origin
         self.rival = origin == origin[job] if policy.row.apart else np.ones(origin.size, np.bool_)
 
@@ -99,16 +99,16 @@ class Situation:
         return self._which((self.starts <= self.submit) & (self.submit < self.ends))
 
     def ahead(self) -> Int64:
-        """Return the jobs that wait after that pass, and are before the job, in queue order."""
+        """Return the jobs before the job that wait after that pass, in queue order."""
         waiting = self._which(self._in_queue(self.submit) & (self.starts > self.submit))
         queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
         return queue[: _place(queue, self.job)]
 
     def passed(self) -> tuple[Int64, Int64]:
-        """Return the jobs that started before the job while it waited, though not before it.
+        """Return the jobs that overtook the job while it waited, in two groups.
 
-        The first were submitted after it, but went ahead of it in the queue; the others started
-        from behind it.
+        The first were submitted later, but were ahead of it in the queue; the others started from
+        behind it.
         """
         began = (self.starts >= self.submit) & (self.starts < self.start)
         later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
@@ -243,15 +243,15 @@ class Situation:
         return Schedule(jobs, self.policy.name, start, whole.backfilled[:last], **given)
 
     def _in_queue(self, now: int) -> Bool:
-        """Return which jobs of the window have entered the queue, the job itself as if it had."""
+        """Return the mask of jobs that have entered the queue; the explained job always counts."""
         entered: Bool = (self.entries <= now) | (self.window.jobs == self.job)
         return entered & (self.submits <= now)
 
     def _entries(self) -> Int64:
         """Return the instant at which each job of the window entered the queue, s.
 
-        Limits of submitted jobs keep some of them out of it after their submission. The jobs that
-        run at the window's cut have entered.
+        Limits of submitted jobs keep some jobs out of the queue after their submission. The jobs
+        that run at the window's cut have entered it.
         """
         whole, jobs, entered = self.schedule, self.window.jobs, self.submits.copy()
         totals = Totals(whole.workload, self.policy)
@@ -266,7 +266,7 @@ class Situation:
         for now in events[events < self.start].tolist():
             ended = jobs[(self.ends == now) & (self.starts < now)].tolist()
             arrived = np.sort(jobs[~early & (self.submits == now)]).tolist()
-            # Jobs without run time leave again at once, which may let others in.
+            # Jobs without run time end at once, so that others may enter the queue.
             brief = {*jobs[(self.ends == now) & (self.starts == now)].tolist()}
             while ended or arrived:
                 for job in ended:
@@ -275,7 +275,7 @@ class Situation:
                     entered[place[job]] = now
                 ended, arrived = [job for job in brief if entered[place[job]] <= now], []
                 brief -= {*ended}
-            # In a schedule of another policy a job may start from outside.
+            # In a schedule of another policy a job may start without having entered the queue.
             for job in [job for job in totals.outside if whole.start[job] <= now]:
                 totals.outside.remove(job)
                 totals.enter(job)

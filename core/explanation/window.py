@@ -1,11 +1,11 @@
 """Simulate again without some jobs, from the last instant whose state is known.
 
-Two facts limit such a simulation to a window of jobs. First, a scheduler does not know the future:
-without jobs submitted at or after its start, a job does not start earlier. Second, at an instant at
-which no job waits, most rules depend on the past through the running jobs alone. Then these jobs,
-submitted at their own starts, and all later jobs have the same schedule as in the whole workload,
-also if some of the later jobs are removed from both. Before a window is used, it is simulated once
-with all its jobs and compared with the schedule.
+Two facts limit such a simulation to a window of jobs. First, decisions do not depend on later jobs:
+removing jobs submitted at or after the start of a job does not change its start. Second, at an
+instant at which no job waits, most rules depend on the past through the running jobs only. These
+jobs, submitted at their own starts, and all later jobs then have the same schedule as in the whole
+workload, also if the same later jobs are removed from both. Before a window is used, it is
+simulated once with all its jobs and compared with the schedule.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def job_seconds(policy: Policy) -> float:
 def is_restartable(workload: Workload, policy: Policy) -> bool:
     """Whether the running jobs determine a simulation once no job waits.
 
-    By the per-event clock the order of starts within an instant counts as well, and predictions
-    depend on completed jobs.
+    They do not if the clock is per event, since the order of starts within an instant counts, too,
+    nor with predictions, which depend on completed jobs.
     """
     orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
     plain = policy.events == "instant" and policy.predict is None and not workload.platform.asks

@@ -39,7 +39,7 @@ LATE, UNFAIR = "late", "unfair_jobs"
 """Sums in a record of fairness, over the jobs of a piece: lateness, and jobs that are late."""
 
 JOBS, REFUSED = "jobs", "refused"
-"""Figures whose difference divides the sums of a cell: its jobs that were not refused."""
+"""Figures whose difference is the number of accepted jobs of a cell, by which sums are divided."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +55,10 @@ class Kind:
     simulates : bool
         Whether it is the simulation, which has the metrics and whose jobs are counted.
     long : bool
-        Whether its cells may take long and are then cut along their jobs.
+        Whether its cells may take long, and are cut along their jobs in that case.
     means : tuple of (str, str)
-        Figures of the summary that are a sum over all pieces of a cell, divided by the jobs of the
-        cell that were not refused: name of the sum in the records, and of the figure.
+        Means in the summary: a sum over all pieces of a cell, divided by its accepted jobs; name of
+        the sum in the records, and name of the figure.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Layout:
         The same for long kinds.
     inner : mapping of str to int
         Lengths of a shard along job, week, user, width and, if they exist, node and origin: the
-        whole dimension, unless it has grown since.
+        whole dimension as of the trace's entry into the store.
     long_jobs : int
         Length along `job` for long kinds: a cell that takes longer than a block should is cut
         into pieces of this many jobs.

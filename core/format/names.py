@@ -25,6 +25,9 @@ LOCK = "lock.json"
 PARTS = "parts"
 """Folder of the locks of parts; it is removed when the summary has been completed."""
 
+CHECKPOINTS = "checkpoints"
+"""Folder of the states of long simulations that have not ended; the run that ends removes it."""
+
 RECORDS = "records"
 """Folder of completion records."""
 
@@ -109,7 +112,7 @@ def is_plain(name: object) -> bool:
 def is_free(lock: bytes | None) -> bool:
     """Return whether the store is certainly free, by its lock.json (None if missing).
 
-    A killed run leaves its name there: False means that a run may be in progress.
+    False means that a run may be in progress, since a killed run leaves its name there.
 
     Examples
     --------

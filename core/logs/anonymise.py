@@ -188,7 +188,7 @@ def _swf(source: str, weeks: int) -> Anonymised:
     declared = _declared(text, source)
     names |= {one.field: people[one.name] for one in declared.values() if one.name in people}
     numbers = set(range(len(FIELDS))) | {one.field for one in declared.values()}
-    # A field that one line declares as a number and another as a name holds names.
+    # A field that is declared as a number and as a name contains names.
     declared = {
         line: one for line, one in declared.items() if one.name in people or one.field not in names
     }

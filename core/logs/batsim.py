@@ -28,13 +28,13 @@ SEQUENCES = ("composed", "SequentialCompositionProfile")
 """Types of profiles that run others one after the other."""
 
 LIMIT = "max_estimate"
-"""Key of ours for the largest estimate that the machine allows, s; Batsim ignores further keys."""
+"""Our key for the largest estimate that the machine allows, s; Batsim ignores unknown keys."""
 
 INSTANT = "0.001"
 """Delay of a job of 0 s: Batsim refuses 0, and readers here truncate."""
 
 DEEPEST = 50
-"""Most sequences within each other; more are a cycle."""
+"""Largest depth of nested sequences; a deeper one is a cycle."""
 
 
 class _Number(str):
@@ -46,7 +46,7 @@ class _Number(str):
 def parse_batsim(path: str | os.PathLike[str]) -> Parsed:
     """Read the jobs of a workload file, in its order."""
     source = os.fspath(path)
-    # Ends of lines other than newlines may stand in names, where JSON keeps them.
+    # Line ends other than newlines may occur in names, where JSON keeps them.
     text = unpacked(read_bytes(path), source).removeprefix(b"\xef\xbb\xbf")
     table = _table(text, source)
     jobs, profiles = table.get("jobs"), table.get("profiles")
@@ -108,7 +108,7 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
                 if key in seen:
                     break
                 seen.add(key)
-            raise InputError(f"{source}: key {key[:SHOWN]!a} stands twice in a table; keep one")
+            raise InputError(f"{source}: key {key[:SHOWN]!a} occurs twice in a table; keep one")
         return table
 
     try:
@@ -122,7 +122,7 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{source}: damaged, or not JSON ({error})") from None
     except RecursionError:
-        raise InputError(f"{source}: lists or tables within each other are too many") from None
+        raise InputError(f"{source}: lists or tables are nested too deeply") from None
     if not isinstance(table, dict):
         raise InputError(f"{source}: a workload of Batsim is a table of JSON")
     return table
@@ -166,7 +166,7 @@ class _Runs:
         return whole_field(str(seconds), f"{where}: run time")
 
     def _found(self, profile: Any, where: str, depth: int) -> tuple[Decimal, int]:
-        """Return a run time, and how many sequences are within each other."""
+        """Return a run time, and the depth of its nested sequences."""
         if not isinstance(profile, str) or profile not in self._profiles:
             raise InputError(f"{where}: 'profiles' has no profile {str(profile)[:SHOWN]!a}")
         if profile not in self._known:
@@ -201,7 +201,7 @@ class _Runs:
 
 
 def _extra(given: Any) -> Mapping[str, Any]:
-    """Return the further data of a job: a table, or the text of one; other texts tell nothing."""
+    """Return the further data of a job: a table, or its text in JSON; other texts are ignored."""
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
             given = json.loads(given, parse_int=_Number, parse_float=_Number)
@@ -224,9 +224,9 @@ def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
 
     `read_log` gives an equal workload if the jobs are on one pool, have distinct numbers, and have
     no group, queue, partition or other column that the format lacks. A killed job has a delay 1 s
-    longer than its walltime; a job of 0 s one of 1 ms, since Batsim refuses 0, and no walltime if
-    it requested 0 s. Jobs keep their numbers, unless two share one, as in resamples: then they are
-    numbered by their places. The user is written as `extra_data`.
+    longer than its walltime. A job of 0 s has a delay of 1 ms, since Batsim refuses 0; a job that
+    requested 0 s has no walltime. Jobs keep their numbers if these are distinct; otherwise, as in
+    resamples, they are numbered by position. The user is written as `extra_data`.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If the file cannot be written, the jobs ask for nodes, links or resources, or a killed job's
-        run time is not its estimate.
+        If the file cannot be written, the jobs request nodes, links or resources, or the run time
+        of a killed job is not its estimate.
 
     Examples
     --------

@@ -52,7 +52,7 @@ ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """Treatment of a row whose run time is 0 s."""
 
 OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
-"""Options that change estimates, and so contradict exact ones."""
+"""Options that change estimates, and therefore contradict exact estimates."""
 
 
 def _no_estimate(what: str, given: Any) -> object:
@@ -67,7 +67,7 @@ def _no_estimate(what: str, given: Any) -> object:
 
 @dataclass(frozen=True)
 class Clean(Options):
-    """Declare how the rows of a log become jobs; the default is the semantics of simulations here.
+    """Declare how the rows of a log become jobs; the defaults follow the semantics of simulations.
 
     Parameters
     ----------
@@ -77,17 +77,17 @@ class Clean(Options):
         A key of `ESTIMATES`.
     no_estimate : str or int
         Estimate of a job whose row requests no time: a key of `NO_ESTIMATE`, or a number of seconds
-        from 1 to 10^9; if it ran longer, its run time.
+        from 1 to 10^9, raised to the run time of a longer job.
     max_estimate : int
-        Largest estimate, s, up to 10^9; one that is larger becomes it, or the run time where the
-        job ran longer. 0 for none.
+        Largest estimate, s, up to 10^9: larger estimates are lowered to it, but not below the run
+        time of the job. 0 for no limit.
     estimate_factor : int
-        An estimate is at least this multiple of the run time as logged, 0 to 1000.
+        Least estimate as a multiple of the logged run time, 0 to 1000.
     kill : bool
-        Whether a job that ran longer than its estimate is killed at it; else its estimate is
-        its run time.
+        Whether a job that ran longer than its estimate is killed at its estimate; otherwise its
+        estimate is raised to its run time.
     run_plus : int
-        Seconds that every job runs longer than the log says, from 0 to 10^9.
+        Seconds added to the logged run time of every job, from 0 to 10^9.
     zero_run : str
         A key of `ZERO_RUN`.
     submit : str
@@ -179,7 +179,7 @@ class Clean(Options):
         """
         # A cached log may have 32 bits, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
-        # A value beyond the clock stays beyond it, so that the workload refuses it.
+        # A value beyond the clock remains so, and the workload refuses it.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
         estimate = self._requests(longer, asked, name)
         if self.max_estimate:

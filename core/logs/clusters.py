@@ -73,7 +73,7 @@ def _form(platform: Network) -> Form:
 
 
 def parse_clusters(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
-    """Read the rows of a log, for the clusters next to it or other ones."""
+    """Read the rows of a log, for the clusters in the file next to it, or for given ones."""
     # Nothing else of the file is used where the clusters are given.
     found = Machine(platform) if isinstance(platform, Network) else read_network(machine_file(path))
     table = read_table(path, _form(found.platform))
@@ -102,7 +102,7 @@ def write_clusters(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on a network, or a schedule of them, as CSV, and the clusters as TOML next to it.
+    """Write jobs on a network, or their schedule, as CSV, and the clusters as TOML next to it.
 
     The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's
     run time is written as its estimate + 1 s.
@@ -149,7 +149,8 @@ def clusters_bytes(
 def read_network(path: str | os.PathLike[str]) -> Machine[Network]:
     """Read clusters from a TOML file of the keys `KEYS`.
 
-    ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s, which all clusters have, or none.
+    ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s; either all clusters have a link,
+    or none.
     """
     source = os.fspath(path)
     text = parsed(source, "clusters")

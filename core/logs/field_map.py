@@ -78,7 +78,8 @@ TARGETS = {
 """Columns that a map can give."""
 
 EACH = {"node": ("nodes",), "processor": ("requested", "allocated")}
-"""Quantities per which a column may be given, and its multipliers: the first above 0 counts."""
+"""Units per which a column may be given, and the columns to multiply by: the first above 0
+counts."""
 
 UNKNOWN_WORDS = ("", "nan", "nat", "none", "null", "n/a", "unknown")
 """Words, in small letters, that always mean an unknown value."""
@@ -133,7 +134,7 @@ class FieldMap:
     processors : int, optional
         Size of the machine.
     epoch : int
-        Unix time of instant 0 where instants are numbers; -1 if unknown. 0 means Unix time.
+        Unix time of instant 0 where instants are numbers; -1 if unknown, 0 if they are Unix times.
     about : mapping of str to str
         Title, DOI, licence, acknowledgement and documentation of the data.
     """

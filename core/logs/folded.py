@@ -68,7 +68,7 @@ def folded(names: Sequence[str]) -> list[str]:
 
 
 def _key(place: int, name: str) -> tuple[str, int, bool]:
-    """Return the key that consecutive names of one range share."""
+    """Return the key that is common to consecutive names of one range."""
     found = _NUMBERED.fullmatch(name)
     # Otherwise aa would be in the range of a following aa3.
     return (found[1], int(found[2]) - place, True) if found else (name, place, False)

@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NEEDED = (("submit",), ("run", "end"), ("procs", "allocated"))
-"""Required columns of a map of a table; one of each group is enough."""
+"""Required columns of a table's map: one of each group."""
 
 
 def parse_mapped(path: str | os.PathLike[str], fields: FieldMap | None) -> Parsed:
@@ -189,7 +189,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
     column_of = chosen(fields, header, where)
     for column in {*column_of.values(), *fields.drop}:
         if header.count(column) > 1:
-            raise InputError(f"{where}: column {column!r} is there twice; give it once")
+            raise InputError(f"{where}: column {column!r} occurs twice; give it once")
 
     def split(text: str, where: str) -> list[str]:
         row = _cells(text, where)

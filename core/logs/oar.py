@@ -71,7 +71,7 @@ def _form(platform: Nodes) -> Form:
 
 
 def parse_oar(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
-    """Read the rows of a log, for the machine next to it or another one."""
+    """Read the rows of a log, for the machine in the file next to it, or for a given one."""
     # If the machine is given, the rest of the file is unused.
     found = Machine(platform) if isinstance(platform, Nodes) else read_machine(machine_file(path))
     table = read_table(path, _form(found.platform))
@@ -93,7 +93,7 @@ def write_oar(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on nodes, or a schedule of them, as CSV, and the machine as TOML next to it.
+    """Write jobs on nodes, or their schedule, as CSV, and the machine as TOML next to it.
 
     The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's run
     time is written as its walltime + 1 s.

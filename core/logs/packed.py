@@ -92,7 +92,7 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
 
 
 def packed_for(path: str | os.PathLike[str], content: bytes) -> bytes:
-    """Return the bytes of a file: gzip if its name ends in ``.gz``, always the same ones."""
+    """Return a file's bytes, gzip if its name ends in ``.gz``; equal texts give equal bytes."""
     if not os.fspath(path).lower().endswith(".gz"):
         return content
     return gzip.compress(content, compresslevel=6, mtime=0)

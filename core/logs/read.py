@@ -47,8 +47,8 @@ def read_log(
     r"""Read a log of any format in `core.logs.formats.FORMATS`, plain or gzip.
 
     `format_of` finds the format. Rows that cannot be simulated are dropped and counted by reason
-    (`core.logs.rows.REASONS`, and reasons of the format) in the workload's `dropped`. The
-    workload's name is the file's without the ends of logs' names.
+    (`core.logs.rows.REASONS`, and reasons of the format) in the workload's `dropped`. The workload
+    has the name of the file without its suffixes.
 
     - **SWF**, the Standard Workload Format of the Parallel Workloads Archive.
     - **GWF**, the Grid Workloads Format. Users, groups, queues and partitions keep their numbers if
@@ -75,16 +75,17 @@ def read_log(
     path : path
         The log.
     processors : int, optional
-        Size of the machine; by default that of an SWF log's header, MaxProcs, else MaxNodes, or
-        the `nb_res` of Batsim. GWF and sacct do not give it. A log with nodes or clusters has none.
+        Size of the machine; by default MaxProcs, or else MaxNodes, in the header of an SWF log, or
+        `nb_res` of Batsim. GWF and sacct do not contain the size; a log of jobs on nodes or
+        clusters does not need it.
     platform : Platform, optional
-        The machine; it replaces the one next to a log of its kind. For other logs only its size
-        counts.
+        The machine. For a log with a machine of the same kind in a file next to it, this one is
+        used instead; for other logs only its size counts.
     rows : (int, int), optional
-        Only the data rows from the first number, counted from 0, to before the second,
-        chosen before anything is dropped or sorted.
+        Rows [first, last) of the file, counted from 0, before any row is dropped or sorted; by
+        default all.
     jobs : int, optional
-        Only the first jobs by (submit, position) of those that can be simulated.
+        Number of jobs to keep: the first by (submit, position) of those that can be simulated.
     clean : Clean
         Treatment of processors, estimates and run times.
     columns : mapping or str, optional

@@ -232,8 +232,8 @@ def kept_rows(
     """Choose the rows of a log that can be simulated on a machine of some processors.
 
     The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
-    and `user`; `wait`, `eligible` and those of `SAID` if the log has them; and `task` if jobs share
-    a number. Rows with `faults` are dropped before those of `REASONS`.
+    and `user`; `wait`, `eligible` and the columns of `SAID` if the log has them; and `task` if jobs
+    share a number. Rows with `faults` are dropped before those of `REASONS`.
     """
     column = _arriving(column, source, clean)
     procs = clean.procs(column["requested"], column["allocated"])
@@ -355,7 +355,7 @@ def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
 def number_words(words: Sequence[str]) -> tuple[Int64, dict[int, str]]:
     """Return words as numbers, and the name of each number.
 
-    Numbers stay unchanged if every word is one; otherwise words are numbered from 1 in order of
+    If every word is a number, the numbers are kept; otherwise words are numbered from 1 in order of
     appearance. An empty word, and any number below 0, is unknown, -1.
 
     Examples

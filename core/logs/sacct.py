@@ -53,7 +53,7 @@ NEEDED = (
     ("timelimit", "timelimitraw"),
     ("reqcpus", "alloccpus", "ncpus"),
 )
-"""Columns that the header must name, in any case of letters; one of each group is enough."""
+"""Columns that the header must name, in any case of letters: one of each group."""
 
 ASK = (
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
@@ -270,7 +270,7 @@ def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
 
 
 def _find_memory(columns: dict[str, Int64], source: str, lines: Int64) -> None:
-    """Set the memory of whole jobs, B: by the resources, else by ReqMem, per node or processor."""
+    """Set the memory of whole jobs, B, from the resources or from ReqMem per node or CPU."""
     found, procs = columns["memory"], columns["requested"]
     procs = np.where(procs > 0, procs, columns["allocated"])
     for name, count in (("whole", None), ("per node", columns["nodes"]), ("per cpu", procs)):
@@ -283,7 +283,7 @@ def _find_memory(columns: dict[str, Int64], source: str, lines: Int64) -> None:
 
 
 def _requeued(columns: Mapping[str, Int64]) -> Int64:
-    """Return 1 for each row whose task and submit a later row has with another start."""
+    """Return 1 for each row if a later row has the same task and submit, and another start."""
     task, submit, start = (columns[name] for name in ("task", "submit", "start"))
     place = np.lexsort((np.arange(task.size), submit, task))
     same = (np.diff(task[place]) == 0) & (np.diff(submit[place]) == 0)
@@ -440,7 +440,7 @@ def _bytes(word: str, where: str) -> int:
 
 
 def _reqmem(end: str) -> Converter:
-    """Return the converter of ReqMem that ends so: n per node, c per processor, else for all."""
+    """Return the converter of ReqMem by its suffix: n per node, c per processor, none per job."""
 
     def word(word: str, where: str) -> int:
         # 0 requests all memory of the nodes, which the accounting does not record.

@@ -74,8 +74,8 @@ def read_swf_schedule(
 
     A job starts at its submit time + its wait time (field 3), before it where the wait is below -1.
     Rows that cannot be placed are left out and counted by reason in the workload's `dropped`, the
-    unknown waits, -1, under ``no wait``; on the real machine such jobs may have held processors all
-    the same.
+    unknown waits, -1, under ``no wait``; such jobs may still have occupied processors of the real
+    machine.
     """
     source = os.fspath(path)
     form = replace(FORMATS["swf"], parse=_placed_rows)

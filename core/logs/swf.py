@@ -107,7 +107,7 @@ def _of_18_fields(file: BufferedReader, source: str, fields: tuple[str, ...]) ->
     log = swf_cache.load(name, fields)
     if log is None:
         log, after = swf_text.parse(unpacked_parts(file, source), source), os.fstat(file.fileno())
-        # A file written meanwhile does not match the digest in this name.
+        # If the file has been replaced meanwhile, its digest differs from this name.
         if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
             swf_cache.store(name, log)
     return log

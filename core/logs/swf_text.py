@@ -41,7 +41,7 @@ FIELDS = (
 """The 18 fields of a row, in the order of the format."""
 
 CHUNK = 2**21
-"""Bytes of text parsed at a time: the arrays of a chunk stay in the processor's cache."""
+"""Bytes of text parsed at a time: the arrays of a chunk fit the processor's cache."""
 
 LONGEST_LINE = 2**24
 """Upper bound of the bytes of a line of any log."""
@@ -72,7 +72,7 @@ class Log:
     further : mapping of str to int64[n]
         Declared columns from fields beyond the 18 of the format.
     undeclared : mapping of str to int64[n]
-        Whether rows have a value, 1 or 0, in each field beyond them that nothing declares.
+        Whether rows have a value, 1 or 0, in each undeclared field beyond those.
     names : mapping of str to mapping of int to str
         Names of the numbers of declared columns.
     """
@@ -176,7 +176,7 @@ class Header:
     def _take(self, key: str, value: int, line: int, source: str) -> None:
         if key == "maxprocs" and self.found.setdefault(key, value) != value:
             raise InputError(
-                f"{source}: the header says MaxProcs {self.found[key]} and, in line {line}, "
+                f"{source}: the header has MaxProcs {self.found[key]} and, in line {line}, "
                 f"{value}; keep the line that is right"
             )
         self.found.setdefault(key, value)

@@ -230,7 +230,7 @@ def _header(words: Sequence[str], form: Form, where: str) -> list[str]:
             known = choices(name, may)
             raise InputError(f"{where}: unknown column {name[:SHOWN]!r}; {known}")
         if names.count(name) > 1:
-            raise InputError(f"{where}: column {name!r} is there twice; give it once")
+            raise InputError(f"{where}: column {name!r} occurs twice; give it once")
     for name in form.needed:
         if name not in names:
             raise InputError(

@@ -26,7 +26,7 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 STATES = {state.name.lower(): state for state in State}
-"""How the states of jobs are written."""
+"""Spellings of the states of jobs."""
 
 _ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
 
@@ -69,8 +69,8 @@ def table_files(
     platform = workload.platform
     if not isinstance(platform, kind):
         raise InputError(
-            f"workload {workload.name!r} is on a platform of kind {platform.name!r}; this form is "
-            f"for jobs on one of kind {kind.name!r}"
+            f"workload {workload.name!r} is on a platform of kind {platform.name!r}; this "
+            f"format is for jobs on a platform of kind {kind.name!r}"
         )
     if schedule is not None and schedule.workload.digest() != workload.digest():
         raise InputError(f"workload {workload.name!r}: the schedule is of other jobs")

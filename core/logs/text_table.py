@@ -23,7 +23,7 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Names
 
 CHUNK = 2**21
-"""Bytes of text converted at a time: the arrays of a chunk stay in the processor's cache."""
+"""Bytes of text converted at a time: the arrays of a chunk fit the processor's cache."""
 
 _ODD_ENDS = (b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x85", b"\xe2\x80")
 _PLAIN = bytes(range(32, 127)) + b"\t\n"
@@ -45,8 +45,8 @@ class Layout:
     fields : sequence of str
         Names of the fields of a row.
     columns : mapping of str to tuple of Source
-        Columns in the order in which a row is checked. The first of its sources that is known
-        counts; without any it is `UNKNOWN`.
+        Sources of each column, in the order in which a row is checked. The first known source
+        counts; if none is known, the value is `UNKNOWN`.
     words : mapping of str to str
         Columns of names that become numbers, and their fields.
     split : callable

@@ -19,7 +19,7 @@ from schedfarm.core.logs.rows import LONGEST_INT64
 Bytes = npt.NDArray[np.uint8]
 
 Values = tuple[Int64, Bool]
-"""A value for each word, and which of them are certain."""
+"""A value for each word, and the mask of certain values."""
 
 _BLANK, _NEWLINE, _MINUS, _DOT, _ZERO = b" \n-.0"
 _LIMB = 8
@@ -85,7 +85,7 @@ class Words:
         return [bytes(content[a:b]).decode() for a, b in bounds], rank[which.reshape(-1)]
 
     def holding(self, at: Int64) -> Int64:
-        """Return the rows of those words that hold one of some positions of the text."""
+        """Return the rows of the words that contain one of some positions of the text."""
         after = np.searchsorted(self.first, at, side="right")
         at, row = at[after > 0], after[after > 0] - 1
         return row[at < self.end[row]]
@@ -212,7 +212,7 @@ def with_byte(words: Words, byte: bytes) -> Bool:
 
 
 def _shaped(words: Words, shape: bytes, first: Int64, sure: Bool) -> tuple[Any, Bool]:
-    """Return the digits of words of a shape, in which 0 stands for any digit, and which have it."""
+    """Return the digits of words of a shape (0 is any digit), and the mask of words that fit it."""
     at = first[None, :] + np.arange(len(shape))[:, None]
     text = words.text[np.minimum(at, words.text.size - 1)]
     digit = text - np.uint8(_ZERO)
@@ -238,7 +238,7 @@ class Converter:
         Function from a word and its position to its number, or `UNKNOWN`; it refuses
         by an `InputError`.
     fast : callable, optional
-        From words to numbers and which of them are certain.
+        From words to numbers and the mask of certain numbers.
     """
 
     word: Callable[[str, str], int]

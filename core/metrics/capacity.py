@@ -11,9 +11,9 @@ from schedfarm.core.schedule import Schedule
 def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
     """Return the integral of min(idle processors, processors that waiting jobs request).
 
-    A job requests the processors that it later holds, and none if it never holds any. A job with a
-    reservation in advance requests none before that time. Processors of nodes that are down are
-    idle.
+    The processors requested by a job are those that it holds later; a job that never holds any
+    requests none. A job with a reservation in advance requests none before that time. Processors of
+    nodes that are down are idle.
 
     Parameters
     ----------

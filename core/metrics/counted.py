@@ -43,7 +43,7 @@ class Predicted(NamedTuple):
 
     accuracy : mean of the smaller of predicted and actual run time / the larger. over, under : sums
     of the excess of predicted over actual ones and of the reverse, s. outlived : number of jobs
-    with a longer run time than predicted.
+    with a run time longer than predicted.
     """
 
     accuracy: float

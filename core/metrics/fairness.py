@@ -24,8 +24,9 @@ def resource_equality(schedule: Schedule) -> Float64:
 
     At each instant the used processors are divided among the active jobs, which have arrived and
     not completed, in proportion to the processors that they hold or will hold. A job that never
-    holds any, such as a refused one, deserves nothing. The limit that a job deserves at most what
-    it can use never applies, since the used processors are a part of the requested ones.
+    holds any, such as a refused one, deserves nothing. The definition's upper limit, the processors
+    that a job can use, is never reached, since the used processors are a part of the requested
+    ones.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def unserved(deserved: Float64, held: Int64, procs: Int64) -> Float64:
 
 
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
-    """Return the time by which each job starts after its fair start; 0 for other jobs.
+    """Return the time by which each job starts after its fair start; 0 for earlier starts.
 
     A refused job is never late, since it has no fair start either.
 
@@ -209,7 +210,7 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     Returns
     -------
     slips, skips : int64[n]
-        Number of jobs that overtook the job, and that it overtook.
+        Number of jobs that overtook the job, and number of jobs that the job overtook.
 
     References
     ----------

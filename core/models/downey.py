@@ -54,20 +54,19 @@ def downey(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
-    """Draw a workload from Downey's model, for rigid jobs; it starts with a day's busy half.
+    """Draw a workload from Downey's model, with rigid jobs; it starts with the busy half of a day.
 
     The logarithm of a job's work is uniform, and so is that of its average parallelism, from 1 to
     the whole machine. The model is of moldable jobs, to which the scheduler gives processors. Here
-    a job asks for its average parallelism, rounded, and runs for its work / `downey_speedup` there.
-    Arrivals are Poisson, in the two halves of a day at different rates.
+    a job requests its average parallelism, rounded, and its run time is its work / `downey_speedup`
+    on these processors. Arrivals are Poisson, in the two halves of a day at different rates.
 
     Shape, the variance's range and the speedup are as published. The ends of the distribution of
     work and the mean gap could not be found in print: ours are fitted to the archive's log of the
-    CTC SP2, one of the author's two logs. That no job is submitted in the second half of a day is
-    from memory, not from the
-    paper. Users are as in `core.lublin`. Submissions are rounded down to whole seconds, run
-    times to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and index are the
-    first of more, unless estimates are Tsafrir's.
+    CTC SP2, one of the author's two logs. The default of no submissions in the second half of a day
+    is not from the paper. Users are as in `core.lublin`. Submissions are rounded down to whole
+    seconds, run times to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and
+    index are the first of more, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -145,7 +144,7 @@ def downey(
 
 
 def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:
-    """Yield Poisson instants, each paid out of a day's two halves at their rates."""
+    """Yield the instants of a Poisson process whose rate alternates between two halves of a day."""
     draw = generator(key, "arrivals")
     day = 2.0 * HALF_DAY
     clock, paid = [0.0, HALF_DAY, day], [0.0, day / (1 + night), day]

@@ -104,14 +104,14 @@ def jann(
     submissions of a class and its run times have hyper-Erlang distributions of common order that
     match three moments of the log. There is no daily cycle.
 
-    Method, classes and the days of the log are as published. The paper's tables of parameters
-    could not be opened for this program: those here are fitted by the paper's method to the same
-    days of the archive's cleaned log (`CTC`). They agree with the description of the tables: most
-    gaps need a single stage, run times up to eight, where the paper has up to seven. The sizes that
-    occur in a class are not given either: `sizes`. Classes wider than the machine are
-    left out, and a class that exceeds it partly is narrowed. Submissions are rounded down to whole
-    seconds, run times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under the
-    same seed and index are the first of more, unless estimates are Tsafrir's.
+    Method, classes and the days of the log are as published. The paper's tables of parameters could
+    not be opened for this program: those here are fitted by the paper's method to the same days of
+    the archive's cleaned log (`CTC`). They agree with the description of the tables: most gaps need
+    a single stage, run times up to eight, where the paper has up to seven. The sizes within a class
+    are not given either; `sizes` chooses them. Classes wider than the machine are left out, and a
+    class that exceeds it partly is narrowed. Submissions are rounded down to whole seconds, run
+    times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under the same seed and
+    index are the first of more, unless estimates are Tsafrir's.
 
     Parameters
     ----------

@@ -33,15 +33,15 @@ LONGEST_GAP = 13.0
 """A logarithm of an inter-arrival time above this is drawn again (five days)."""
 
 SPARE = 16
-"""Arrivals drawn in addition, in place of those drawn again."""
+"""Additional arrivals, to replace those that are rejected."""
 
 
 @dataclass(frozen=True)
 class Class:
     """Hold the parameters of one class of jobs, by the names of the authors' program.
 
-    Sizes: `ulow` and `uhi` are log2 of the smallest and largest parallel job, where None stands
-    for the whole machine; the program's ``umed`` is `uhi` - `upper`.
+    Sizes: `ulow` and `uhi` are log2 of the smallest and largest parallel job, where None means the
+    whole machine; the program's ``umed`` is `uhi` - `upper`.
     """
 
     name: str
@@ -89,7 +89,7 @@ INTERACTIVE = Class(
 """Interactive jobs."""
 
 CLASSES = {"one": (ALL,), "two": (INTERACTIVE, BATCH)}
-"""Values of `classes`; of two jobs at one instant, the one of the first class comes first."""
+"""Values of `classes`; at one instant, jobs of the first class come first."""
 
 
 def lublin(

@@ -20,7 +20,7 @@ Key = tuple[str, int, int]
 """Key of draws: the workload's name, the seed and the index."""
 
 LONGEST = 1e12
-"""Largest mean time or work of a model's job, s: draws then stay within the clock."""
+"""Largest mean time or work of a model's job, s, so that draws do not exceed the clock."""
 
 BLOCK = 4_096
 """Arrivals drawn at a time; the result does not depend on it."""

@@ -61,8 +61,8 @@ def tsafrir(
     the remaining estimates that are not shorter than its run.
 
     Parameters, and the way in which ranks and jobs are drawn, are those of the author's program
-    ``m_tsafrir05``. Ours are two details: numbers of jobs are rounded by largest remainders, and
-    where more jobs run long than estimates are long enough, which that program refuses, those
+    ``m_tsafrir05``. Two details are ours: numbers of jobs are rounded by largest remainders, and if
+    there are too few long estimates for the long jobs, which that program refuses, the remaining
     jobs request the largest estimate. The result depends on the whole set of run times.
 
     References
@@ -150,7 +150,7 @@ def _ranks(draw: np.random.Generator) -> Int64:
 
 
 def _tail_times(limit: int, count: int, head: set[int]) -> Int64:
-    """Return up to `count` further estimates, s: whole minutes, moved by seconds if they meet."""
+    """Return up to `count` further estimates, s: whole minutes, equal ones shifted by seconds."""
     if count < 1:
         return np.empty(0, np.int64)
     p, q = TAIL_TIME
@@ -176,7 +176,7 @@ def _shared_out(jobs: int, share: Float64) -> Int64:
 
 
 def _matched(asked: Int64, longest: Int64, draw: np.random.Generator) -> Int64:
-    """Return for each run, the longest first, one of the remaining estimates that cover it."""
+    """Return for each run, the longest first, an estimate that is not shorter, each used once."""
     enough = np.searchsorted(-asked, -longest, side="right").tolist()
     uniform = draw.random(asked.size).tolist()
     left = asked.tolist()

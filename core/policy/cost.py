@@ -18,9 +18,9 @@ class Rate(NamedTuple):
 class Cost(NamedTuple):
     """Rates of a simulation, and of a job's fair start on a clone of the state.
 
-    An order's rates are added to those of its rule. Fair starts without a kernel cost `reference`:
-    seconds of a relaxed one in a cell of 300 jobs, and the power of the number of jobs with which
-    it grows; a strict one costs a simulation of the preceding jobs.
+    An order's rates are added to those of its rule. `reference` is the cost of a fair start without
+    a kernel: seconds of a relaxed one in a cell of 300 jobs, and the power of the number of jobs
+    with which it grows. A strict one costs a simulation of the preceding jobs.
     """
 
     simulation: Rate

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from schedfarm.core.arrays import HORIZON, Float64, Int64
 
 STARTS, FREE, OVERBOOKED, LATE, LATE_AT = range(5)
-"""Fields of a tally: calls of `start`; free processors; 1 + the first job that was
-reserved processors which are not free, 0 for none; 1 + the first job whose reservation begins
-before now, 0 for none, and that instant, s."""
+"""Fields of a tally: calls of `start`; free processors; 1 + the first job with a reservation of
+processors that are not free, 0 for none; 1 + the first job whose reservation begins before now, 0
+for none, and that instant, s."""
 
 TALLY = 5
 """Number of fields of a tally."""
@@ -40,7 +40,8 @@ class Columns(NamedTuple):
 class Profile(NamedTuple):
     """Free processors over time: free[s] from time[s] on, s, for the first size[0] steps.
 
-    By the predicted ends of running jobs, and by the starts and reservations of this pass.
+    It follows from the predicted ends of running jobs, and from the starts and reservations of this
+    pass.
     """
 
     time: Int64
@@ -61,7 +62,7 @@ class Book(NamedTuple):
 
 
 class State(NamedTuple):
-    """State that a rule sees at a pass, without later jobs, and with estimates for run times.
+    """Input of a rule at a pass: no later jobs, and estimates in place of run times.
 
     now: the time, s. processors: those of the machine. waiting: the waiting jobs in queue order,
     int64[k], as indices of `jobs`. running: the running jobs, and ends: their predicted ends, s,
@@ -114,8 +115,8 @@ def fits(state: State, j: int) -> bool:
     Returns
     -------
     bool
-        Whether its processors are free now, and stay free for its estimate; False once it has been
-        started.
+        Whether its processors are free from now on for the length of its estimate; False once it
+        has been started.
 
     Examples
     --------
@@ -151,9 +152,9 @@ def earliest(state: State, j: int) -> int:
     Returns
     -------
     int
-        The first instant, from now on, from which its processors are free for its estimate (1 s
-        for an estimate of 0) by the profile. At `now` a job may still not fit, if a job with
-        estimate 0, which the profile does not show, runs.
+        The first instant, from now on, from which its processors are free for its estimate (1 s for
+        an estimate of 0) by the profile. If that is `now`, the job may still not fit: the profile
+        lacks running jobs with estimate 0.
 
     Examples
     --------
@@ -217,7 +218,8 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
     j : int
         The job, an index of `state.jobs`.
     at : int
-        The instant, s, not before now. That of the pass of its arrival is the job's promised start.
+        The instant, s, not before now. The instant given in the pass of the job's arrival is its
+        promised start.
     seconds : int, optional
         Duration; by default its estimate, and at least 1 s.
 

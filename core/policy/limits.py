@@ -146,7 +146,7 @@ def read_limits(text: str) -> tuple[Limit, ...]:
             raise InputError(f"limits: {limit.says!r} is given twice; give it once")
         found[limit.rank] = limit
     if not found:
-        raise InputError("limits=() lists none; leave it out")
+        raise InputError("limits=() is empty; leave it out")
     return tuple(found[rank] for rank in sorted(found))
 
 

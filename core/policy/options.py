@@ -371,7 +371,7 @@ _ROWS = (
 )
 
 OPTIONS: dict[str, Option] = {row.name: row for row in _ROWS}
-"""Every option by its name, in the order in which a policy's name has them."""
+"""Every option by its name, in the order of a policy's name."""
 
 COMMON = ("threshold", "events")
 """Options that every rule supports."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ from schedfarm.core.workload.columns import COLUMNS, NEVER
 from schedfarm.core.workload.workload import Workload
 
 OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest == NEVER)
-"""Columns that orders may read and digests leave out: logs of one digest may differ in them."""
+"""Columns that orders may read but digests omit: logs with equal digests may differ in them."""
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
 """Additional cost of an order whose queue is scanned at each pass instead of kept sorted. Measured:
@@ -329,6 +330,7 @@ def find_order(name: str) -> Order:
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
 
 
+@lru_cache(maxsize=256)
 def _written(text: str) -> Order:
     """Return the row of an expression, with the canonical text as its name."""
     expression = expression_of(text)

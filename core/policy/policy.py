@@ -36,12 +36,13 @@ class Policy:
         Clock: one pass after all events of an instant, or one after each event (as pyss).
     predict : str, optional
         Predictor of run times with which the rule and the orders plan instead of estimates:
-        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; kills stay at estimates.
+        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; jobs are still killed at
+        their estimates.
     correct : {"steps", "double", "estimate"}
         Correction of predictions that prove too short.
     walk : {"start", "arrival", "queue"}
-        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by
-        arrival (as pyss), or by the queue at that instant, through which the order matters.
+        Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by arrival
+        (as pyss), or in the queue order at that instant.
     refresh, halflife : str, optional
         Interval between updates of users' history, and half-life of its entries; durations.
     limits : str, optional
@@ -149,10 +150,10 @@ class Policy:
 
     @property
     def compiles_fair_starts(self) -> bool:
-        """Whether kernels compute fair starts: not with predictions, which depend on the past.
+        """Whether kernels compute fair starts.
 
-        Nor with limits; and kernels that follow the usage of users evaluate no expression of the
-        instant.
+        They do not with predictions, which depend on the past, nor with limits, nor for an
+        expression of the instant combined with an order by the usage of users.
         """
         orders = self.orders
         by_usage = any(order.shares or order.weighs for order in orders)

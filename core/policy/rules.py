@@ -186,7 +186,7 @@ def _at_instants(order: str, options: Mapping[str, str]) -> str | None:
 
 def _by_schedulers(order: str, options: Mapping[str, str]) -> str | None:
     if "events" in options:
-        return f"rule 'slurm' goes with events=instant; leave out events={options['events']}"
+        return f"rule 'slurm' needs events=instant; leave out events={options['events']}"
     if options.get("sched_interval") == options.get("bf_interval") == OFF:
         return "with sched_interval=off and bf_interval=off no job starts; leave one of them out"
     if "bf_max_time" in options and "bf_rate" not in options:
@@ -234,7 +234,7 @@ def _by_plan(order: str, options: Mapping[str, str]) -> str | None:
             return f"rule 'tabu' keeps a plan in which no job takes precedence; leave out {option}="
     if order == "fcfs":
         return None
-    return "rule 'tabu' takes jobs into its plan in order of arrival; it goes with fcfs"
+    return "rule 'tabu' takes jobs into its plan in order of arrival; it needs fcfs"
 
 
 def _in_shelves(order: str, options: Mapping[str, str]) -> str | None:
@@ -263,7 +263,7 @@ def _moving(order: str, who: str) -> str | None:
 def _as_it_was(order: str, options: Mapping[str, str]) -> str | None:
     if order == "fcfs" and not options:
         return None
-    return "rule 'logged' takes the starts of the log; it goes with fcfs, and without options"
+    return "rule 'logged' takes the starts of the log; it needs fcfs, without options"
 
 
 _POOL = "schedfarm.core.machines.{platform}.simulation:"

@@ -44,7 +44,7 @@ def texts_of_table(table: Mapping[str, Any]) -> dict[str, str]:
                 limits += found
                 left = {k: v for k, v in row.items() if not is_limit(k)} if found else row
                 if name == "accounts" and found and not left:
-                    # Entries for users and accounts below it need it to be listed.
+                    # Its users and child accounts can be listed only if it is listed.
                     left = {"shares": 1}
                 if left or not found:
                     rest[name][one] = left

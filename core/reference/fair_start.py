@@ -20,7 +20,7 @@ def fair_start_reference(
 ) -> list[int]:
     """Return the fair start time of each of some jobs, s, as `core.fair_start_times` does.
 
-    A relaxed one lets a job join only when all those before it have started; `rank` is the position
+    For a relaxed one a job joins only when all jobs before it have started; `rank` is the position
     of each job in the fair order, int64[n]. A job that is refused has -1.
 
     Examples

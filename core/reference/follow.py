@@ -170,8 +170,8 @@ class _Follower:
     def _compare(self, is_event: bool) -> Difference | None:
         """Return the job responsible for a difference at this instant.
 
-        A job that started elsewhere comes first, since others may have had to move; then one that
-        must not start, then one that was left waiting.
+        A job that started on another place has precedence, since it may have displaced others; then
+        a job that must not start, then a job that should have started.
         """
         simulation, given, now = self.simulation, self.given, self.simulation.now
         starting = self.starting.get(now, [])

@@ -43,7 +43,7 @@ class Job:
     promise : int
         Start reserved for it at its arrival, s; -1 for none.
     backfilled : bool
-        Whether it started while a job before it in the queue stayed waiting.
+        Whether it started while a job before it in the queue continued to wait.
     molded : int
         Nodes given to a moldable job; 0 if it has the requested ones.
     nodes : tuple of int

@@ -7,7 +7,7 @@ with a class for each backfilling rule.
 
 With `events=per-event`, the convention of the pyss family, submissions come before completions at
 one instant, completions in the order of their starts, and a full pass follows each single event; a
-job that is predicted to end by now counts as gone already; and a plan is compressed at every
+job that is predicted to end by now counts as completed; and a plan is compressed at every
 completion.
 """
 
@@ -31,7 +31,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
-    """Simulate a workload under a policy, slowly, as its definition says.
+    """Simulate a workload under a policy, slowly, following the definition.
 
     The schedule is that of `core.simulate`, in time that grows with the cube of the queue. A job
     that would wait for ever raises a RuntimeError: it is a mistake of this program.
@@ -62,8 +62,8 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
 def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
     """Return the start that the rule reserves for each job at its arrival.
 
-    It is -1 under a rule that promises nothing, and for a job that at its arrival is not among the
-    first that hold reservations; int64[n], s.
+    The result, int64[n], s, is -1 under a rule without promises, and for a job that is not among
+    the first ones, which hold reservations, at its arrival.
 
     Examples
     --------

@@ -92,10 +92,9 @@ def keys(
 ) -> dict[Job, Key]:
     """Return a key of each waiting job, smallest first; ties go by position.
 
-    The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is how often orders of
-    `refresh` is the interval at which orders of `SHARES` read the history of users, and `halflife`
-    the time after which it counts half, s. `workload` has the machine and the names that Slurm's
-    priority needs.
+    The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is the interval, s, at which
+    orders of `SHARES` read the history of users, and `halflife` the time, s, after which the
+    history counts half. Slurm's priority needs the machine and the names of `workload`.
     """
     if is_multifactor(order):
         assert workload is not None

@@ -1,6 +1,6 @@
 """Rules of the reference on a pool and on a grid of clusters: slow, obvious, objects and lists.
 
-A pool is one cluster. A job runs inside one cluster; which one is an index in declared order.
+A pool is one cluster. A job runs inside one cluster, given by its index in declared order.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """`easy`: the head that fits nowhere holds the one reservation, in one cluster."""
+    """`easy`: the head that fits nowhere holds the only reservation, in one cluster."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
@@ -153,8 +153,8 @@ class Reserving(Clusters):
 
     def backfill(self, job: Job, held: list[Claim]) -> None:
         """Start a job in the first cluster in which it fits now and delays no reservation."""
-        # A holder with estimate 0 occupies nothing, yet easy, which is depth(1), lets no job
-        # cross its start: beyond the depth it claims the second in which it starts.
+        # A holder with estimate 0 occupies nothing. But easy, which is depth(1), lets no job cross
+        # its start, so that jobs beyond the depth must leave it the second in which it starts.
         claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
         for place in self.fitting(job):
             cluster, there = self.clusters[place], self.claims_in(place, claims)

@@ -62,7 +62,7 @@ class Schedulers(Simulation):
     # The schedulers.
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Let the main scheduler start heads, and then a cycle that is due."""
+        """Run the main scheduler, and then a cycle if one is due."""
         queue = self.queue()
         if self.main is not None and (self.is_event or self.is_tick()):
             most = len(queue) if self.is_tick() else int(self.policy.default_queue_depth)
@@ -83,14 +83,14 @@ class Schedulers(Simulation):
             self.start(job, backfilled=False)
 
     def length(self, tested: int) -> int:
-        """Return how long a cycle takes, s."""
+        """Return the duration of a cycle, s."""
         if self.policy.bf_rate is None:
             return 0
         rate = int(self.policy.bf_rate)
         return (tested + rate - 1) // rate
 
     def most_tests(self) -> int:
-        """Return how many jobs a cycle tests at most."""
+        """Return the largest number of jobs that a cycle tests."""
         most = int(self.policy.bf_max_job_test)
         if self.policy.bf_rate is None:
             return most
@@ -134,7 +134,7 @@ class Schedulers(Simulation):
         raise NotImplementedError
 
     def claim(self, job: Job, begin: int, end: int) -> Any:
-        """Return what a job holds from an instant to a rounded end."""
+        """Return the request of a job from an instant to a rounded end."""
         raise NotImplementedError
 
     def postpone(self, job: Job, begin: int) -> None:

@@ -67,7 +67,7 @@ class Tabu(Planned):
         return made
 
     def better(self, best: Plan, other: Plan) -> Plan:
-        """Return the other plan if it is better than the best so far, else the latter."""
+        """Return the better plan of the best so far and another."""
         return other if is_better(self.values(best), self.values(other), self.weights) else best
 
     def values(self, plan: Plan) -> list[Fraction]:

@@ -1,9 +1,9 @@
 """Actions: start a job, choose the next one, or wait; the kernel that plays them.
 
-Rules determine how much an agent decides. Under FREELY each start is an action, as is waiting for
-the next event. Under IN_TURN and EASY the agent chooses the next job, and time passes until it
-fits; under EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the
-chosen job as the head: those that end by the shadow time, or take extra processors only.
+The rule determines the actions. Under FREELY each start is an action, as is waiting for the next
+event. Under IN_TURN and EASY the agent chooses the next job, and time advances until it fits. Under
+EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the chosen job as
+the head.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def episode_of(columns: Int64, row: Int64) -> Episode:
 def turn(episode: Episode) -> None:
     """Go to the next instant: end the jobs that complete and queue those that arrive.
 
-    Some event is to come.
+    At least one event must be pending.
     """
     jobs, running, waiting, fields = episode
     first = fields[ARRIVED]

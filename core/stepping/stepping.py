@@ -35,7 +35,7 @@ from schedfarm.core.workload.workload import Workload
 class Stepping:
     """Simulate a workload step by step: the caller decides which job starts, and when.
 
-    The simulation stands at a decision: an instant at which a waiting job fits the free
+    The simulation is always at a decision: an instant at which a waiting job fits the free
     processors. `start` starts a waiting job at this instant; `wait` goes to the next instant at
     which something ends or arrives and a waiting job fits. After a start, the decision is at the
     same instant if another waiting job still fits. The clock is that of `simulate`: at one instant
@@ -263,7 +263,7 @@ class Stepping:
         return other
 
     def rewind(self, earlier: Stepping) -> None:
-        """Return to the state of a clone, with its starts; the clone stays unchanged.
+        """Return to the state of a clone, with its starts; the clone is unchanged.
 
         Parameters
         ----------

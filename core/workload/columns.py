@@ -18,9 +18,9 @@ from schedfarm.core.arrays import Bool, Int64, readonly
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
-"""Conditions under which a digest includes a column: always; unless every job has the default, so
-that a new column keeps the digests of older workloads; likewise, but only on platforms that use it,
-since logs have the column for other reasons; or never, for columns that no simulation reads."""
+"""Conditions under which a digest includes a column: always; if a job differs from the default, so
+that a new column does not change older digests; the same, but only on platforms that use the
+column; never, for columns that no simulation reads."""
 
 OWN_NAME = "."
 """Placeholder for the column's own name, as that of its array."""
@@ -143,7 +143,7 @@ class Columns:
     submit : int64[n]
         Submission instant, s, ascending, >= 0.
     run : int64[n]
-        Run time that the scheduler never sees, s, 0 <= run <= estimate.
+        Run time, s, unknown to the scheduler; 0 <= run <= estimate.
     estimate : int64[n]
         Requested time, s.
     procs : int64[n]
@@ -151,8 +151,8 @@ class Columns:
     user : int64[n], optional
         User number as in the log; -1 where unknown.
     job : int64[n], optional
-        Job number as in the log, by default from 1; a resampled job keeps it, so that it leads
-        back to its row.
+        Job number as in the log, by default from 1; a resampled job keeps it, to identify its row
+        in the log.
     killed : bool[n], optional
         Whether the log's run time exceeded the estimate, so that the job is killed at it.
     group, queue, partition, nodes : int64[n], optional
@@ -301,7 +301,7 @@ jobs on some platforms."""
 
 
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of n drawn jobs that do not travel with them, at their defaults."""
+    """Return the columns that drawn jobs do not keep, at their defaults."""
     rows = COLUMNS.values()
     some = ((row, row.default) for row in rows if not row.travels)
     return {row.name: _default(d, n, row.dtype) for row, d in some if d is not None}

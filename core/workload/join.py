@@ -42,7 +42,7 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
     """
     count = len(network.places)
     if len(parts) != count:
-        raise InputError(f"{len(parts)} workloads are to join {count} clusters; give one for each")
+        raise InputError(f"{len(parts)} workloads for {count} clusters; give one for each")
     order = np.argsort(np.concatenate([part.submit for part in parts]), kind="stable")
     columns: dict[str, Any] = {}
     for key in COLUMNS:

@@ -83,8 +83,8 @@ def offered_load(workload: Workload) -> float:
 def scale_load(workload: Workload, load: float) -> Workload:
     """Give a workload another offered load by runtime expansion.
 
-    Run times, estimates and the platform's largest estimate are multiplied by load / offered
-    load and rounded half up to whole seconds; times of 1 s or more stay so. The factor is an
+    Run times, estimates and the platform's largest estimate are multiplied by load / offered load
+    and rounded half up to whole seconds; times of 1 s or more remain at least 1 s. The factor is an
     exact fraction in which 0.9 means nine tenths, so the result is the same on every machine.
     Because of rounding the new offered load differs slightly from the requested one.
 

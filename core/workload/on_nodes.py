@@ -69,7 +69,7 @@ def _utc(_: str, text: object) -> str:
 
 def _seconds(text: object) -> int:
     seconds = seconds_of(text) if isinstance(text, str) else None
-    # A draw times the span of the times stays within 64 bits.
+    # The product of a draw and the span of the times fits 64 bits.
     if seconds is None or seconds >= 2**32 - 1:
         raise InputError(
             f"nodes: lead has {text!r}; give a time below 136 years, such as '90m' or '2d'"
@@ -98,8 +98,8 @@ class OnNodes(Options):
     capacity : int
         Processors of each.
     whole : float
-        Share of the jobs that take whole nodes; the others take one processor of each of as many
-        nodes as they have processors.
+        Share of the jobs that take whole nodes; the others take one processor on each of `procs`
+        nodes.
     properties : float
         Share of the jobs that may use the nodes of one set only: all jobs of some users that are
         not wider than their user's set.
@@ -179,7 +179,7 @@ class OnNodes(Options):
 
 
 def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
-    """Put jobs of a pool on nodes, and give some of them a set, a reserved start, or molding.
+    """Put jobs of a pool on nodes; some get a set, a reserved start, or are moldable.
 
     Each job keeps its share of the machine, submission, run time and walltime. For a job with a
     share x of the log's processors: with `whole` nodes, q = x nodes rounded half up and at least
@@ -188,9 +188,9 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
     option changes q and w.
 
     All draws are keyed by the seed, and by the number of the job, or of the user for sets: a larger
-    share adds jobs to those of a smaller one. Users are taken in the order that they draw as long
-    as half of a user's jobs stay within the share, so that the result differs from it by at most
-    half the jobs of one user. Unknown users (-1) are one user.
+    share adds jobs to those of a smaller one. Users are taken in the order of their draws while
+    half of the next user's jobs fit into the share, so that the result differs from the share by at
+    most half the jobs of one user. Unknown users (-1) are one user.
 
     By default the machine has 104 nodes of 2 processors, and no job has a set, a reserved start, or
     is moldable. Only the size of the workload's platform counts. With `utc`, instant 0 is given by

@@ -1,8 +1,8 @@
 """Resamples of a log by whole weeks of all users together, singly or in blocks.
 
-Users of one machine share its limits: a user whose jobs wait submits less, and another fills the
-gap. Weeks drawn for each user separately lose that, so that the load varies more from week to week
-than the log's; weeks drawn jointly keep it.
+Users of one machine affect each other: a user whose jobs wait submits less, and another user fills
+the gap. Weeks drawn for each user separately lose this dependence, so that the load varies more
+from week to week than in the log; weeks drawn jointly keep it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Resamples of a log by whole users, so that the number of users sets the load.
 
 The method of Zakay and Feitelson: long-term users are always present and repeat a trace of months
-from a random week on; temporary users come for a while. The sequence of a user's weeks is kept.
+from a random week on; temporary users are present for some weeks. The sequence of a user's weeks is
+kept.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ def resample_users(
     temporary user enters in a random week, possibly before the new trace begins, and leaves at the
     end of the user's trace. All shifts are whole weeks. Users may be drawn several times.
 
-    With `users` = 1 the number of long-term users is the average of a week of the log, each drawn
-    in proportion to the weeks of the trace, and temporary users arrive at the rate of the log; so
-    the expected load of every week is that of the log. A fractional number of users is rounded at
-    random. With more users under the same seed and index, the former ones stay and others are
-    added. Weeks are whole weeks from the first submission on, as in `core.resample_weekly`. The
-    unknown user (-1) is one user. A resample may be empty. Its load depends on the drawn users:
-    0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
+    With `users` = 1 the number of long-term users is their average number in a week of the log;
+    each is drawn with a probability in proportion to the weeks of the user's trace. Temporary users
+    arrive at the rate of the log. So the expected load of every week is that of the log. A
+    fractional number of users is rounded at random. With more users under the same seed and index,
+    others are added to the former ones. Weeks are whole weeks from the first submission on, as in
+    `core.resample_weekly`. The unknown user (-1) is one user. A resample may be empty. Its load
+    depends on the drawn users: 0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
 
     The text of the paper was not available: drawing in proportion to the length of traces, and
     temporary users from before the beginning, are our choice.
@@ -67,7 +68,7 @@ def resample_users(
     -------
     Workload
         The drawn jobs under their own job numbers. The k-th entrance of a user, from 0, has the
-        user's number + k x the log's range of user numbers; `origin_user` leads back.
+        user's number + k x the log's range of user numbers; `origin_user` gives the log's user.
 
     Raises
     ------

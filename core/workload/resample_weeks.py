@@ -36,9 +36,9 @@ DRAWS = ("replace", "permute")
 class WeekIndex:
     """Hold the index of a workload by user and week.
 
-    job : int64[kept], jobs of whole weeks by (user, week, place in the workload).
-    since : int64[n], submission of each job of the workload after the beginning of its week, s.
-    first, count : int64[users, weeks], a user's week in `job`: where it begins, how many.
+    job : int64[kept], jobs of whole weeks by (user, week, place in the workload). since : int64[n],
+    submission of each job of the workload after the beginning of its week, s. first, count :
+    int64[users, weeks], begin and number of the jobs of a user's week in `job`.
     """
 
     job: Int64

@@ -50,7 +50,7 @@ def select(
     flurry: Mapping[str, int] | None = None,
     jobs: int | None = None,
 ) -> Workload:
-    """Keep the jobs that meet every criterion, one criterion after the other.
+    """Keep the jobs that satisfy all criteria, which are applied one after the other.
 
     Parameters
     ----------

@@ -26,9 +26,9 @@ def weekly_work(
 
 
 def spread(values: Float64) -> float:
-    """Return the coefficient of variation: standard deviation / mean, NaN below two values.
+    """Return the coefficient of variation, standard deviation / mean; NaN below two values.
 
-    Of two or more values x the standard deviation is the root of sum (x - mean)^2 / (n - 1).
+    The standard deviation of values x is the root of sum (x - mean)^2 / (n - 1).
 
     Examples
     --------

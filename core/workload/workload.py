@@ -56,11 +56,12 @@ class Workload(Columns):
     dropped : mapping of str to int, optional
         Rows that could not be simulated, and jobs that a selection left out, counted by reason.
     unasked : (int, int), optional
-        Number of jobs of the log, as read, that requested no time, so that their estimate is their
-        run time, and number of all its jobs. Transforms keep it; the digest does not contain it.
+        Number of jobs of the log, as read, that requested no time (their estimate is their run
+        time), and number of all jobs. Transforms keep it; the digest does not contain it.
     ignored : mapping of str to int, optional
-        Number of jobs of the log, as read, by a property that simulations ignore: GPUs, or another
-        partition than that of most jobs. Transforms keep it; the digest does not contain it.
+        Number of jobs of the log, as read, by a property that simulations ignore: GPUs, or a
+        partition other than the most frequent one. Transforms keep it; the digest does not contain
+        it.
     epoch : int, optional
         Unix time of instant 0, s; -1 where unknown. Transforms keep it. Only simulations on nodes
         may depend on it, by the time of day; the digest contains it on nodes only.

@@ -26,7 +26,7 @@ Axes = Mapping[str, Any]
 """By axis a list of values, or a table of a value for each label."""
 
 SIZE, RESIZE = "processors", "resize"
-"""Axis of the machine's size, and the key that it sets: the samples stay those of the machine."""
+"""Axis of the machine's size, and the key that it sets: samples do not depend on it."""
 
 IDENTITY = frozenset({"name", "file", "log", "model", "join", RESIZE})
 """Keys of a trace that cannot be an axis: other logs are other traces."""
@@ -47,8 +47,19 @@ class Variant:
     of: str
     at: Mapping[str, Value]
 
+    def label(self, axes: Axes) -> str:
+        """Return the label of a named policy: its name, and its values on axes with several.
+
+        Examples
+        --------
+        >>> Variant("site", {"low": 80, "high": 9}).label({"low": [160, 80], "high": [9]})
+        'site,low=80'
+        """
+        several = (f"{axis}={_spelt(at)}" for axis, at in self.at.items() if len(axes[axis]) > 1)
+        return ",".join([self.of, *several])
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as the store has them."""
+        """Return plain values, as in the store."""
         return {"of": self.of, "at": dict(self.at)}
 
 
@@ -92,10 +103,16 @@ def _kind(value: Value) -> str:
     return "number" if is_number(value) else type(value).__name__
 
 
-def expand_policies(policies: Sequence[str], axes: Axes) -> list[tuple[str, Variant | None]]:
-    """Return each policy with its values in place of ``{AXIS}``, and its variant."""
+def expand_policies(
+    policies: Sequence[str], axes: Axes, named: Mapping[str, str]
+) -> list[tuple[str, Variant | None]]:
+    """Return each policy with values in place of each ``{AXIS}``, and its variant.
+
+    named: policies by name, each of which has a variant.
+    """
     found: list[tuple[str, Variant | None]] = []
-    for text in policies:
+    for of in policies:
+        text = named.get(of, of)
         names = list(dict.fromkeys(_NAMED.findall(text)))
         for name in names:
             if name not in axes:
@@ -107,7 +124,7 @@ def expand_policies(policies: Sequence[str], axes: Axes) -> list[tuple[str, Vari
                     "another name"
                 )
         if not names:
-            found.append((text, None))
+            found.append((text, Variant(of, {}) if of in named else None))
             continue
         for place in product(*(_values(axes[name]) for name in names)):
             at = {name: label for name, (label, _) in zip(names, place, strict=True)}
@@ -115,7 +132,7 @@ def expand_policies(policies: Sequence[str], axes: Axes) -> list[tuple[str, Vari
             one = text
             for name, value in written.items():
                 one = one.replace(f"{{{name}}}", value)
-            found.append((one, Variant(text, at)))
+            found.append((one, Variant(of, at)))
     return found
 
 

@@ -19,7 +19,9 @@ from schedfarm.core.metrics.metric import CELL as ONE
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
 from schedfarm.core.policy.limits import read_limits
+from schedfarm.core.policy.orders import ALIASES, ORDERS
 from schedfarm.core.policy.policy import Policy, whole_name
+from schedfarm.core.policy.rules import RULES
 from schedfarm.farm.campaign.axes import (
     Variant,
     checked_axes,
@@ -97,6 +99,9 @@ Precisions = Annotated[
 Tables = Annotated[
     Mapping[str, Any], Meta(description="a table of axes, such as processors = [100, 120]")
 ]
+Named = Annotated[
+    Mapping[str, str], Meta(description="a table of policies by name, such as site = 'saf+easy'")
+]
 BlockSeconds = Annotated[
     float,
     Meta(
@@ -118,7 +123,7 @@ class Campaign:
     traces : tuple of Trace
         At least one, with different names.
     policies : tuple of str
-        Policy names; kept in canonical form.
+        Policies, or keys of `named`; kept in canonical form.
     loads : tuple of str or float
         ``original`` or an offered load > 0, to which the jobs are scaled; kept as labels.
     resamples : int
@@ -127,7 +132,8 @@ class Campaign:
         Requested precision, plain tables or `Precision` values: samples are added in rounds until
         the interval of each request is short enough at every trace and load.
     log : bool
-        Whether the log itself is also a resample, number 0; without samples it always is.
+        Whether to simulate the log itself, too, as resample 0; without samples it is always
+        simulated.
     seed : int
         Root of all randomness.
     tau : int
@@ -166,12 +172,15 @@ class Campaign:
         Text of plug-in modules that are known already; others are found. It is not a key of a
         campaign's file.
     axes : mapping of str to list or mapping
-        By axis its values, or a value for each label: a key of the traces, such as ``processors``,
-        or a name that stands as ``{name}`` in a policy. Each value gives traces, or policies, of
-        its own; see `farm.campaign.axes`.
+        Values of each axis, or a value for each label. An axis is a key of the traces, such as
+        ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
+        policies; see `farm.campaign.axes`.
+    named : mapping of str to str
+        Policies by names of your own, which `policies`, tables and figures use. Cells are those of
+        the policies, whatever their names.
     variants : mapping of str to Variant
-        Origin of each policy that an axis has made; found if it is not given. It is not a key of a
-        campaign's file.
+        Origin of each policy that has a name or was expanded from an axis; derived if it is not
+        given. It is not a key of a campaign's file.
     cluster : mapping
         Default cluster, the keys of ``[cluster]``; it has no effect on results and is not stored.
     folder : Path, optional
@@ -212,6 +221,7 @@ class Campaign:
     report: Text = ""
     title: Text = ""
     axes: Tables = field(default_factory=dict)
+    named: Named = field(default_factory=dict)
     variants: Mapping[str, Variant] = field(default_factory=dict, compare=False, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     cluster: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -251,19 +261,37 @@ class Campaign:
         _check_once("traces", [t.name for t in self.traces])
 
     def _expand(self) -> None:
-        """Replace traces and policies by those at each value of the axes.
+        """Replace traces and policies by one for each value of the axes.
 
-        Expanded ones are taken back first, so that a copy of a campaign with other axes is right.
+        Earlier expansions are undone first, for copies of a campaign with other axes.
         """
         axes = checked_axes(self.axes)
         written = self._written_policies
-        policies = expand_policies(written, axes)
-        traces = expand_traces(collapsed(self.traces), written, axes)
+        self._check_named(written)
+        policies = expand_policies(written, axes, self.named)
+        texts = [self.named.get(policy, policy) for policy in written]
+        traces = expand_traces(collapsed(self.traces), texts, axes)
         object.__setattr__(self, "axes", axes)
         object.__setattr__(self, "traces", tuple(traces))
         object.__setattr__(self, "policies", tuple(policy for policy, _ in policies))
         variants = {policy: variant for policy, variant in policies if variant is not None}
         object.__setattr__(self, "variants", variants)
+
+    def _check_named(self, written: Sequence[str]) -> None:
+        """Refuse names that are policies or that no policy has, and names in a paper's report."""
+        for name in self.named:
+            check_name("named: name", name)
+            if name not in written:
+                raise InputError(
+                    f"named has {name!r}, which is not among the policies; add it to policies, or "
+                    "leave it out"
+                )
+            if name in {*ORDERS, *RULES, *ALIASES}:
+                raise InputError(f"named has {name!r}, an order or a rule; give another name")
+        if self.named and self.report:
+            raise InputError(
+                f"report {self.report!r} knows policies by their full text; leave named out"
+            )
 
     @property
     def _written_policies(self) -> list[str]:
@@ -301,12 +329,12 @@ class Campaign:
         models = [t.name for t in self.traces if t.model is not None]
         if name and (models or self.resamples or self.loads != (ORIGINAL,)):
             raise InputError(
-                f"policy {name!r} takes the starts of a log; it goes with resamples = 0, "
+                f"policy {name!r} takes the starts of a log; it needs resamples = 0, "
                 'loads = ["original"] and no model, so give it a campaign of its own'
             )
 
     def _check_listed(self, policies: Iterable[Policy]) -> None:
-        """Refuse policies that list users or accounts of a log that cells do not have."""
+        """Refuse policies that list users or accounts of a log which cells lack."""
         drawn = self.resamples and find_method(self.draw).users
         for policy in policies:
             for given in (row.weighs for row in policy.orders if row.weighs is not None):
@@ -354,11 +382,12 @@ class Campaign:
         own = [find_metric(name) for name in self.metrics]
         declared = [one for one in (*METRICS.values(), *own) if one.over == ONE and not one.shared]
         known = (*(one.name for one in declared if not one.among), *fair)
+        names = {name: policy for policy, name in self.policy_names.items()}
         found = []
         for one in self.precision:
             _check_known("precision: metric", one.metric, known)
             policy, over = (
-                Policy.parse(whole_name(name)).name
+                names.get(name) or Policy.parse(whole_name(name)).name
                 for name in (one.policy, one.over or self.policies[0])
             )
             for name in (policy, over):
@@ -372,13 +401,13 @@ class Campaign:
         return tuple(found)
 
     def _check_load_by(self) -> None:
-        """Refuse a method of reaching loads that does not suit the samples."""
+        """Refuse a method of reaching loads that the resampling method does not support."""
         if not LOAD_BY[self.load_by].by_users:
             return
         if not find_method(self.draw).users:
             whole = " or ".join(f'draw = "{name}"' for name, row in METHODS.items() if row.users)
             raise InputError(
-                f'load_by = "{self.load_by}" goes with {whole} only, since a resample by weeks '
+                f'load_by = "{self.load_by}" needs {whole}, since a resample by weeks '
                 f"({self.draw}) has the users of the log"
             )
         models = [t.name for t in self.traces if t.model is not None]
@@ -481,23 +510,34 @@ class Campaign:
         return replace(self, traces=tuple(t.located(folder) for t in collapsed(self.traces)))
 
     @property
+    def policy_names(self) -> dict[str, str]:
+        """Label of each named policy in tables and figures, by the policy."""
+        named = {p: one for p, one in self.variants.items() if one.of in self.named}
+        return {policy: one.label(self.axes) for policy, one in named.items()}
+
+    @property
     def labels(self) -> dict[str, dict[str, Any]]:
-        """Origin and values of the traces and policies that axes have made, as a store has them."""
+        """Origin, values and name of expanded traces and policies, as a store has them."""
         traces = {t.name: one for t in self.traces if (one := expanded(t)) is not None}
         each = {"trace": traces, "policy": dict(self.variants)}
+        names = self.policy_names
         return {
-            axis: {label: one.to_dict() for label, one in found.items()}
+            axis: {
+                label: one.to_dict() | ({"name": names[label]} if label in names else {})
+                for label, one in found.items()
+            }
             for axis, found in each.items()
             if found
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values from which `from_dict` builds an equal campaign."""
-        kept = {k: v for k, v in to_plain(self).items() if k not in ("traces", "precision", "axes")}
+        apart = ("traces", "precision", "axes", "named")
+        kept = {k: v for k, v in to_plain(self).items() if k not in apart}
         kept["policies"] = self._written_policies
         asked = {"precision": [one.to_dict() for one in self.precision]} if self.precision else {}
-        axes = {"axes": dict(self.axes)} if self.axes else {}
-        return {**kept, **asked, **axes, "traces": [t.to_dict() for t in collapsed(self.traces)]}
+        tables = {key: dict(table) for key in ("axes", "named") if (table := getattr(self, key))}
+        return {**kept, **asked, **tables, "traces": [t.to_dict() for t in collapsed(self.traces)]}
 
     def to_toml(self) -> str:
         """Return the campaign in canonical form, as TOML."""

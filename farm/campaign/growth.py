@@ -1,4 +1,4 @@
-"""Growth of a campaign's file: more samples, precision, policies or loads; the rest stays."""
+"""Growth of a campaign's file: more samples, precision, policies or loads; the rest is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 
 PRECISION = re.compile(r"^precision\s*=\s*\[[^\]]*\]\n", re.MULTILINE)
-"""List of requests, as farm what-if writes it."""
+"""List of requests, in the form that farm what-if writes."""
 
 RESAMPLES = re.compile(r"^(resamples\s*=\s*)\d+", re.MULTILINE)
 
@@ -30,7 +30,7 @@ def grown(
 
 
 def grown_text(path: Path, text: str, wanted: Campaign) -> str:
-    r"""Return the text of a campaign's file, grown to a campaign; comments stay.
+    r"""Return the text of a campaign's file, extended to a campaign; comments are kept.
 
     Refuses a file that is written in a way that cannot be extended line by line.
 

@@ -48,7 +48,7 @@ def check_keys(kind: type, given: object) -> Mapping[str, Any]:
 
 
 def keys(kind: type) -> tuple[Field[Any], ...]:
-    """Return the fields that are keys, those that take part in comparisons."""
+    """Return the fields that are keys: the fields with `compare`."""
     return tuple(f for f in fields(kind) if f.compare)
 
 

@@ -16,9 +16,9 @@ class ResamplingMethod:
 
     name: its name in campaigns, the key `draw`. meaning: what it draws. resample, count: functions
     that return a resample of a log, and the number of its jobs without making them. fixed:
-    arguments of both, in addition to seed, index and weeks. options: those of `fixed` that a
-    campaign may set as ``name,option=value``, whole numbers. users: whether it draws whole users,
-    as many as requested; a resample by weeks has the users of the log.
+    arguments of both, in addition to seed, index and weeks. options: names in `fixed` that a
+    campaign may set as ``name,option=value``, whole numbers. users: whether it draws a requested
+    number of whole users, instead of weeks.
     """
 
     name: str

@@ -40,7 +40,7 @@ class Samples:
                 f'load {load}; set draw = "users"'
             )
         scaled = self.scaling.scale(self.drawn(resample, self.users_at(load)), load)
-        # After the load has been reached, so that each size of the machine has the same jobs.
+        # After scaling to the load, so that each size of the machine has the same jobs.
         return self.trace.resized(scaled)
 
     def drawn(self, resample: int, users: float = 1.0) -> Workload:

@@ -30,7 +30,7 @@ def check_overload(loads: Iterable[str], overload: bool) -> None:
 
     for load in loads:
         if load != ORIGINAL and float(load) > HIGHEST and not overload:
-            # From 10 on it is a load in per cent; one below that would be nearly idle.
+            # From 10 on it is probably a load in per cent; below, such a load would be nearly idle.
             guess = f"did you mean {float(load) / 100:g}? if not, " if float(load) >= 10 else ""
             raise InputError(
                 f"load {load} is above {HIGHEST:g}: {guess}set overload = true in the campaign, "
@@ -43,8 +43,8 @@ class LoadScaling:
     """Declare one method of reaching a load.
 
     name: its name in campaigns, the key `load_by`. meaning: what changes. function: scales jobs to
-    a load; None if the number of users drawn reaches it, before there are jobs. stretches: whether
-    submissions move, so that a trace has other weeks at each load.
+    a load; None if the number of drawn users determines the load. stretches: whether submissions
+    move, so that a trace has other weeks at each load.
     """
 
     name: str
@@ -58,7 +58,7 @@ class LoadScaling:
         return self.function is None
 
     def scale(self, workload: Workload, load: str) -> Workload:
-        """Return the jobs at a labelled load, unchanged if the number of users has reached it."""
+        """Return the jobs at a labelled load; unchanged if the drawn users determine it."""
         if load == ORIGINAL or self.function is None:
             return workload
         return self.function(workload, float(load))

@@ -75,8 +75,8 @@ class Template:
     sources: for each log the trace that names it, and the log as read. folder: where the campaign's
     file will be. policies: to compare; by default a row of `POLICIES`. resamples: number of
     samples. loads: labels; by default the log's own and another. title: name of the campaign; by
-    default that of the logs. precision: requests, the samples being then the most; by default a
-    commented-out example.
+    default that of the logs. precision: requests, so that `resamples` is the largest number; by
+    default a commented-out example.
     """
 
     sources: Sequence[tuple[Trace, Workload]]
@@ -195,14 +195,14 @@ class Template:
 
     @property
     def _warnings(self) -> dict[str, str]:
-        """Warnings of all logs by key; of several with one key the last."""
+        """Warnings of all logs by key, the last one of each key."""
         said: dict[str, str] = {}
         for _, log in self.sources:
             said |= warnings_of(Case(log))
         return said
 
     def _own_loads(self) -> list[float]:
-        # Jobs of one instant offer none.
+        # Jobs submitted at one instant have no offered load.
         return [offered_load(log) for _, log in self.sources if np.ptp(log.submit)]
 
     def _loads(self) -> list[float]:
@@ -232,7 +232,7 @@ class Template:
 
 
 def drawing(logs: Sequence[Workload]) -> tuple[bool, str]:
-    """Return whether weeks can be drawn from every log, and the caution of a short one or ""."""
+    """Return whether weeks can be drawn from every log, and the caution for a short log or ""."""
     said: dict[str, str] = {}
     for log in logs:
         said |= warnings_of(Case(log, method=DRAW))

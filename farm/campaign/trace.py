@@ -85,8 +85,8 @@ class Trace:
     file : str, optional
         Path of a log, in any format that `core.read_log` knows.
     log : str, optional
-        Name of a log in the registry, or of one fetched by its URL; kept in its full form. With
-        `file` it is a log whose file has been found.
+        Name of a log in the registry, or of a log fetched by its URL; kept in its full form. It is
+        combined with `file` once the file has been found.
     model : str, optional
         Name of a model in `core.models.MODELS`.
     join : tuple of str, optional
@@ -97,12 +97,12 @@ class Trace:
         Size of the machine; by default as in the registry or the log's header. A model
         needs it.
     platform : mapping, optional
-        The machine as a table of `name` and `configuration`; that of a pool is kept in its short
-        form, `processors`. ``{"name": "grid"}`` alone stands for the clusters of a named log, and
-        is kept in full.
+        The machine as a table of `name` and `configuration`; a pool is kept in its short form,
+        `processors`. ``{"name": "grid"}`` without a configuration means the clusters of a named
+        log, and is kept in full.
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
-        machine of the log, or of the model, is then the one that the jobs were made for.
+        machine of the log, or of the model, is then the original machine of the jobs.
     resources : mapping, optional
         Amounts of the machine's resources other than processors: options of
         `core.workload.on_resources.OnResources`.
@@ -119,9 +119,9 @@ class Trace:
         Selection of jobs of the log, or of each of several: the arguments of
         `core.workload.select.select`.
     map : mapping or str, optional
-        Map of the log's columns and units, as of `core.logs.field_map`: a table, a ready map's
-        name, or a TOML file, whose table is kept. By default that of the TOML file of the log's
-        name.
+        Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's name,
+        or a TOML file, whose table is kept. By default the TOML file of the log's name, if it is a
+        map.
     clean : mapping, optional
         Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
         left out.
@@ -131,12 +131,12 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Size of the pool on which the jobs run, if it differs from the size for which samples and
-        loads are made; at least the widest job.
+        Size of the pool on which the jobs run, if samples and loads are made for another size; at
+        least the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
     base, at : optional
-        For a trace that an axis of a campaign has made: the trace as written, and its value on each
+        For a trace expanded from an axis of a campaign: the trace as written, and its value on each
         axis; not keys of a campaign.
 
     Raises
@@ -192,7 +192,7 @@ class Trace:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Add the name of the trace to errors raised within."""
+        """Add the name of the trace to errors raised in the context."""
         try:
             yield
         except InputError as error:
@@ -293,21 +293,21 @@ class Trace:
         if entry is None or entry.grid is None:
             known = ", ".join(one.short for one in registry.entries() if one.grid)
             raise InputError(
-                f"platform 'grid' without a configuration stands for the clusters of a named log; "
-                f"they are known for log = {known!r}; give the configuration, with clusters"
+                f"platform 'grid' without a configuration needs a log with known clusters, "
+                f"log = {known!r}; give the configuration, with clusters"
             )
         return entry.grid
 
     def _check_model(self) -> None:
         if self.model is None:
             if self.parameters:
-                raise InputError("'parameters' goes with a model only")
+                raise InputError("'parameters' is for models only")
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
         for key in ("rows", "select", "clean", "names", "network", "resources"):
             if getattr(self, key):
-                raise InputError(f"{key!r} goes with a log only")
+                raise InputError(f"{key!r} is for logs only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
             raise InputError(
                 "a model needs 'processors' or 'platform', and either 'jobs' or 'weeks'"
@@ -321,7 +321,7 @@ class Trace:
         _check_parameters(self.model, self.parameters)
 
     def _check_resize(self) -> None:
-        """Refuse another size of anything except a pool, and one too small for a model's jobs."""
+        """Refuse `resize` for a machine that is not a pool, or if a model's jobs do not fit."""
         if self.resize is None:
             return
         machine = self.machine
@@ -339,7 +339,7 @@ class Trace:
             )
 
     def resized(self, jobs: Workload) -> Workload:
-        """Return sampled jobs on the machine of the other size; unchanged without one.
+        """Return sampled jobs on the resized machine; unchanged without `resize`.
 
         Raises `InputError` if a job could not run there: all sizes must have the same jobs.
         """
@@ -427,7 +427,7 @@ class Trace:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Paths of its logs, as far as they are known."""
+        """Paths of its logs that have been found."""
         return self.found or (() if self.file is None else (self.file,))
 
     @property

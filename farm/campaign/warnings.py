@@ -55,7 +55,7 @@ class Case:
 
     log: as read; None for a model. loads: labels. method: resampling method as `find_method` takes
     it, empty without resamples. sized: whether the user gave the machine, rather than the log.
-    policies: those that will schedule it, if they are known.
+    policies: the policies that will schedule the trace, if known.
     """
 
     log: Workload | None

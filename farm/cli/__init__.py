@@ -1,4 +1,4 @@
-"""The command line, `farm COMMAND`. Only here do campaigns, clusters and analysis meet."""
+"""The command line, `farm COMMAND`, the only part that imports campaigns, clusters and analysis."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
-        # Click turns an interrupt into an Abort, whose cause may say how far the command got.
+        # Click turns an interrupt into an Abort, whose cause may contain the progress of the
+        # command.
         why = str(error.__cause__ or error)
         click.echo(f"farm: interrupted{f'; {why}' if why else ''}", err=True)
         with suppress(OSError):

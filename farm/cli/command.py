@@ -176,7 +176,7 @@ def _given(name: str) -> bool:
 
 
 def _refuse(others: Iterable[str], with_or_without: str, name: str, advice: str) -> None:
-    """Refuse those of other options that are given."""
+    """Refuse the given ones among other options."""
     ctx = click.get_current_context()
     shown = {
         param.name: param.opts[0] if isinstance(param, click.Option) else param.human_readable_name

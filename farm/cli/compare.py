@@ -9,7 +9,7 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.command import JSON, STORE, command
-from schedfarm.farm.cli.results import AT, where_of
+from schedfarm.farm.cli.results import AT, policy_texts, where_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,11 +94,13 @@ def compare(
     wanted: dict[str, Any] = {"metrics": metrics, "load": load, "level": level}
     if axis is None:
         if policy is not None:
-            raise click.UsageError("--policy goes with --axis; name policies without an option")
+            raise click.UsageError(
+                "--policy is for --axis; without --axis give policies as arguments"
+            )
         where = where_of(store, at, {"trace": trace})
         if where["policy"] is not None:
             for label in labels:
-                # Refuses a policy that is not at these values.
+                # Refuses a policy that does not exist at these values.
                 where_of(store, at, {"policy": label})
         baseline, *others = labels or where["policy"] or (None,)
         found = analysis.compare(store, baseline, others, trace=where["trace"], **wanted)
@@ -108,6 +110,7 @@ def compare(
             store, axis, baseline, others, policy=policy, trace=trace, at=at, **wanted
         )
     groups, notes = losers_of(store, found, by)
+    notes += policy_texts(store, [found.attrs["baseline"], *found["policy"].values])
     notes += analysis.comparison_warnings(store, found)
     elsewhere = as_json or any(one.standard for one in outputs.values())
     if as_json:

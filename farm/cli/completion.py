@@ -10,7 +10,7 @@ SHELLS = ("bash", "zsh", "fish")
 """Shells for which click has a script."""
 
 VARIABLE = "_FARM_COMPLETE"
-"""Environment variable by which the script asks `farm` for completions."""
+"""Environment variable by which the script requests completions from `farm`."""
 
 
 @command()

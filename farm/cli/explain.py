@@ -95,8 +95,8 @@ def explain(
 
     JOB is its number in the log; by default the job that waited longest. The report has the jobs
     that ran or were ahead of it when it was submitted, why the rule did not start it, what changed
-    at its start, the jobs that passed it, its promised and fair starts, and the smallest set of
-    jobs without which it would start earlier. Each set was simulated.
+    at its start, the jobs that overtook it, its promised and fair starts, and the smallest set of
+    jobs without which it would start earlier. Each reported set is simulated.
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy
@@ -197,11 +197,12 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
     from schedfarm.farm.store.reading import schedule_of
     from schedfarm.farm.store.store import Store
 
-    axes = Store.open(source).axes
+    opened = Store.open(source)
+    axes, names = opened.axes, opened.policy_names
     given = {"trace": options["trace"], "policy": policy}
     for name, label in given.items():
         if label is None and len(axes[name]) > 1:
-            known = ", ".join(map(str, axes[name]))
+            known = ", ".join(names.get(one, str(one)) for one in axes[name])
             raise InputError(f"store {source} has several of --{name}: {known}; give one")
         given[name] = label or axes[name][0]
     load = options["load"] or axes["load"][0]
@@ -216,10 +217,12 @@ def _recorded(source: str, keys: dict[str, Any]) -> Schedule:
 
     for name in ("rows", "jobs"):
         if keys[name] is not None:
-            raise click.UsageError(f"--{name} does not go with --recorded: all jobs are needed")
+            raise click.UsageError(
+                f"--{name} cannot be combined with --recorded: all jobs are needed"
+            )
     if keys["map"] is not None:
         raise click.UsageError(
-            "--map does not go with --recorded, which reads SWF and CSV as farm simulate writes it"
+            "--map does nothing with --recorded, which reads SWF and CSV as farm simulate writes it"
         )
     return read_schedule(source, keys["processors"], Clean.from_dict(keys["clean"]))
 

@@ -24,7 +24,7 @@ OWN = (
     "groups\n"
     "schedfarm.orders and schedfarm.rules."
 )
-"""How to name a plug-in order or rule."""
+"""Form of the names of plug-in orders and rules."""
 
 
 @command()

@@ -23,5 +23,5 @@ def as_logged(jobs: Workload) -> Schedule | None:
     enough = known.any() and known.mean() >= 1 - FEW
     if not enough:
         return None
-    # The log does not say the places of jobs; no metric here needs them.
+    # The log lacks the places of jobs, which no metric here needs.
     return run_policy(jobs.take(known, platform=Pool(jobs.processors)), "fcfs+logged")

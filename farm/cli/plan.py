@@ -81,8 +81,8 @@ def plan(
     run's CPU time, and extrapolates by the length of the queue. --no-probe uses the planner's
     rates, which ignore queues: they were too low by a factor of up to 20 on logs with long queues.
     Wall time includes starting processes and drawing figures, but no wait for a batch system. For a
-    campaign with precision the costs are those of the expected number of samples, by the variance
-    of finished ones or of a pilot of up to twenty.
+    campaign with precision, the costs are for the expected number of samples, estimated from
+    finished samples or from a pilot of up to twenty.
     """
     import json
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
 
 OF_LOG, OF_STORE = ("folder", "processors", "clean", "map"), ("trace", "load", "sample", "at")
-"""Options that go with a log only, and with a store only."""
+"""Options for logs only, and for stores only."""
 
 
 class PlotCommand(Command):
@@ -111,7 +111,7 @@ def plot(
     """Draw a figure of KIND for a STORE, or for a LOG by name or file.
 
     Figures of a metric show all cells of a store, restricted by --trace, --load and --policy.
-    Those of jobs and schedules show one cell under one or several policies.
+    Figures of jobs and schedules show one cell under one or several policies.
     """
     from schedfarm.analysis.plots import kinds
     from schedfarm.farm.output import STANDARD, output

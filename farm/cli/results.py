@@ -62,14 +62,16 @@ def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
     for name, counts in found.traces.items():
         c = {key: grouped(count) for key, count in counts.items()}
         click.echo(f"  {name}: {c['done']}/{c['cells']} done, {c['failed']} failed")
-    for sentence in (*_origins(found.origins), *_precision(found.precision)):
+    named = (f"policy {name}: {policy}" for policy, name in found.policy_names.items())
+    for sentence in (*named, *_origins(found.origins), *_precision(found.precision)):
         click.echo(f"  {sentence}")
     for sentence in sentences(jobs_of(place)):
         click.echo(f"  {sentence}")
     for doing in found.running:
         click.echo(f"  running: {doing}")
     for f in found.failures if failed else ():
-        click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {f.policy}: {f.error}")
+        policy = found.policy_names.get(f.policy, f.policy)
+        click.echo(f"\n{f.trace} resample {f.resample} load {f.load} {policy}: {f.error}")
         click.echo(f.traceback.rstrip())
 
 
@@ -137,8 +139,7 @@ def _check_rule(rule: Mapping[str, Any]) -> None:
             option = {"q": "--quantiles"}.get(key, f"--{key}")
             kinds = [kind for kind in KINDS if key in band_rule(kind).options]
             raise click.UsageError(
-                f"{option} does nothing with --kind {rule['kind']}; it goes with "
-                f"{' and '.join(kinds)}"
+                f"{option} does nothing with --kind {rule['kind']}; it is for {' and '.join(kinds)}"
             )
 
 
@@ -280,7 +281,7 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    The column "as logged" is the mean of the same samples with the waits that their jobs had in the
+    The column "as logged" is the mean over the jobs of the same samples with their waits in the
     log.
 
     Each line names the samples that the band spans, and the share of all possible samples that it
@@ -328,18 +329,26 @@ def _of_band(store: str, found: xr.Dataset) -> Answer:
         lambda: analysis.table_text(found),
         lambda: analysis.table_csv(found),
         lambda: analysis.table_facts(found),
-        tuple(analysis.notes(store, found)),
+        (*policy_texts(store, found["policy"].values), *analysis.notes(store, found)),
     )
 
 
-def _of_cells(cells: pd.DataFrame, why: str) -> Answer:
+def policy_texts(store: str, labels: Iterable[object]) -> list[str]:
+    """Return a sentence for each of the policies that has a name, with its full text."""
+    from schedfarm.analysis.store import named_policies
+
+    known = named_policies(store)
+    return [f"policy {one} is {known[one]}" for one in map(str, labels) if one in known]
+
+
+def _of_cells(store: str, cells: pd.DataFrame, why: str) -> Answer:
     from schedfarm import analysis
 
     return Answer(
         lambda: analysis.plain_text(cells),
         cells.to_csv,
         lambda: analysis.plain_facts(cells),
-        (f"no bands: {why}",),
+        (f"no bands: {why}", *policy_texts(store, cells.index.unique("policy"))),
     )
 
 
@@ -350,7 +359,8 @@ def _bands(store: str, asked: Question) -> Answer:
     try:
         found = analysis.bands(store, asked.metric, **asked.rule, **asked.where)
     except analysis.TooFewSamplesError as error:
-        return _of_cells(analysis.plain(store, [asked.metric], **asked.where), str(error))
+        cells = analysis.plain(store, [asked.metric], **asked.where)
+        return _of_cells(store, cells, str(error))
     return _of_band(store, with_logged(store, found))
 
 

@@ -54,7 +54,7 @@ def search(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Search the order that SPEC (a TOML file, or carastan-2017) specifies, and judge it.
+    """Search for a queue order as SPEC (a TOML file, or carastan-2017) specifies, and judge it.
 
     Candidates are simulated on samples of the first weeks of each log. The best one is compared
     with the baseline on samples of the weeks that the search did not use, and of held-out logs.

@@ -214,7 +214,7 @@ def _grid_of(log: str) -> dict[str, Any]:
     if entry is None or entry.grid is None:
         known = ", ".join(one.short for one in entries() if one.grid)
         raise InputError(
-            f"--grid: the clusters of log {log!r} are not known; it goes with {known}, and a "
+            f"--grid: the clusters of log {log!r} are not known; --grid supports {known}, and a "
             'campaign takes any clusters: [traces.platform] with name = "grid"'
         )
     return {"platform": {"name": Grid.name}}

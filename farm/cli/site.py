@@ -97,10 +97,10 @@ def site(
 ) -> None:
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
-    DUMPDIR has the files that the script of --script writes. Parameters that no file contains are
-    fitted to the real starts in the first half of the period; the second half shows the error
-    of the simulated mean waits. site.toml has the site's priority, for farm policies --site;
-    campaign.toml runs with farm run.
+    DUMPDIR has the files written by the script that --script prints. Parameters that no file
+    contains are fitted to the real starts in the first half of the period; the second half shows
+    the error of the simulated mean waits. site.toml has the site's priority, for farm policies
+    --site; campaign.toml runs with farm run.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)
@@ -190,7 +190,7 @@ def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
 
 
 def _write(folder: Path, texts: tuple[str, ...]) -> None:
-    """Write the files, after parsing each of them as its readers do."""
+    """Write the files, after parsing each of them like its reader."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.files import write_whole
     from schedfarm.farm.campaign.campaign import Campaign

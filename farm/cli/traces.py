@@ -289,7 +289,7 @@ def busiest(
     as_json: bool,
     **source: Any,
 ) -> None:
-    """Find the windows with the highest offered load: first the best of each log, then the next.
+    """Find the windows with the highest offered load: the best of each log, then the second best.
 
     A window begins at midnight (UTC) and is printed as the `select.dates` of a campaign.
     """
@@ -364,7 +364,7 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
     help="Whole weeks by which all times are shifted, negative for earlier.",
 )
 def anonymise(log: Path, out: str, weeks: int) -> None:
-    """Copy a LOG of sacct or SWF without names of users, groups, accounts, jobs.
+    """Copy a LOG of sacct or SWF without the names of users, groups, accounts and jobs.
 
     Each name becomes a number in order of appearance. Columns that are not known to be free of
     names are left out and listed. Job numbers, partitions and qualities of service are kept.
@@ -459,7 +459,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
         "jobs": len(log),
         "users": len(set(log.user.tolist())),
         "weeks": span_weeks(log),
-        # Jobs of one instant offer none.
+        # Jobs submitted at one instant have no offered load.
         "offered_load": round(offered_load(log), 4) if np.ptp(log.submit) else None,
         "largest_estimate_s": log.max_estimate,
         "killed": int(log.killed.sum()),

@@ -124,8 +124,8 @@ def what_if(
     short enough (--precision) or the time is over, up to 1,000. At the end the command prints the
     tables of farm compare and writes the page of farm report.
 
-    The same command resumes after an interruption. With more --samples, --minutes, --precision,
-    --use or --load it adds what is missing to the same campaign and store.
+    The same command resumes after an interruption. With other values of --samples, --minutes,
+    --precision, --use or --load it extends the same campaign and store.
     """
     from schedfarm.farm.planning.rounds import NoIntervalError
 
@@ -141,7 +141,7 @@ def what_if(
     spec = cluster.spec(question.campaign.cluster)
     budget = 60 * (minutes or MINUTES)
     hands = cluster.workers or len(os.sched_getaffinity(0))
-    # A number of samples that is given, or that a resumed campaign has, is not cut short.
+    # A given number of samples, or that of a resumed campaign, is not reduced.
     limit = budget if minutes is not None or (samples is None and question.is_new) else math.inf
     try:
         with patience(quiet=quiet):
@@ -186,7 +186,8 @@ class Question:
 class Plan:
     """Hold a campaign and its rounds.
 
-    rounds: number of samples after each. seconds: planned CPU time, s. had: samples of the store.
+    rounds: number of samples after each. seconds: planned CPU time, s. had: samples already in the
+    store.
     """
 
     campaign: Campaign
@@ -290,7 +291,7 @@ def _check_log(log: str, jobs: Workload) -> None:
     if unknown > UNKNOWN_ESTIMATES * of:
         raise InputError(
             f"log {log}: {unknown} of {of} jobs request no time, so that policies by estimates "
-            "would know their run times; --clean no_estimate=f-model draws estimates from a model"
+            "would use their run times; --clean no_estimate=f-model draws estimates from a model"
         )
 
 

@@ -85,7 +85,10 @@ def labels(axis: str) -> Complete:
     """Return a completion function for the labels along an axis of the store."""
 
     def complete(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-        return _items(_store(ctx).get("axes", {}).get(axis, []), begun)
+        store = _store(ctx)
+        origins = store.get("labels", {}).get(axis, {})
+        labels = store.get("axes", {}).get(axis, [])
+        return _items([origins.get(one, {}).get("name", one) for one in labels], begun)
 
     return complete
 
@@ -141,5 +144,5 @@ def _that_begin(words: Iterable[str], begun: str) -> list[str]:
 
 
 def _beside_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
-    # First, because bash forgets the completions that precede the request for files.
+    # First, because bash drops the completions before the request for files.
     return [CompletionItem(begun, type="file"), *_items(names, begun)]

@@ -18,14 +18,14 @@ from schedfarm.farm.watching.events import Said, Watcher
 T = TypeVar("T")
 
 FINISH_SECONDS = 10.0
-"""Tasks that would end within this time of the request to stop are finished, others cancelled."""
+"""Tasks that end within this time after the request to stop are finished, others cancelled."""
 
 LATE_SECONDS = 10.0
 """Further time until tasks that have not ended are abandoned: batch systems and containers kill a
-process 30 s after they have asked it to end."""
+process 30 s after the request to end."""
 
 COORDINATOR_POLL_SECONDS = 1.0
-"""Interval at which the coordinator checks for cancellation, and for workers when it has none."""
+"""Interval at which the coordinator checks for cancellation, and for missing workers."""
 
 WORKER_POLL_SECONDS = 0.5
 """Interval at which a process that simulates checks whether to cancel a simulation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.faults import MissingRequirement
 from schedfarm.farm.store.block import Rows
+from schedfarm.farm.store.checkpoints import Kept
 from schedfarm.farm.store.codec import decode_schedule, encode_schedule, has_schedule
 from schedfarm.farm.store.logs import stored_log
 from schedfarm.farm.store.place import Place
@@ -36,11 +38,13 @@ Figures = dict[str, float]
 class Simulations:
     """Simulate the cells of one trace, and share jobs and schedules among consecutive cells.
 
-    Results are pure functions of the arguments.
+    Results are pure functions of the arguments. Long simulations for a `run` continue
+    from the checkpoints that a killed worker has left, and make their own.
     """
 
-    def __init__(self, store: Store, trace: Trace) -> None:
+    def __init__(self, store: Store, trace: Trace, run: str | None = None) -> None:
         self.store, self.trace = store, trace
+        self.kept = None if run is None else Kept(store, trace.name, run)
         name = store.log_name(trace.name)
         self._log = _log(store.place, name) if name else None
         self._labels = np.array(store.users[trace.name], np.int64)
@@ -63,7 +67,7 @@ class Simulations:
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             known = self._users = jobs, index_users(jobs, self._labels, user)
         elif known[0] is not jobs:
-            # Another load: the users and the processors stay.
+            # Only the load differs: the users and the processors are the same.
             known = self._users = jobs, with_work(known[1], jobs)
         return known[1]
 
@@ -73,13 +77,18 @@ class Simulations:
             resample, load, policy = cell
             jobs = self.jobs(resample, load)
             try:
-                self._made = cell, simulate(jobs, policy)
+                with self.checkpoints(cell, "schedule"):
+                    self._made = cell, simulate(jobs, policy)
             except OSError as error:
-                # It concerns the kernels' files: the store is not used here.
+                # The error is about the kernels' files, since the store is not used here.
                 raise MissingRequirement(
                     f"the kernels of {policy} cannot be read ({error})"
                 ) from error
         return self._made[1]
+
+    def checkpoints(self, cell: Cell, kind: str) -> AbstractContextManager[object]:
+        """Make checkpoints of what is simulated of a cell inside this context."""
+        return self.kept.of(cell, kind) if self.kept else nullcontext()
 
     def recall(self, cell: Cell, stored: Rows) -> Schedule:
         """Return the schedule of a stored cell without simulating it."""

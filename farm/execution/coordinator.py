@@ -43,8 +43,8 @@ Loss = tuple[Task, BaseException]
 class Coordinator:
     """Execute the tasks of a run, handle their results, and count cells.
 
-    `done` counts simulated cells; `lost` counts cells that no record reports as failed: their task
-    was lost, or they are done but a new metric could not be added.
+    `done` counts simulated cells; `lost` counts cells whose failure is in no record: their task was
+    lost, or a new metric could not be added to them.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class Coordinator:
     def run(self) -> None:
         """Execute all tasks; repeat those whose workers died, in isolation."""
         lost = self._execute(self._prepared.tasks)
-        # A task is lost when its worker died too often. Its blocks run again one by one, with
-        # cells in processes of their own, so that only a cell that kills its process fails.
+        # A task is lost when its worker died too often. Its blocks run again one by one, with each
+        # cell in a separate process, so that only the cell that kills its process fails.
         alone = [
             replace(task, batches=((block,),), isolate=True)
             for task, _ in lost
@@ -85,7 +85,7 @@ class Coordinator:
         lost = [one for one in lost if not isinstance(one[1], Killed)]
         for task, error in lost + self._execute(deadly):
             block = task.blocks[0]
-            # If none is missing, all are done and remain without the new metric.
+            # If no block is missing, all are done, but lack the new metric.
             cells = self._prepared.missing[block] or cells_missing(task.store, block, None)
             self.lost += cells
             self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
@@ -194,7 +194,7 @@ class Coordinator:
             with writing(self._prepared.store.place):
                 summary.look()
         except Unfolded as error:
-            # A folder that is full now may have space at the end.
+            # A full folder may have space at the end.
             self._say_once(str(error), str(error))
 
     def _note_unlearnt(self, done: BlockDone) -> None:

@@ -54,8 +54,8 @@ PACE_SECONDS = 0.5
 """Upper bound of that time, s."""
 
 STRAGGLER_MULTIPLE = 10.0
-"""A task is late after this multiple of its expected time and that of the longest task in flight: a
-worker thread has one task at hand and another one queued."""
+"""A task is late after this multiple of the sum of its expected time and that of the longest task
+in flight, since each worker thread has a running task and a queued one."""
 
 STRAGGLER_SECONDS = 120.0
 """Least time after which a task is late: kernels may be compiled, and machines may be shared."""
@@ -67,7 +67,7 @@ FINISHED = "finished"
 """State of a future whose task has returned."""
 
 CANCELLED = "cancelled"
-"""State of a future whose scheduler is gone."""
+"""State of a future whose scheduler is lost."""
 
 LOST = "lost"
 """State of a future whose worker left the cluster before it transferred the result."""
@@ -134,7 +134,7 @@ class _Poller:
         threading.Thread(target=self._work, daemon=True).start()
 
     def latest(self) -> list[TaskReport] | None:
-        """Return the reports that arrived since the last call, None if none were requested."""
+        """Return the reports that arrived since the last call; None without a request."""
         found, self._found = self._found, None
         return found
 
@@ -161,8 +161,8 @@ class Attempt:
     """Hold one attempt at a task.
 
     where: addresses of the workers that may get it, None for all. holder: address of the worker
-    that has it, empty while none has. since: when that worker got it, s of active time. late:
-    address of the worker that was found late with it, empty if none was.
+    that has it, or empty. since: active time at which that worker got it, s. late: address of a
+    worker that was late with it, or empty.
     """
 
     task: Task
@@ -174,7 +174,7 @@ class Attempt:
 
     @property
     def seconds(self) -> float:
-        """Time for which its worker has had it, s; 0 while none has."""
+        """Time since its worker got it, s; 0 without a worker."""
         return max(0.0, active_seconds() - self.since)
 
 
@@ -201,7 +201,7 @@ class Window:
         self._fetched: Any = as_completed(with_results=True, raise_errors=False, loop=client.loop)
 
     def refill(self) -> None:
-        """Fill the window, and resubmit tasks whose allowed workers are all gone."""
+        """Fill the window, and resubmit tasks whose allowed workers have all left."""
         for key, sent in list(self.running.items()):
             if sent.where and self._workers.are_gone(sent.where):
                 self._forget(key)
@@ -243,7 +243,7 @@ class Window:
             return
         for key, expected in self._stragglers.find(self.running).items():
             attempt = self.running.get(key)
-            # Of several attempts at a task only the latest one calls for another.
+            # Of several attempts at a task only the latest one causes another.
             if attempt is not None and self._keys[attempt.task.key][-1] == key:
                 self._back_up(attempt, expected)
 
@@ -275,7 +275,7 @@ class Window:
         if future.status == CANCELLED:
             raise self._workers.lost()
         if future.status == LOST and not isinstance(result, (list, WorkerFault)):
-            # The blocks that it has done are in the store; the next worker finds them there.
+            # Its finished blocks are in the store, where the next worker finds them.
             cancel(self._client, [future])
             self._try_again(sent.task)
             return
@@ -355,8 +355,8 @@ def cancel(client: Client, futures: list[Any]) -> None:
 def _ended(completed: Any, suspended: Callable[[float], None], pace: float = 0.0) -> list[Any]:
     """Return the futures that have ended, at the latest when the workers are to be polled again.
 
-    Once one has ended, those that end within the pace come with it. A wait that took far longer is
-    reported: the machine, or this process, was suspended.
+    Once a future has ended, others that end within the pace are returned with it. A much longer
+    wait is reported as a suspension of the machine or of this process.
     """
     begun = uptime()
     with completed.thread_condition:
@@ -414,7 +414,7 @@ class Stragglers:
 
 
 def is_late(seconds: float, expected: float) -> bool:
-    """Return whether a task that has taken some time, s, is late by its expected time, s.
+    """Return whether a task is late, given the time since its start and its expected time, s.
 
     Examples
     --------

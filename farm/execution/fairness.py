@@ -26,7 +26,8 @@ def _fair_start(
 ) -> tuple[int, Rows, Figures]:
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
-    fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
+    with made.checkpoints(cell, f"{kind}.{block.piece:05d}"):
+        fair = fair_start_times(schedule.workload, schedule.policy, kind, jobs=here)[here]
     return _kept(f"fst_{kind}", fair, lateness_of(schedule.start[here], fair))
 
 
@@ -64,7 +65,7 @@ def isolation(
 ) -> tuple[int, Rows, Figures]:
     """Return the starts of a cell's jobs if each cluster were alone, s, and their lateness.
 
-    In addition the mean lateness of each cluster's jobs, and the mean gain of those that fit it.
+    Also return the mean lateness of each cluster's jobs, and the mean gain of the jobs that fit it.
     W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
     """
     schedule = made.schedule(cell)

@@ -1,4 +1,4 @@
-"""Faults of a worker, after which another worker gets the task, as opposed to failures of a cell.
+"""Faults of a worker, after which another worker gets the task; a failure of a cell differs.
 
 Examples are too little memory, a missing package, or a store that is not mounted.
 """
@@ -59,7 +59,7 @@ class WorkerFault:
 
 
 def fault_behind(error: InputError) -> MissingRequirement | None:
-    """Return the worker's fault that caused an error of a plug-in or of a kernel, None if none.
+    """Return the worker's fault behind an error of a plug-in or a kernel; None for other errors.
 
     A lack of memory or of a package is always the worker's fault; another error of the operating
     system only while a module loads. Other errors of a user's function belong to the cell.

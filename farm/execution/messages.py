@@ -31,7 +31,7 @@ TOPIC = "schedfarm"
 
 
 class TaskMessage(NamedTuple):
-    """Hold a serialised task: the part that it shares with others, and its own."""
+    """Hold a serialised task: the part common to several tasks, and its own part."""
 
     shared: bytes
     own: bytes
@@ -79,7 +79,7 @@ def worker_name() -> str:
 
 
 def publish(result: object) -> None:
-    """Send the result of the Dask task that this thread runs to the coordinator, if there is one.
+    """Send the result of the Dask task in this thread to the coordinator, if there is one.
 
     Outside of a Dask task nothing is sent.
     """

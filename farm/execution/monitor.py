@@ -31,16 +31,15 @@ ESTIMATE_SHARE = 0.01
 """Share of the time that estimates may take: each iterates over all blocks of running tasks."""
 
 PRIOR_SECONDS = 10.0
-"""Time before the run during which workers count as having simulated all the time. At first they
-load kernels and wait for tasks, a share that must not be extrapolated."""
+"""Time before the run during which workers count as simulating all the time, since the loading of
+kernels and the wait for tasks at the beginning must not be extrapolated."""
 
 DAMPING_SECONDS = 20.0
-"""Time in which the estimate moves 63 % of the way to a new one, in proportion, since tasks end in
-bursts."""
+"""Time constant of the exponential smoothing of the estimate, since tasks end in bursts."""
 
 LEAST_LEFT = 0.05
-"""While a block is missing the estimate is at least this share of the time passed: simulated cells
-remain to be stored, and the plan may be too low."""
+"""While a block is missing, the estimate is at least this share of the elapsed time, since
+simulated cells remain to be stored, and the planned time may be too low."""
 
 LEAST_SHARE = 0.1
 """A worker thread counts as simulating for at least this share of its time."""
@@ -93,7 +92,7 @@ class Monitor:
         return max([together, least, *alone])
 
     def _damped(self, found: float, now: float) -> float:
-        """Return an estimate between the previous one, less the time passed, and a new one."""
+        """Return a mean of a new estimate and the previous estimate minus the elapsed time."""
         passed = now - self._estimated
         before = self._left - passed
         if found == UNKNOWN or self._left == UNKNOWN or min(found, before) <= 0:

@@ -85,9 +85,10 @@ class Precompiled(NamedTuple):
 
 
 def every_policy() -> list[Policy]:
-    """Return a policy for each kind of kernel: each rule in each kind of order that it knows.
+    """Return a policy for each kind of kernel: each rule with each kind of order that it supports.
 
-    In addition, a policy with limits for each rule that has them, and one with a plug-in rule.
+    Also return a policy with limits for each rule that supports them, and a policy with a plug-in
+    rule.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def every_policy() -> list[Policy]:
 
 
 def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
-    """Return a policy of a rule in an order, with the first option that it needs, None if none."""
+    """Return a policy of a rule and an order, with an option if they need one, or None."""
     head = ",".join((f"{order}+{rule.name.replace('(K)', DEPTH)}", *options))
     with sources(OWN):
         for more in ("", *(f",{name}={OPTIONS[name].example}" for name in rule.options)):

@@ -24,8 +24,8 @@ class Prepared:
     """Hold a locked store with the tasks of one run or round.
 
     survey: of the campaign. lock: of the store, held while it is open. tasks: longest first. cells:
-    of the campaign or its part. before: cells done by earlier runs or rounds. missing: cells that
-    each block of the tasks needs. kept: cells of these blocks that earlier runs have simulated.
+    of the campaign or its part. before: cells done by earlier runs or rounds. missing: number of
+    missing cells of each block. kept: cells of these blocks that earlier runs have simulated.
     notes: a sentence for each damaged part of the store that was made again, and for a finished
     round.
     """
@@ -59,7 +59,7 @@ def prepared_by(
     notes: list[str] = []
     heads = read_headers(designed.old) if designed.old else {}
     if designed.old:
-        # Before it grows: a store that is refused stays as it is.
+        # Before growth, so that a refused store is unchanged.
         check_definitions(designed.old, heads.values())
     built = build(designed, notes.append)
     with writing(built.place):
@@ -94,7 +94,7 @@ def begin_part(
 ) -> Iterator[PreparedPart]:
     """Lock a part of a campaign's store, which is built if missing, and plan its missing tasks.
 
-    InputError if a run without part holds the store, or another process the part.
+    InputError if a run of the whole campaign holds the store, or another process holds the part.
     """
     check_parts(campaign, f"--part {part}")
     designed = design(store, survey(campaign), retry_failed=retry_failed)
@@ -122,7 +122,7 @@ def begin_part(
 
 
 def _built_for_parts(designed: Design) -> Design:
-    """Return the design of an existing store; build it if no other process has."""
+    """Return the design of the store, which is built if missing."""
     while not designed.standing:
         place = designed.store.place
         try:
@@ -133,7 +133,7 @@ def _built_for_parts(designed: Design) -> Design:
                         build(designed)
                         place.tidy()
         except InUse:
-            # Another part has built it since, or is building it.
+            # Another part has built the store meanwhile, or is building it.
             designed = designed.confirmed()
             if not designed.standing:
                 raise

@@ -25,6 +25,7 @@ from schedfarm.farm.planning.design import design
 from schedfarm.farm.planning.parts import Part
 from schedfarm.farm.planning.rounds import Verdict
 from schedfarm.farm.planning.tasks import missing_blocks
+from schedfarm.farm.store.checkpoints import remove_checkpoints
 from schedfarm.farm.store.files import InUse, writing
 from schedfarm.farm.store.place import Where
 from schedfarm.farm.store.provenance import origin
@@ -174,7 +175,7 @@ def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
 def _complete(store: Store) -> bool:
     """Fold the summary if no block is missing and no part is active; return whether it was folded.
 
-    If parts end at the same time, the last one to release its lock finds all records.
+    If several parts end at the same time, all records exist when the last one releases its lock.
     """
     place = store.place
     if len(record_names(place)) < len(store.blocks()):
@@ -184,6 +185,7 @@ def _complete(store: Store) -> bool:
     try:
         with place.locked(brief=True):
             place.tidy()
+            remove_checkpoints(place)
             _fold(store)
     except InUse:
         return False
@@ -257,11 +259,13 @@ def _execute_round(
         coordinator.run()
         # Workers that were killed leave half a file; those of an abandoned run may still write.
         store.place.tidy()
+        if not (token.requested or coordinator.lost):
+            remove_checkpoints(store.place)
     return _Executed(coordinator.done, coordinator.lost, coordinator.compared, token.requested)
 
 
 def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepared | None:
-    """Judge a finished round; return the next one, without tasks if sampling ends, or None.
+    """Judge a round; return the next round, without tasks if sampling ends; None if unfinished.
 
     A round is not finished while tasks of it are lost.
     """

@@ -24,7 +24,7 @@ SHARE = 0.001
 """Default share of the cells that a second worker simulates."""
 
 BUNDLE = 16
-"""Spot checks of one worker and trace that are given to another worker as one task. A task costs
+"""Spot checks of one worker and trace that another worker gets as one task. A task costs
 coordinator, scheduler and worker 13 ms in addition to its cells, which may take 3 ms each."""
 
 BUNDLE_SECONDS = 1.0
@@ -78,8 +78,8 @@ class SpotChecks:
 
     share: share of the cells, 0 to 1; above 0 at least one of each worker is drawn. kept: cells of
     earlier runs, which are not drawn. arbiter: simulates a cell a third time if two workers differ.
-    say: reports differences without quarantine. The attribute `quarantined` holds faulty workers
-    (host and process); `compared` counts cells.
+    say: callable for differences without quarantine. The attribute `quarantined` holds faulty
+    workers (host and process); `compared` counts cells.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class SpotChecks:
         return None
 
     def late(self, worker: str) -> Withdrawn | None:
-        """Return the blocks that a worker in quarantine has done since; None for other workers."""
+        """Return the blocks done by a worker since its quarantine; None for other workers."""
         if worker not in self.quarantined or not self._made[worker]:
             return None
         return Withdrawn(worker, self._withdraw(worker), "")
@@ -192,7 +192,7 @@ class SpotChecks:
         )
 
     def _withdraw(self, worker: str) -> list[Task]:
-        """Return tasks with the blocks that a worker has done, and forget their checks."""
+        """Return tasks that repeat the blocks done by a worker, and drop their checks."""
         alike: dict[int, tuple[Task, set[Block]]] = {}
         for task, block in self._made.pop(worker, []):
             alike.setdefault(id(task), (task, set()))[1].add(block)

@@ -52,7 +52,7 @@ class TaskReport:
 class _Current:
     """Hold the current batch: its index, -1 before the first, its cells, and when it was entered.
 
-    One object, which other threads read once: a batch may end while they use it.
+    It is immutable, since a batch may end while other threads use it.
     """
 
     index: int
@@ -127,7 +127,7 @@ class TaskProgress:
         return min(1.0, (passed + batch * self._share(current)) / (math.fsum(self._planned) or 1.0))
 
     def rest(self) -> float:
-        """Return the time that the batch still needs, s, by its progress so far; 0 if unclear.
+        """Return the remaining time of the batch, s, by its progress so far; 0 if unknown.
 
         It is a lower bound: the last jobs of an overloaded machine take longer than the first.
         """

@@ -1,7 +1,7 @@
 """Execution of tasks on a worker: simulate cells, commit each block, drain, isolate in a process.
 
-The environment variable `DEADLINE` tells a worker in a batch job when to drain. Cells that may
-kill their process are isolated in a fresh interpreter.
+The environment variable `DEADLINE` has the time at which a worker in a batch job drains. Cells that
+may kill their process are isolated in a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from schedfarm.farm.watching.events import BlockDone
 T = TypeVar("T")
 
 DEADLINE = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable with the time, s since 1970, after which this process begins nothing more:
-its launcher knows the walltime of its job."""
+"""Environment variable, set by the launcher from the walltime of the job: the time, s since 1970,
+after which this process begins nothing."""
 
 PUBLISH_SECONDS = 0.2
 """Time within which the result of a task has left this process, s."""
@@ -107,7 +107,7 @@ def run_task(task: Task) -> Done:
         return _check(task)
     done: list[BlockDone] = []
     # One for all batches: the next one may have the same jobs.
-    simulations = Simulations(task.store, task.trace)
+    simulations = Simulations(task.store, task.trace, task.run)
     with tracked(task) as progress:
         for batch in task.batches:
             if not _may_begin(batch, progress):
@@ -119,7 +119,7 @@ def run_task(task: Task) -> Done:
 def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
     """Return whether to begin a batch: not if the run stops or the batch would outlive the worker.
 
-    In the latter case the worker drains: otherwise it would get and return one task after another.
+    If time is short, the worker drains; otherwise it would get and return one task after another.
     """
     if is_stopping(progress.task.run):
         return False
@@ -181,6 +181,8 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
         unfinished = {id(block) for block, _ in wanted[progress.at :]}
         blocks = [block for block in blocks if id(block) not in unfinished]
     commit(blocks)
+    if simulations.kept:
+        simulations.kept.drop()
     return [_block_done(block) for block in blocks]
 
 
@@ -268,7 +270,8 @@ def _isolated_answers(
     if not requests:
         return
     try:
-        yield from isolated(_all_answers, simulations.store, simulations.trace, requests)
+        run = simulations.kept.run if simulations.kept else None
+        yield from isolated(_all_answers, simulations.store, simulations.trace, run, requests)
     except Killed as error:
         half = len(requests) // 2
         if half:
@@ -280,8 +283,10 @@ def _isolated_answers(
             raise
 
 
-def _all_answers(store: Store, trace: Trace, requests: list[Request]) -> list[Answer]:
-    return list(answers(Simulations(store, trace), requests))
+def _all_answers(
+    store: Store, trace: Trace, run: str | None, requests: list[Request]
+) -> list[Answer]:
+    return list(answers(Simulations(store, trace, run), requests))
 
 
 def isolated(function: Callable[..., T], *arguments: Any) -> T:

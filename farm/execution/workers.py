@@ -34,8 +34,8 @@ MOST_SHOWN = 3
 """Number of workers whose reason is shown if no worker is usable."""
 
 PREFLIGHT_SECONDS = 30.0
-"""Longest wait for the answers to a preflight check; the first task of a slower worker shows what
-it lacks."""
+"""Longest wait for the answers to a preflight check; deficiencies of a slower worker appear in its
+first task."""
 
 PROOFS = (ModuleNotFoundError, AttributeError)
 """Errors which prove that schedfarm, or this check, is missing on a worker. A lost connection or a
@@ -108,14 +108,14 @@ def _lack(context: RunContext, worker: str) -> str:
 
 def _is_proof(answer: object) -> bool:
     """Return whether an answer proves that schedfarm is missing, or is an older one."""
-    # An error that Dask cannot send as it is arrives as an Exception of its text.
+    # An error that Dask cannot serialise arrives as an Exception with its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
     return isinstance(answer, PROOFS) or as_text
 
 
 class Workers:
-    """Count the worker threads of a cluster, and know which workers may get which task."""
+    """Count the worker threads of a cluster, and select the workers that may get a task."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Workers:
         )
 
     def allowed(self, tried: set[str]) -> list[str] | None:
-        """Return the workers that may get a task which others have tried; None for all."""
+        """Return the workers that may get a task, given those that have tried it; None for all."""
         barred = (self._excluded | tried) & self._threads.keys()
         # If all remaining workers are late, all of them may get it.
         late = self._late.keys() & self._threads.keys() - barred
@@ -177,7 +177,8 @@ class Workers:
     def too_near(self, maker: str) -> set[str]:
         """Return the workers that may not check the results of one (host and process).
 
-        These are all of its host, which share its memory, if there is a worker on another host.
+        If there is a worker on another host, these are all workers of the same host, which share
+        its memory.
         """
         host = maker.rpartition(":")[0]
         near = {one for one, name in self._names.items() if name.rpartition(":")[0] == host}
@@ -187,7 +188,7 @@ class Workers:
 
     @property
     def _excluded(self) -> set[str]:
-        """Workers that get no task: unfit ones, and those in quarantine."""
+        """Workers that get no task: unfit workers, and workers in quarantine."""
         found = {one for one, name in self._names.items() if name in self._quarantined}
         return self._unfit | found
 
@@ -196,7 +197,7 @@ class Workers:
         return self._names.get(address, address)
 
     def note_late(self, address: str) -> None:
-        """Give a worker no other task until it has ended the one with which it is late."""
+        """Give a worker no other task until it has ended its late task."""
         self._late[address] += 1
 
     def note_back(self, address: str) -> None:
@@ -206,17 +207,17 @@ class Workers:
             del self._late[address]
 
     def are_prompt(self, where: list[str] | None) -> bool:
-        """Return whether one of some workers, None for all, is not late with a task."""
+        """Return whether any of some workers (None: all) is not late with a task."""
         return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
 
     def are_gone(self, where: list[str]) -> bool:
-        """Return whether none of some workers is there any more."""
+        """Return whether all of some workers have left."""
         return not self._threads.keys() & set(where)
 
     def others_may_try(self, fault: WorkerFault, tried: set[str]) -> bool:
-        """Exclude a worker with a lasting fault; return whether another is to try its task.
+        """Exclude a worker with a permanent fault; return whether another is to try its task.
 
-        A fault of the store itself, or of a second worker too, leaves the task undone.
+        A task is given up after a fault of the store itself, or of a second worker.
         """
         if fault.is_lasting and fault.address not in self._excluded:
             self._unfit.add(fault.address)

@@ -142,7 +142,7 @@ def _csv(selection: Selection, path: Path, progress: Progress) -> None:
 
 @contextmanager
 def _text(path: Path) -> Iterator[io.TextIOBase]:
-    """Open a text file for writing; the same text gives the same bytes if it is packed."""
+    """Open a text file for writing; equal texts give equal bytes, also with gzip."""
     if not path.name.lower().endswith(PACKED):
         with path.open("w", encoding="utf-8", newline="") as stream:
             yield stream

@@ -107,10 +107,10 @@ def select(
 
 
 def _known(store: Store, axis: str, given: Sequence[Any]) -> tuple[Any, ...]:
-    known = store.axes[axis]
+    known, names = store.axes[axis], store.policy_names if axis == "policy" else None
     try:
         with sources(store.own):
-            wanted = {find_label(OPTIONS[axis], one, known) for one in given}
+            wanted = {find_label(OPTIONS[axis], one, known, names) for one in given}
     except InputError as error:
         raise InputError(f"store {store.place}: {error}") from None
     return tuple(label for label in known if not wanted or label in wanted)

@@ -96,7 +96,7 @@ class _Axis(NamedTuple):
 
 
 def _axes(selection: Selection) -> list[_Axis]:
-    """Return the axes of the campaign; whole numbers stay integers if no label lacks one."""
+    """Return the axes of the campaign; whole numbers remain integers if every label has one."""
     store, found = selection.store, []
     for of, origins in store.labels.items():
         for name in dict.fromkeys(axis for one in origins.values() for axis in one["at"]):
@@ -194,7 +194,7 @@ def _rows(
     along: str,
     inner: Values | None,
 ) -> Part | None:
-    """Return the rows of the finished cells of a trace in a slab; None if it has none."""
+    """Return the rows of the finished cells of a trace in a slab; None without rows."""
     chosen: list[tuple[tuple[int, ...], Cell, int]] = []
     for at in product(*(range(len(one)) for one in slab)):
         resample, load, policy = (

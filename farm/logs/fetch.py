@@ -164,7 +164,7 @@ def _progress(file: str, growing: Path) -> Any:
 
     class Bounded(tqdm):  # type: ignore[type-arg]
         def __bool__(self) -> bool:
-            # Else it is false while no total is known, and never asked to update.
+            # Otherwise it is false while no total is known, and is never updated.
             return True
 
         def update(self, n: float | None = 1) -> bool | None:

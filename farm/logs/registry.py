@@ -76,7 +76,7 @@ class Entry:
 
     @property
     def file(self) -> str:
-        """Name of the file, as the archive has it."""
+        """Name of the file in the archive."""
         return self.url.rpartition("/")[2]
 
 

@@ -13,8 +13,8 @@ from schedfarm.farm.planning.block_shape import LEAST_SECONDS, goal_seconds
 from schedfarm.farm.planning.tasks import Batch, Task
 
 DOUBT_SECONDS = 0.2
-"""Weight of the plan against measurements, as if it were a measurement of this length: the plan of
-a trace whose queues grow may be off by a factor of 20."""
+"""Weight of the planned time, as of a measurement of this length: for a trace with growing queues
+the planned time may be wrong by a factor of 20."""
 
 WRITE_SECONDS = 0.05
 """Time that it takes to store a block."""
@@ -24,7 +24,8 @@ STEADY_RATE = 50
 and scheduler spend on each, half a core."""
 
 BURST_RATE = 200
-"""The same for the last tasks of a run, which are short so that no worker waits for another."""
+"""The same for the last tasks of a run, which are short, so that all workers end at about the same
+time."""
 
 SHARES = 2
 """A task takes at most one of this number of shares of each worker thread's remaining work, so that
@@ -38,8 +39,8 @@ Like = tuple[str, str, int, int]
 
 
 CLEAR_SHARE, CLEAR_SECONDS = 0.05, 60.0
-"""A running task with less progress and less time is not extrapolated: a thousandth done in the two
-seconds in which kernels are loaded would give half an hour."""
+"""A running task is extrapolated only with more progress or more time: a thousandth done in the two
+seconds of loading kernels would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
@@ -60,10 +61,10 @@ def _like(block: Block) -> Like:
 class Backlog:
     """Dispatch a run's tasks in order, joined or cut to a suitable length.
 
-    The length follows from measured block times, since a plan depends on the campaign only and may
-    be off by some factor. Tasks are as long as the coordinator needs, and shorter at the end, where
-    workers would wait for the last one. tasks: longest first. costs: planned CPU time of each
-    block, s. The attribute `took` is the CPU time of all blocks done, s.
+    The length follows from measured block times, since planned times depend on the campaign only
+    and may be wrong by some factor. Tasks are long enough for the coordinator's throughput, and
+    shorter at the end, so that no worker waits for the last one. tasks: longest first. costs:
+    planned CPU time of each block, s. The attribute `took` is the CPU time of all blocks done, s.
 
     Examples
     --------
@@ -112,11 +113,11 @@ class Backlog:
         return self._of(first, tuple(batches))
 
     def give_back(self, task: Task) -> None:
-        """Return a task that a worker could not do to the front of the queue, unchanged."""
+        """Put a task that a worker could not do back to the front of the queue, unchanged."""
         self._whole.appendleft(task)
 
     def give_back_rest(self, task: Task, done: set[Block]) -> None:
-        """Return blocks that a worker left undone to the queue: the next task begins with them."""
+        """Put blocks that a worker has not done back to the front of the queue."""
         left = (tuple(b for b in batch if b not in done) for batch in task.batches)
         if rest := tuple(batch for batch in left if batch):
             self._count(rest, 1)
@@ -241,7 +242,7 @@ class Measured:
         return self._took[like[:2]] > 0
 
     def of_kind(self, like: Like, doubt: float) -> float:
-        """Return the factor of a trace and kind, the plan weighted as `doubt` seconds of CPU.
+        """Return the factor of a trace and kind; planned times weigh as `doubt` seconds of CPU.
 
         The weight keeps one outlier from deciding.
         """
@@ -256,5 +257,5 @@ class Measured:
         return (doubt * before + self._took[like]) / (doubt + self._planned[like])
 
     def _doubt(self, key: tuple[Any, ...]) -> float:
-        # A task that has only begun has no finished part, and so no planned time.
+        # A task at its beginning has no finished part, and thus no planned time of it.
         return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

@@ -49,8 +49,8 @@ def lay_out(
 
     sizes: lengths of job, week, user and width, and of node and origin if these exist. axes: labels
     of resample, load and policy. kinds: products of the trace; arrays: what the store keeps of
-    each. block_seconds: CPU time of a block, s; 0 stands for `goal_seconds` of the trace's work.
-    layout: the present layout, whose sizes stay, so that finished shards do.
+    each. block_seconds: CPU time of a block, s; 0 means `goal_seconds` of the trace's work. layout:
+    the present layout, whose sizes are kept, so that finished shards remain valid.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
 
 
 def _part(length: int, most: int) -> int:
-    """Return the length of an axis' parts: equal ones, unless that doubles their number.
+    """Return the length of the parts of an axis: equal parts, unless that doubles their number.
 
     Examples
     --------

@@ -68,7 +68,7 @@ PER_JOB_SECONDS = 0.12e-6
 
 CALLED_JOBS = 1000.0
 """An arrival that finds q jobs waiting costs an order in Python as 1 + q / CALLED_JOBS, since the
-call dominates. Of 10, 100, 300, 1,000 and no such term, this value gave the most accurate
+call dominates. Among 10, 100, 300, 1,000 and no such term, this value gave the most accurate
 extrapolations from a twelfth of 16 simulations (KTH-SP2, loads 0.7 to 1.0, easy and conservative),
 0.92 to 1.11; `QUEUE_JOBS` gave 0.51 to 3.35."""
 

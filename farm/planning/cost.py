@@ -38,7 +38,7 @@ JOBS_PER_QUEUE = 600
 """Jobs of a trace for each unit of queue: a short trace ends before its queue has grown."""
 
 IDLE_LOAD = 1.2
-"""Factor of the apparent load where no job overtakes another: processors stay idle."""
+"""Factor of the apparent load if no job overtakes another, since processors are idle then."""
 
 DEPTH = 4
 """The depth at which rules with a depth were measured."""

@@ -55,7 +55,7 @@ class Design:
     store: with axes that span the campaign, or its next round. old: the existing store, None if
     there is none. damaged: arrays of it whose metadata is missing and can be made again. standing:
     whether the existing store is as intended. seen: the existing manifest, and whether a growth was
-    unfinished. verdict: on the finished rounds of a campaign that asks for precision.
+    unfinished. verdict: on the finished rounds of a campaign with requested precision.
     """
 
     store: Store
@@ -93,11 +93,10 @@ def _seen(place: Place) -> tuple[bytes | None, bool]:
 def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool = False) -> Design:
     """Design the store of a campaign, or the growth of the existing one; write nothing.
 
-    A store of a campaign that asks for precision grows round by round. samples: least number of
-    samples of each trace then, if the campaign has that many. retry_failed: whether a round with
-    failed cells is not finished. Raises `InputError` if something else
-    is there, or the store there lacks arrays, was made by another campaign, holds more than this
-    one, or has a newer version.
+    The store of a campaign with requested precision grows round by round. samples: least number of
+    samples of each trace in that case, within the campaign's maximum. retry_failed: whether a round
+    with failed cells is not finished. Raises `InputError` if the place is not a store, or its store
+    lacks arrays, was made by another campaign, holds more than this one, or has a newer version.
     """
     place, campaign = place_of(where), survey.campaign
     old, seen = _existing(place)
@@ -176,12 +175,12 @@ def _samples(old: Store | None, campaign: Campaign, verdict: Verdict | None, lea
 
 
 def _known_precision(old: Store | None, campaign: Campaign) -> Mapping[str, Any]:
-    """Return the record of rounds that stays while a further one is not finished."""
+    """Return the record of the finished rounds, which is kept during a further one."""
     return old.precision if old and campaign.precision else {}
 
 
 def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
-    """Create or grow a store by its design; its values stay. Report repaired damage to `say`.
+    """Create or grow a store by its design; its values are kept. Report repaired damage to `say`.
 
     store.json is written last, when everything else is on the disk, so that a build that was killed
     or cut short by a power failure is begun again.
@@ -203,7 +202,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
             store.save()
             place.remove(GROWING)
             if place.entries(RECORDS):
-                # A growth has emptied the summary, which would stay empty until the end of the run.
+                # Growth has emptied the summary, which would remain empty until the end of the run.
                 fold(store)
         elif place.read(MANIFEST) != store.to_bytes():
             store.save()

@@ -79,7 +79,7 @@ def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
         (len(batch) * WRITE_SECONDS + math.fsum(costs[block] for block in batch), batch)
         for batch in batches
     ]
-    # The longest to the part with least work: none is empty while another one has two batches.
+    # The longest batch goes to the part with least work: no part is empty while another has two.
     weights.sort(key=lambda one: -one[0])
     found: dict[int, list[Block]] = defaultdict(list)
     loads = [(0.0, number) for number in range(1, of + 1)]

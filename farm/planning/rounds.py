@@ -27,8 +27,8 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import folded
 
 FIRST = 20
-"""Samples of the first round. From 10, 83 to 89 % of the 90 % intervals held the true ratio, since
-the few samples that end the sampling at once vary too little by chance."""
+"""Samples of the first round. With 10 samples, 83 to 89 % of the 90 % intervals held the true
+ratio, since samples that end the sampling at once vary too little by chance."""
 
 LEAST_PAIRS = 2
 """Fewest pairs that have an interval."""
@@ -37,7 +37,7 @@ LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
 """A round has at least and at most this number of times the samples of the one before."""
 
 NO_LENGTH = 1e-9
-"""Half of an interval, as a share of the ratio, up to which its pairs have one ratio: rounding."""
+"""Half of an interval, as a share of the ratio, up to which its pairs count as equal: rounding."""
 
 Pairs = Callable[[Precision, str, str], Block]
 """Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
@@ -52,7 +52,7 @@ class Estimate:
     """Hold the interval of one request at one trace and load after a round.
 
     low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio;
-    of an interval without length the share of samples that may have another ratio (`unseen`).
+    for an interval of length 0 the share of samples that may have another ratio (`unseen`).
     samples: number needed for the requested length, by the present variance.
     """
 
@@ -193,8 +193,9 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
     log_half = found.high - found.value
     samples = len(pairs[0]) * (log_half / math.asinh(request.relative)) ** 2
     if half <= NO_LENGTH:
-        # Pairs of one ratio have no variance, and tell nothing of rarer samples with another ratio.
-        # Such samples change the ratio by about their share if they change by the mean itself.
+        # Pairs of one ratio have no variance, and show nothing about rarer samples with another
+        # ratio. Such samples change the ratio by about their share if they change by the mean
+        # itself.
         half = unseen(len(pairs[0]), request.level)
         samples = math.log1p(-request.level) / math.log1p(-request.relative)
     return Estimate(request, trace, load, low, ratio, high, half, samples)

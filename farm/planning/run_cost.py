@@ -19,7 +19,7 @@ START_SECONDS = 3.5
 """CPU time of the coordinator and its scheduler until workers are asked for, s."""
 
 WORKER_SECONDS = 1.4
-"""CPU time until a worker process asks for its first task, s."""
+"""CPU time until a worker process requests its first task, s."""
 
 LOAD_SECONDS = 0.3
 """CPU time to load the kernels of a worker's first task, s."""

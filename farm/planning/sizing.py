@@ -62,7 +62,7 @@ def size_of(
 def rounds_of(survey: Survey, place: Place, resamples: int) -> list[int]:
     """Return the number of samples after each round, ascending; the last is `resamples`.
 
-    A campaign that asks for precision makes its rounds itself, so it has the last number alone.
+    A campaign with requested precision determines its own rounds, and has the last number only.
 
     Other rounds end with whole blocks, since a block that grows is simulated again as a whole.
     Missing cells of samples that the store already has belong to the first round.

@@ -168,7 +168,7 @@ def _source(trace: Trace, log: Workload | None) -> dict[str, Any]:
 def _check_warmup(samples: Samples, campaign: Campaign) -> None:
     """Refuse a warm-up as long as a trace's submissions, which would leave no job.
 
-    If the campaign has resamples, the first stands for all.
+    If the campaign has resamples, only the first one is checked.
     """
     begin = seconds_of(campaign.warmup) if isinstance(campaign.warmup, str) else None
     if begin is None:
@@ -196,8 +196,8 @@ def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
 def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:
     """Return for each load the weeks of the log's and of its samples' submissions, at least 1 each.
 
-    If samples differ in weeks, the longest of the first `DRAWN` counts, whether or not the campaign
-    has them: drawing a million only to plan them would take too long.
+    If samples differ in weeks, the longest of the first `DRAWN` counts, even if the campaign has
+    fewer or more: drawing a million samples for a plan would take too long.
     """
     trace, log, stretches = samples.trace, samples.log, samples.scaling.stretches
     known = trace.weeks or (_span([log]) if log is not None else 0)

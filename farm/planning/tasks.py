@@ -35,12 +35,12 @@ Spot = tuple[Block, Cell]
 class Task:
     """Order blocks of one trace, in batches that are each stored as soon as they are done.
 
-    A worker that dies loses the batch at hand. seconds: planned CPU time, s. isolate: whether cells
-    run in processes of their own, so that one which kills its process affects no other. last:
+    If a worker dies, its current batch is lost. seconds: planned CPU time, s. isolate: whether each
+    cell runs in a separate process, so that a cell that kills its process affects no other. last:
     whether such a cell has failed, rather than being given to another worker. run: name of the run,
     without which nothing is written (see `farm.store.place.Place`); empty if the store has no other
-    user. program: the run's, which workers must have, too. spots: cells of the task's blocks
-    to simulate again without writing anything. maker: host and process that simulated them first,
+    user. program: the run's, which workers must have, too. spots: cells of the task's blocks to
+    simulate again without writing anything. maker: host and process that simulated them first,
     which does not get the task.
     """
 
@@ -152,7 +152,7 @@ def _batches(
         total, held = 0.0, 0
         for block in group:
             size = store.block_bytes(block)
-            # A workload costs nothing: it stays with the first cells that use it.
+            # A workload costs nothing, and is in the batch of the first cells that use it.
             if total and (total + costs[block] > most or held + size > BATCH_BYTES):
                 yield batch
                 batch, total, held = (), 0.0, 0

@@ -40,7 +40,7 @@ class Sampling:
     metric: str
     tau: int
     digest: str = ""
-    """Digest of the jobs of the trace, empty for a model: a worker may find another file."""
+    """Digest of the jobs of the trace, to detect another file on a worker; empty for a model."""
 
 
 class Runner(Protocol):

@@ -153,7 +153,7 @@ def _at(tree: Tree, place: int) -> Tree:
 
 
 def _replaced(tree: Tree, place: int, part: Tree) -> Tree:
-    """Return the tree with a subtree replaced; a value that is not a number stays."""
+    """Return the tree with a subtree replaced; a value that is not a number is kept."""
     if place == 0:
         return part if part.gives == tree.gives == NUMBER else tree
     assert isinstance(tree, Applied), "an index inside of a tree"

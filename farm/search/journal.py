@@ -23,7 +23,7 @@ VERSION = 1
 
 
 class Batch(Struct):
-    """Hold a batch of a file: the request, and the results, None for an infinite one."""
+    """Hold a batch of a file: the request, and the results; None means infinity."""
 
     asked: dict[str, Any]
     results: list[list[float | list[float] | None]]

@@ -2,9 +2,9 @@
 
 The rule: all candidates simulate a quarter of the samples of each trace, at least `FEWEST`; after
 that and after half of the samples, a candidate is dropped if it is more than `ERRORS` standard
-errors of the paired log ratio behind the best, and at most half of the others stay. Candidates are
-ranked by the round that they reached, and within it by the mean over the traces of the logarithm of
-the ratio of their mean to the baseline's.
+errors of the paired log ratio behind the best, and at most half of the others continue. Candidates
+are ranked by the round that they reached, and within it by the mean over the traces of the
+logarithm of the ratio of their mean to the baseline's.
 """
 
 from __future__ import annotations

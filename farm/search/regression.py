@@ -49,7 +49,7 @@ JOINTS = ("+", "*", "/")
 """Operations between the terms of a function."""
 
 INPUTS = ("max(estimate, 1)", "procs", "max(submit, 1)")
-"""Characteristics of a job as orders read them: r, n and s."""
+"""Characteristics of a job by their names in orders: r, n and s."""
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,7 @@ class Grow:
             _check_known("operations", name, numeric)
         if not self.inputs or not any(len(OPERATIONS[n].takes) == 2 for n in self.operations):
             raise InputError(
-                "an order grows from at least one of 'inputs' and an operation of two values, "
-                "such as '+'"
+                "give at least one of 'inputs', and an operation of two values, such as '+'"
             )
         for text in self.start:
             Expression.parse(text, ARGUMENTS)
@@ -131,9 +130,9 @@ class Regression:
 class Spec:
     """Describe a search.
 
-    One of `order` with `parameters`, `grow` and `regression` is the subject of the search. Traces
-    give their first weeks, a share `training`, to the search, and the others to the verdict;
-    `held_out` traces give all of their weeks to the verdict.
+    Exactly one of `order` (with `parameters`), `grow` and `regression` is given. The search uses
+    the first weeks of the traces, a share `training`; the verdict uses the other weeks, and all
+    weeks of the `held_out` traces.
     """
 
     name: Text
@@ -193,7 +192,7 @@ class Spec:
         names = [one.name for one in (*self.traces, *self.held_out)]
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"two traces are called {name!r}; give one another name")
+                raise InputError(f"two traces have the name {name!r}; rename one")
         for one in self.traces:
             taken = {"weeks", "dates", "jobs"} & set(one.select) | ({"jobs"} if one.jobs else set())
             if one.model is None and taken:
@@ -315,7 +314,7 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Spec:
-    """Return the search of a TOML file, or the one that ships under a name."""
+    """Return the search of a TOML file, or the built-in one of a name."""
     return Spec.from_toml(located(name, FOLDER, "search"))
 
 

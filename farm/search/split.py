@@ -88,7 +88,7 @@ def divided(spec: Spec) -> Divided:
 
 
 def _check_unseen(training: Iterable[Part], verdict: Iterable[Part]) -> None:
-    """Refuse jobs that the search and the verdict would both read, in files of any name."""
+    """Refuse jobs that are in both the search and the verdict, in files of any name."""
     for seen, judged in product(training, verdict):
         shared = len(seen.jobs & judged.jobs)
         if shared > max(1, TRIVIAL * min(len(seen.jobs), len(judged.jobs))):
@@ -104,5 +104,5 @@ def _weeks(trace: Trace, first: int, last: int, weeks: int) -> Trace:
 
 
 def _sampled(trace: Trace, weeks: int) -> Trace:
-    """Return a log with a number of weeks for its samples, unless the trace sets it."""
+    """Set the number of weeks of a log's samples, unless the trace has it."""
     return trace if trace.weeks or trace.model else replace(trace, weeks=weeks)

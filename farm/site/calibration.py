@@ -206,7 +206,7 @@ def _as_good(losses: Float64, best: int, seed: int, roughness: float) -> Bool:
 def _roughness(places: Float64, losses: Float64) -> float:
     """Return the standard deviation of the losses around a quadratic surface near the best.
 
-    A schedule is chaotic: a changed position of one job in the queue changes those of all later
+    A schedule is chaotic: another position of one job in the queue changes the starts of all later
     jobs. places: logarithms of the parameters, on a scale of 0 to 1.
     """
     count, rows = places.shape

@@ -52,12 +52,11 @@ PARTITIONS = {"batch": 1, "debug": 2}
 class Truth:
     """Hold the site's real parameters, of which the dump contains some.
 
-    nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which
-    jobs run. weeks: length of the log. load: offered load of the usable processors. tested: jobs
-    that a backfill cycle tests, `rate` of them in a second, or in no time. policy: the site's own
-    where it is not the one that slurm.conf describes. outages: part of the usable processors that
-    are lost at times, by jobs of the system that no accounting has. limits: of each QOS by column
-    of sacctmgr.
+    nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which jobs
+    run. weeks: length of the log. load: offered load of the usable processors. tested: jobs that a
+    backfill cycle tests, `rate` of them in a second, or in no time. policy: the site's real policy,
+    if it differs from that of slurm.conf. outages: part of the usable processors that are lost at
+    times, by jobs of the system that no accounting has. limits: of each QOS by column of sacctmgr.
     """
 
     jobs: int = 20_000
@@ -171,7 +170,7 @@ def run_site(truth: Truth) -> Schedule:
 
 
 def _with_outages(jobs: Workload, truth: Truth) -> Workload:
-    """Return the jobs and those of outages: one to four nodes for one to twelve hours."""
+    """Return the jobs, with added jobs for outages of one to four nodes for one to twelve hours."""
     random = np.random.Generator(philox("outages", truth.seed))
     span = int(jobs.submit[-1])
     count = round(truth.outages * truth.processors * span / (2.5 * CPUS * 6.5 * 3600))

@@ -42,7 +42,7 @@ AGREEMENT = 0.8
 """Least part of pairs of jobs that start in the real order at which a site is matched."""
 
 PAIRS = 50
-"""Number of jobs of one width, waiting with a job and started after it, that form pairs."""
+"""Number of jobs with which a job forms pairs: of its width, waiting with it and started later."""
 
 
 @dataclass(frozen=True)

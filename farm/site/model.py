@@ -67,7 +67,7 @@ class Site:
     priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
-    ones. options: of the rule, by name. capacities: of the resources that jobs may run short of.
+    ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
     """
 
     name: Fact[str]
@@ -95,11 +95,11 @@ class Site:
 
     @property
     def without_cycles(self) -> str:
-        """Source of the fact that there are none."""
+        """Source of the absence of cycles."""
         return self.options.get("bf_interval", self.rule).source
 
     def fitting(self, names: tuple[str, ...]) -> Site:
-        """Return the site without the notes on what a fit of these parameters adds."""
+        """Return the site without the notes that the fit of these parameters resolves."""
         return replace(self, notes=tuple(one for one in self.notes if one.fit not in names))
 
     def policy(self, order: Multifactor | None = None, *, rate: int = 0, axes: bool = False) -> str:
@@ -240,7 +240,7 @@ def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qo
 
 
 def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset[str]:
-    """Return partitions that share nodes: those of the given one, or with the most work."""
+    """Return partitions that share nodes: those of the given one, or of the most work."""
     if partition is not None and partition not in nodes.partitions:
         raise InputError(
             f"--partition {partition!r} is unknown; {choices(partition, nodes.partitions)}"
@@ -278,7 +278,7 @@ def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -
         )
     jobs = replace(jobs, platform=Pool(size.value))
     if (jobs.logged_wait < 0).all():
-        raise InputError(f"{log} has no starts of jobs; let sacct print Start")
+        raise InputError(f"{log} has no starts of jobs; run sacct with the column Start")
     return jobs
 
 

@@ -21,7 +21,7 @@ SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
 class Note:
     """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy.
 
-    fit: the parameter whose fit adds it to the simulation, if there is one.
+    fit: the parameter whose fit includes the feature in the simulation, if any.
     """
 
     what: str

@@ -121,7 +121,7 @@ FLAGS = {
 
 
 def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str]]:
-    """Yield each value of a key of partitions that is not simulated, with those that have it."""
+    """Yield each unsimulated value of a key of partitions, with the partitions that have it."""
     found: dict[str, dict[str, str]] = {}
     for name, line in conf.partitions.items():
         value = line.value.get(row.key.lower())

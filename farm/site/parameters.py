@@ -38,7 +38,7 @@ class Setting:
     rate: int = 0
 
     def policy(self, site: Site, *, axes: bool = False) -> str:
-        """Return the policy's name; `axes` tells whether limits have the values of axes."""
+        """Return the policy's name; axes: whether limits have the values of axes."""
         return site.policy(self.order, rate=self.rate, axes=axes)
 
 

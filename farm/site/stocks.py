@@ -1,4 +1,4 @@
-"""Resources of a site other than processors: those that its jobs could run short of."""
+"""Resources of a site other than processors that may delay its jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SINFO, ACCOUNTING = KINDS["sinfo"].file, KINDS["accounting"].file
 class Stock:
     """Declare a resource: its name in texts, and its amount on a node, in the unit of requests.
 
-    unasked: jobs whose requests the log does not give, and the source of that; None if it does.
+    unasked: jobs whose requests are not in the log, and the source of that; None if all are.
     """
 
     word: str

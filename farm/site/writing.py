@@ -37,6 +37,9 @@ TIMES = ("max_age", "calc", "halflife")
 
 FITTED = "fitted"
 
+NAMED = "site"
+"""Name of the site's policy in the campaign, its tables and figures."""
+
 SIGNED = "# Written by farm site; SHA-256 of the lines below: "
 """Prefix of the files, followed by the digest."""
 
@@ -186,8 +189,11 @@ def _campaign(
                 listed = ", ".join(f"{number} {name}" for number, name in names.items())
                 yield _comment(f"  {what}: {listed}")
     sources = dict.fromkeys((site.rule.source, *(one.source for one in site.options.values())))
+    yield _line("policies", [NAMED], "as named below; others beside it are compared with it")
+    yield ""
+    yield "[named]"
     yield _comment(f"order: site.toml; rule: {'; '.join(sources)}")
-    yield f"policies = [{_toml(setting.policy(site, axes=True))}]"
+    yield f"{NAMED} = {_toml(setting.policy(site, axes=True))}"
     yield ""
     size = setting.processors
     found = fit.parameters.get("processors") if fit else None
@@ -232,7 +238,7 @@ def _samples(site: Site) -> Iterator[str]:
 
 
 def _with_jobs(site: Site) -> list[str]:
-    """Return the simulated partitions that have jobs; a selection by any other one is refused."""
+    """Return the simulated partitions that have jobs, since others are refused in a selection."""
     names = site.names.get("partition", {})
     used = {names.get(number) for number in np.unique(site.jobs.partition).tolist()}
     return [name for name in site.partitions if name in used]

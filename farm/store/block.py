@@ -145,7 +145,7 @@ class OpenBlock:
     def fail(self, cell: int, error: Exception) -> None:
         """Add the error of a cell that could not be simulated.
 
-        An acknowledged cell stays acknowledged: its block is then not written.
+        An acknowledged cell remains acknowledged: its block is not written.
         """
         self._given_up |= cell in self.backfill
         self._errors[cell] = {
@@ -202,7 +202,7 @@ class OpenBlock:
         return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        """Read the record again; return whether the block is acknowledged or stays unchanged.
+        """Read the record again; return whether the block is acknowledged or unchanged.
 
         Another attempt of the same task may have written it, or a late worker of an earlier run
         with fewer cells.

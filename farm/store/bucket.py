@@ -61,6 +61,7 @@ class Bucket:
     's3://waits/2024/kth.farm'
     """
 
+    keeps_checkpoints = False
     poll_seconds = 5.0
 
     def __init__(self, text: str) -> None:

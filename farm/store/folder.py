@@ -35,6 +35,7 @@ class Folder:
     """
 
     path: Path
+    keeps_checkpoints = True
     poll_seconds = 0.5
 
     def __str__(self) -> str:
@@ -127,8 +128,8 @@ class Folder:
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
         """Write a whole file if it still has this etag.
 
-        The comparison and the write are two steps: the fence admits one run, and its workers
-        write the same content to one name.
+        The comparison and the write are two steps: the fence admits one run, whose workers write
+        equal content under one name.
         """
         if self.etag(name) != etag:
             return False

@@ -88,7 +88,7 @@ def _cut_off(stream: FileIO) -> bool:
 
 
 class ObjectJournal:
-    """Buffer lines, and put them periodically as one object, up to `OBJECT_BYTES`."""
+    """Buffer lines, and put them periodically as an object of up to `OBJECT_BYTES`."""
 
     def __init__(self, bucket: Objects) -> None:
         self._bucket = bucket

@@ -3,7 +3,8 @@
 One object names the holder; every put of it is conditional on the etag that was read. Another run
 takes over the lease once it has expired, by its own length and the server's clock, or at once if
 the holder was a process of this machine that has ended. A part puts its lease and then checks for
-that of a run; a run puts its lease and then checks for those of parts: one of them finds the other.
+that of a run; a run puts its lease and then checks for those of parts. So at least one of them
+detects the other.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ def lease_seconds() -> float:
 def _acquire(bucket: Objects, lease: Lease) -> None:
     """Take a lease that is free or has expired; InUse names another holder.
 
-    A brief holder waits for another one, also for one that takes the free lease first.
+    A brief holder waits for another holder, also for one that takes the free lease first.
     """
     until = time.monotonic() + (BRIEF_SECONDS if lease.brief else BRIEF_POLL)
     etag: ETag = None

@@ -42,8 +42,8 @@ BRIEF_POLL = 0.1
 
 SIGHTINGS = 4
 """Number of attempts that find the same holder before it is reported: a process that has just
-acquired the lock has not written its name yet, and a process that reads the holder has the lock for
-microseconds."""
+acquired the lock may not have written its name yet, and a process that reads the name holds the
+lock for microseconds."""
 
 
 @contextmanager
@@ -76,8 +76,8 @@ def locked(store: Path, *, brief: bool = False) -> Iterator[str]:
 def shared(store: Path, part: str) -> Iterator[str]:
     """Hold the lock of a part of an existing store, and yield a fencing token; InUse as above.
 
-    All parts share the lock of the store, so that a run of the whole store is refused. They leave
-    its file, which another part may have locked.
+    All parts share the lock of the store, so that a run of the whole store is refused. They do not
+    delete its file, which another part may have locked.
     """
     path = store / part_lock(part)
     with ExitStack() as stack:
@@ -86,7 +86,7 @@ def shared(store: Path, part: str) -> Iterator[str]:
             make_folder(path.parent)
             whole = _acquire(store / LOCK, fcntl.LOCK_SH, patient=True)
             stack.callback(os.close, whole)
-            # It may name a run that was killed; the holder of an exclusive lock signs it again.
+            # It may name a killed run; the holder of an exclusive lock writes its own name.
             os.ftruncate(whole, 0)
             own = _acquire(path, patient=True)
             stack.callback(os.close, own)
@@ -100,10 +100,10 @@ def shared(store: Path, part: str) -> Iterator[str]:
 def fenced(store: Path, run: str) -> Iterator[None]:
     """Keep the next run from beginning during the context; StaleRun if this run has ended.
 
-    A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned
-    run, in the shape that arrays had before the store grew. A check alone would not suffice: the
-    worker may be stopped after it and continue days later. An empty token stands for a store
-    that no other process can write.
+    A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned run,
+    in the shape that arrays had before the store grew. A check alone would not suffice: the worker
+    may be stopped after it and continue days later. An empty token means a store that no other
+    process can write.
     """
     if not run:
         yield
@@ -132,7 +132,7 @@ def _sign(handle: int, prefix: str = "", *, brief: bool = False) -> str:
     who = {"host": platform.node(), "pid": os.getpid(), "since": time.strftime("%FT%T%z")}
     who |= {"brief": True} if brief else {}
     os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
-    # The handle stays open, and a network file system may show others only what is synced.
+    # The handle remains open, and a network file system may show only synced data to others.
     os.fsync(handle)
     return run
 
@@ -221,7 +221,7 @@ def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _is_at(path: Path, handle: int) -> bool:
-    """Return whether an open file is still the one at a path, not a later one of that name."""
+    """Return whether an open file is still at its path, not replaced by a later file."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

@@ -26,6 +26,10 @@ class Files(Protocol):
     A failure is an OSError whose `strerror` gives the reason.
     """
 
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether workers may write and delete checkpoints of long simulations."""
+
     def at(self, name: str) -> str:
         """Return the path or address of a file, for messages."""
 

@@ -62,8 +62,7 @@ class Variable:
     of : str
         Name of its metric for `core.metrics.declared.find_metric`; empty for columns.
     among : bool
-        Whether it compares participants without a dimension for them, so that only traces with
-        participants have it.
+        Whether it needs participants, although it has no dimension for them.
     """
 
     name: str

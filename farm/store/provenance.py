@@ -71,7 +71,7 @@ def program() -> Program:
 def check_program(asked: Program | None) -> None:
     """Raise Foreign, naming host and difference, if a run has another program than this process.
 
-    None stands for a run in this process.
+    None means a run in this process.
     """
     own = program()
     if asked is None or asked == own:

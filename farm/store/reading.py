@@ -225,6 +225,11 @@ def _cell(store: Store, **given: Any) -> dict[str, Any]:
     """Return the labels of a cell from given spellings."""
     try:
         with sources(store.own):
-            return {axis: find_label(axis, one, store.axes[axis]) for axis, one in given.items()}
+            return {
+                axis: find_label(
+                    axis, one, store.axes[axis], store.policy_names if axis == "policy" else None
+                )
+                for axis, one in given.items()
+            }
     except InputError as error:
         raise InputError(f"store {store.place}: {error}") from None

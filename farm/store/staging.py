@@ -1,4 +1,4 @@
-"""Zarr stores of a place: one reads objects, others stage chunks until the run may publish them."""
+"""Zarr stores of a place: for reading objects, and for staging chunks until their publication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store as its store.json describes it, and the seal of that file."""
+"""A store as described in its store.json, and the checksum of that file."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Store(Shape):
     text : str
         The campaign in canonical form, as last run; no result depends on it.
     settings : mapping
-        Settings that determine every cell in addition to its coordinates: seed, tau, draw,
-        load_by, and warmup and cooldown if they leave jobs out.
+        Settings that determine every cell in addition to its coordinates: seed, tau, draw and
+        load_by, and warmup and cooldown if they exclude jobs.
     own : mapping of str to str, optional
         Text of each module with plug-in orders, rules or metrics.
     acknowledgements : mapping of str to str, optional
         Acknowledgement of a trace's log, if known.
     cautions : mapping of str to mapping, optional
-        Reasons to doubt results of a trace, a sentence by its key; no result depends on them. A
-        trace is missing if the store was made by a program without such checks.
+        Reasons to doubt results of a trace, a sentence by its key; no result depends on them.
+        Stores of programs without such checks have none.
     precision : mapping, optional
         Finished rounds of a campaign with requested precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
@@ -130,6 +130,12 @@ class Store(Shape):
             labels=plain.get("labels", {}),
         )
 
+    @property
+    def policy_names(self) -> dict[str, str]:
+        """Name of each policy that the campaign has named, by label."""
+        origins = self.labels.get("policy", {}).items()
+        return {label: one["name"] for label, one in origins if "name" in one}
+
     @cached_property
     def identity(self) -> str:
         """Digest of the settings that define its cells, whatever its axes."""
@@ -167,7 +173,7 @@ class Store(Shape):
             own = source_digest(policies)
         revisions = (f"{name} {number}" for name, number in revised_orders(policies).items())
         lines = "\n".join([own, *revisions])
-        # First revisions are not named, so that records of earlier programs stay valid.
+        # First revisions are not named, so that records of earlier programs remain valid.
         return own if lines == own else hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     def log_name(self, trace: str) -> str | None:
@@ -196,7 +202,7 @@ class Store(Shape):
             "acknowledgements": dict(self.acknowledgements),
         }
         if self.cautions:
-            # Stores of earlier programs have none, and stay valid.
+            # Stores of earlier programs have no checksum, and remain valid.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         if self.precision:
             plain["precision"] = dict(self.precision)
@@ -252,7 +258,7 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
 
 
 def _check_names(place: Place, plain: Mapping[str, Any]) -> None:
-    """Refuse names that lead out of the store, since files are written and deleted by them."""
+    """Refuse names that lead out of the store, since they become paths of its files."""
     logs = (source.get("columns") for source in plain["sources"].values())
     names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
     for holding in plain["holds"].values():

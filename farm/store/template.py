@@ -91,7 +91,7 @@ def unknown_entries(store: Store, fresh: Template) -> list[str]:
 
 
 def check_metadata(store: Store, *, repair: bool = False) -> list[str]:
-    """Refuse a store with missing metadata, whose cells would be done by their records.
+    """Refuse a store with missing metadata, although records acknowledge its cells.
 
     With `repair`, arrays and groups that follow from the campaign, such as coordinates, are not
     refused: their paths are returned. A store that is being grown passes, since its template is

@@ -46,10 +46,10 @@ class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
 class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     """Report that a block is on the disk with its record.
 
-    cells: those of a policy that the run has simulated for it; 0 for a workload's block. failed:
-    failed ones among them. seconds: CPU time of their simulations, s. worker: host and process.
-    why: reason why a new metric could not be added to the block, otherwise empty. left: estimated
-    remaining time of the run, s, or `UNKNOWN`.
+    cells: simulated cells of policies in the block; 0 for a workload's block. failed: failed ones
+    among them. seconds: CPU time of their simulations, s. worker: host and process. why: reason why
+    a new metric could not be added to the block, otherwise empty. left: estimated remaining time of
+    the run, s, or `UNKNOWN`.
     """
 
     block: Block
@@ -62,7 +62,7 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
 
 
 class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
-    """Report that a block lost its record, since its worker computed wrong results.
+    """Report that the record of a block was removed, since its worker computed wrong results.
 
     cells: those of a policy to simulate again. failed: failed ones among them. worker: host and
     process; empty if it could not be determined.

@@ -53,13 +53,15 @@ class Status:
         The counts for each trace.
     origins : tuple of dict
         Each host and set of versions that computed blocks, and the number of these `blocks`; a
-        block filled by several counts for each.
+        block that several hosts have filled counts for each.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-        The longest tasks of a current run that have taken some seconds or longer.
+        The longest tasks of a current run, of those that have taken some seconds.
     precision : mapping
         Finished rounds of a campaign with requested precision, and the intervals of the last one.
+    policy_names : mapping
+        Name of each policy that the campaign has named, by the policy.
     """
 
     campaign: str
@@ -76,6 +78,7 @@ class Status:
     failures: tuple[Failure, ...]
     running: tuple[Doing, ...] = ()
     precision: Mapping[str, Any] = field(default_factory=dict)
+    policy_names: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return builtin types, for JSON."""
@@ -136,6 +139,7 @@ def status(store: Where) -> Status:
         failures=tuple(failures),
         running=_running(events),
         precision=opened.precision,
+        policy_names=opened.policy_names,
     )
 
 

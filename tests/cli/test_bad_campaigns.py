@@ -74,7 +74,7 @@ CAMPAIGNS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"traces": other_trace(parameters=5)}, ("c.toml", "'m'", "parameters", "5", "table")),
     (
         {"traces": other_trace(clean={"kill": False})},
-        ("c.toml: traces[0]", "'m'", "'clean' goes with a log only"),
+        ("c.toml: traces[0]", "'m'", "'clean' is for logs only"),
     ),
     (
         {"traces": [{"file": "a.swf", "clean": {"kil": False}}]},

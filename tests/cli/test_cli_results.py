@@ -166,9 +166,9 @@ def test_bands_that_cannot_be_are_refused(said: Said, stores: Path) -> None:
         (("--plot", "x.png", "--size", "7x1000"), ["'7x1000' is not a size"]),
         (
             ("--quantiles", "0.5"),
-            ["--quantiles does nothing with --kind auto; it goes with quantile"],
+            ["--quantiles does nothing with --kind auto; it is for quantile"],
         ),
-        (("--kind", "range", "--trim", "0.2"), ["it goes with auto and trimmed"]),
+        (("--kind", "range", "--trim", "0.2"), ["it is for auto and trimmed"]),
         (
             ("--kind", "quantile", "--quantiles", "half"),
             ["'half' is not shares such as 0.1,0.5,0.9"],

@@ -137,7 +137,10 @@ def test_what_cannot_be_explained(said: Said, made: Path) -> None:
         ("light.farm", ("has no jobs of its cells", "keep = 'jobs'")),
         ("one.farm --processors 8", ("--processors is an option for a log",)),
         ("log.swf --load 0.9", ("--load is an option for a store",)),
-        ("out.swf --policy easy --recorded --jobs 9", ("--jobs does not go with --recorded",)),
+        (
+            "out.swf --policy easy --recorded --jobs 9",
+            ("--jobs cannot be combined with --recorded",),
+        ),
         ("out.swf --policy fcfs+logged", ("decides nothing", "fcfs+easy")),
         ("log.swf --policy easy --top -1", ("--top",)),
         ("log.swf --policy easy --by colour", ("by='colour'", "user")),

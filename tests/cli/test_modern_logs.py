@@ -49,7 +49,7 @@ def test_every_command_of_logs_takes_a_map(tmp_path: Path) -> None:
     assert trace.map == tomllib.loads(MAP)
     assert trace.read().submit.tolist() == [0, 9]
     refused = farm("explain", log, "--policy", "fcfs+easy", "--recorded", *words, status=2)
-    assert "--map does not go with --recorded" in refused.stderr
+    assert "--map does nothing with --recorded" in refused.stderr
 
 
 def test_maps_are_listed_with_their_documentation() -> None:

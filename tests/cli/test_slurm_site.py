@@ -70,6 +70,7 @@ def test_the_files_name_the_source_of_each_line(dump: Path, farm: Farm) -> None:
     campaign = Campaign.from_toml(dump / "campaign.toml")
     assert [trace.processors for trace in campaign.traces] == [128, 128]
     assert campaign.policies[0].endswith("+slurm,bf_max_job_test=50")
+    assert campaign.policy_names == {campaign.policies[0]: "site"}
     lines = (dump / "site.toml").read_text().splitlines()
     values = [line for line in lines if "=" in line and not line.startswith("#")]
     assert [line for line in values if "  # " not in line] == []

@@ -108,7 +108,7 @@ def test_the_audit_finds_a_job_that_a_limit_did_not_hold() -> None:
     ("limits", "said"),
     [
         ("root.MaxJobs=8", "give a list in parentheses, such as"),
-        ("()", "lists none; leave it out"),
+        ("()", "is empty; leave it out"),
         ("(root.MaxJobs)", "is not of the form qos.NAME.LIMIT=VALUE"),
         ("(root.MaxJobs=-1)", "'-1' is not a limit; give a whole number from 0"),
         ("(root.MaxJob=1)", "a root has no limit 'MaxJob'; did you mean 'MaxJobs'?"),

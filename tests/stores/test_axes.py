@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,11 @@ from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.execution.run import run
 from schedfarm.farm.planning.survey import survey
 from tests.support.command_line import Farm
 from tests.support.made import MadeStores
+from tests.support.refusals import Said
 
 WIDE = Campaign(
     name="wide",
@@ -213,7 +216,7 @@ def test_commands_take_values_of_axes(made_store: MadeStores, farm: Farm) -> Non
     assert "fcfs+depth(8): mean wait" in policies
     assert "is not AXIS=VALUE" in farm("bands", store, "--at", "processors", status=2).output
     refused = farm("compare", store, "--policy", "fcfs+none", status=2)
-    assert "--policy goes with --axis" in refused.output
+    assert "--policy is for --axis" in refused.output
 
 
 def test_values_of_an_axis_are_one_block() -> None:
@@ -251,3 +254,76 @@ def test_a_load_at_another_size_is_reported(made_store: MadeStores) -> None:
     text = table_text(bands(made_store(WIDE), "wait", load="1.2"))
     assert "m.processors-64, load 1.2\n" in text
     assert "m.processors-96, load 1.2; offered load there 0.80" in text
+
+
+NAMED = replace(
+    WIDE,
+    policies=("mine", "fcfs+none"),
+    named={"mine": "fcfs+depth({depth})"},
+    variants={},
+    axes={"depth": [1, 8]},
+    traces=(Trace(name="m", model="lublin", processors=64, jobs=50),),
+)
+
+
+def test_tables_call_a_policy_by_its_name(made_store: MadeStores, farm: Farm) -> None:
+    """Its cells are those of the text, which is listed once; queries take the name."""
+    store = made_store(NAMED)
+    plain = made_store(replace(NAMED, policies=("fcfs+depth({depth})", "fcfs+none"), named={}))
+    text = {"mine,depth=1": "fcfs+depth(1)", "mine,depth=8": "fcfs+depth(8)"}
+    for opened in (lambda s: open_trace(s, "m"), lambda s: open_tree(s)["m"].to_dataset()):
+        mine, wanted = opened(store)["wait"].load(), opened(plain)["wait"].load()
+        assert mine["policy"].values.tolist() == [*text, "fcfs+none"]
+        np.testing.assert_array_equal(mine.values, wanted.values)
+    raw = xr.open_zarr(Path(store) / "results.zarr")["policy"].values.tolist()
+    assert raw == [*text.values(), "fcfs+none"]
+    assert (
+        unfold(store)["wait"]
+        .sel(policy="mine", depth=8)
+        .equals(unfold(open_tree(store))["wait"].sel(policy="mine", depth=8))
+    )
+    status = farm("status", store).stdout
+    assert re.findall(r"^  policy (.*): (.*)$", status, re.M) == [*text.items()]
+    told = farm("bands", store, "--policy", "mine", "--metric", "wait")
+    assert re.findall(r"^mine,depth=\d", told.stdout, re.M) == 2 * [*text]
+    assert "fcfs+depth" not in told.stdout
+    assert [line for line in told.stderr.splitlines() if line.startswith("note: policy")] == [
+        f"note: policy {name} is {policy}" for name, policy in text.items()
+    ]
+    told = farm("compare", store, "fcfs+none", "mine,depth=8", "--metric", "wait")
+    assert told.stdout.startswith("mine,depth=8: mean wait ")
+    assert "note: policy mine,depth=8 is fcfs+depth(8)\n" in told.stderr
+    along = farm("compare", store, "--axis", "depth", 1, 8, "--policy", "mine", "--metric", "wait")
+    assert along.stdout.startswith("depth=8: mean wait ")
+    explained = farm("explain", store, "--policy", "mine,depth=8", "--load", 1.2, "--json").stdout
+    assert json.loads(explained)["policy"] == "fcfs+depth(8)"
+    with pytest.raises(StoreError, match="unknown policy 'mien'; .*known: mine,depth=1, mine,"):
+        bands(store, "wait", policy="mien")
+
+
+def test_exports_take_the_name_of_a_policy(
+    made_store: MadeStores, farm: Farm, tmp_path: Path, said: Said
+) -> None:
+    """The file has the text of the policy, which needs no campaign to be understood."""
+    store, out = made_store(NAMED), tmp_path / "cells.csv"
+    farm("export", store, "--what", "summary", "--policy", "mine,depth=8", "--out", out)
+    assert {*pd.read_csv(out)["policy"]} == {"fcfs+depth(8)"}
+    words = ("export", store, "--what", "summary", "--policy", "mine", "--out", tmp_path / "b.csv")
+    assert "known: mine,depth=1, mine,depth=8, fcfs+none" in said(*words)
+
+
+def test_a_name_may_change(made_store: MadeStores, tmp_path: Path) -> None:
+    """No cell is simulated again."""
+    short = replace(NAMED, axes={"depth": [8]})
+    run(short, tmp_path / "s.farm")
+    again = run(
+        replace(
+            short,
+            policies=("other", "fcfs+none"),
+            named={"other": "fcfs+depth({depth})"},
+            variants={},
+        ),
+        tmp_path / "s.farm",
+    )
+    assert (again.done, again.before) == (0, 8)
+    assert open_summary(tmp_path / "s.farm")["policy"].values.tolist() == ["other", "fcfs+none"]

@@ -210,7 +210,7 @@ def on(**changes: Any) -> dict[str, Any]:
         ({**MODEL, "parameters": {"per_week": [5]}}, ("'m'", "per_week=[5]", "2, one for each")),
         ({**MODEL, "parameters": {"per_weak": 5}}, ("'per_weak'", "did you mean 'per_week'")),
         ({**MODEL, "parameters": {"users": [5, 5]}}, ("'m'", "users=[5, 5]", "a number or a name")),
-        ({**MODEL, "network": {}}, ("'m'", "'network' goes with a log only")),
+        ({**MODEL, "network": {}}, ("'m'", "'network' is for logs only")),
         (
             {**MODEL, "model": "lublin"},
             ("'m'", "model 'lublin' draws the jobs of one pool", "give model = 'participants'"),

@@ -72,7 +72,7 @@ def test_a_trace_without_names_says_what_it_said() -> None:
     """The texts, and so the digests, of campaigns of before stay."""
     assert "names" not in Trace(file="a.swf").to_dict()
     assert Trace(file="a.swf", names=True).to_dict()["names"] is True
-    with pytest.raises(InputError, match="'names' goes with a log only"):
+    with pytest.raises(InputError, match="'names' is for logs only"):
         Trace(name="m", model="lublin", processors=4, jobs=5, names=True)
 
 
@@ -93,7 +93,7 @@ def test_the_log_as_it_was_is_a_policy(site: Path, tmp_path: Path) -> None:
 def test_there_is_no_sample_as_it_was(site: Path, more: dict[str, Any]) -> None:
     """It is refused before a cell runs."""
     trace = Trace(file=str(site), processors=128)
-    with pytest.raises(InputError, match="'fcfs.logged' takes the starts of a log; it goes with"):
+    with pytest.raises(InputError, match="'fcfs.logged' takes the starts of a log; it needs"):
         Campaign(name="a", traces=(trace,), policies=("fcfs+easy", "fcfs+logged"), **more)
 
 

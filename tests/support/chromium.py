@@ -34,7 +34,7 @@ def missing() -> str:
 
 
 class Page:
-    """A page in the browser, and what its console and its network log say."""
+    """A page in the browser, with its console and its network log."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
@@ -60,7 +60,7 @@ class Page:
         return [one["message"] for one in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """Return the addresses that were asked for since the last call."""
+        """Return the addresses requested since the last call."""
         events = (
             json.loads(one["message"])["message"] for one in self.driver.get_log("performance")
         )

@@ -1,4 +1,4 @@
-"""The `farm` command in this process: the same entry point, and nothing printed is lost."""
+"""The `farm` command in this process, by the same entry point and with all of its output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.farm.cli import main
 
 
 class Farm(Protocol):
-    """Runs `farm` with these words, and holds the exit status; None takes any: fixture `farm`."""
+    """Runs `farm` with arguments, and checks the exit status (None: any): fixture `farm`."""
 
     def __call__(self, *words: object, status: int | None = 0) -> Result: ...
 

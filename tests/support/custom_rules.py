@@ -1,4 +1,4 @@
-"""Built-in rules, written as rules of a user's own."""
+"""Built-in rules, written as plug-in rules."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ def start_or_reserve(state: State, j: int) -> bool:
 
 
 def guard_points(state: State) -> None:
-    """Let no job be backfilled over the start of a reservation without a duration."""
+    """Prevent backfills across the start of a reservation without a duration."""
     for j in state.waiting:
         if state.jobs.estimate[j] == 0 and state.book.reserved[j] >= 0:
             block(state, state.book.reserved[j], 1, state.jobs.procs[j])

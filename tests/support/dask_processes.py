@@ -1,4 +1,4 @@
-"""A scheduler and its workers, each a process of its own, as somebody else would start them."""
+"""A scheduler and its workers in separate processes, as on an existing cluster."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def start_dask(
 
 
 def wait_for_scheduler(file: Path) -> None:
-    """Wait until a scheduler has written its file, which is there before its text is."""
+    """Wait until a scheduler has written its file, which exists before its content."""
     wait_for(lambda: file.exists() and file.read_text().endswith("}"), "the scheduler's file")
 
 
@@ -87,14 +87,14 @@ class Site:
         return self._start("worker", *words, before=before, **environment)
 
     def nanny(self) -> subprocess.Popen[bytes]:
-        """Start a nanny, which starts a worker, and another one whenever that has died."""
+        """Start a nanny, which starts a worker, and replaces it whenever it dies."""
         self.nannies.append(
             self._start("worker", "--nthreads", "1", "--local-directory", self._folder)
         )
         return self.nannies[-1]
 
     def revive(self) -> None:
-        """Start the scheduler and two nannies, as far as they are not there."""
+        """Start the scheduler and two nannies, if missing."""
         if not self.file.exists():
             self.start()
         # A nanny that cannot start its worker in 30 s gives up.
@@ -107,7 +107,7 @@ class Site:
         return sorted(pid for pid, words in marked(self._mark).items() if "spawn_main" in words)
 
     def end(self) -> None:
-        """Kill whatever is left."""
+        """Kill all remaining processes."""
         for pid in marked(self._mark):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Death in the midst of building a store, at a step of one's choice."""
+"""Death of the process during the construction of a store, at a chosen step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from schedfarm.farm.store.place import Where
 
 
 class Killed(BaseException):
-    """Stands for the end of the process: nothing after it runs."""
+    """Simulate the end of the process: no code after it runs."""
 
 
 def kill_build(

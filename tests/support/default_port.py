@@ -1,4 +1,4 @@
-"""The port of `dask scheduler` where the docs give none: one test at a time has it."""
+"""The default port of `dask scheduler`, which one test at a time may use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import psutil
 
 @contextmanager
 def default_port() -> Iterator[None]:
-    """Wait for other processes of this user that use it, and keep them waiting."""
+    """Wait for other processes of this user that use it, and lock it against them."""
     name = f"schedfarm-tests-{psutil.Process().username()}-8786.lock"
     with Path(tempfile.gettempdir(), name).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -30,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def traces_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Name a folder for fetched logs, which is not there yet."""
+    """Name a folder for fetched logs, which does not exist yet."""
     folder = tmp_path / "cache"
     monkeypatch.setenv(registry.ENVIRONMENT, str(folder))
     return folder
@@ -38,7 +38,7 @@ def traces_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tiny(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Have the registry know one more log, which the loopback server keeps; return its name."""
+    """Register a log that the loopback server has; return its name."""
     url = server.put("Tiny-2024-1.swf.gz", gzip.compress(LOG))
     one = registry.Entry(
         name="Tiny-2024-1",
@@ -58,13 +58,13 @@ def tiny(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def farm() -> Farm:
-    """Run `farm` in this process; hold its exit status, 0 unless another is given."""
+    """Run `farm` in this process, and check its exit status, by default 0."""
     return run_farm
 
 
 @pytest.fixture
 def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, farm: Farm) -> Said:
-    """Run `farm` in an empty folder; hold status 2, one sentence, and that no file has changed."""
+    """Run `farm` in an empty folder; check status 2, one sentence, and unchanged files."""
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> str:
@@ -81,7 +81,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, farm: Farm) -> Said:
 
 @pytest.fixture(scope="session")
 def made_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeStores]:
-    """Return what builds the store of a campaign once in the session."""
+    """Return the builder that makes the store of a campaign once in the session."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made"
     folder.mkdir(exist_ok=True)
@@ -102,6 +102,6 @@ def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
 
 @pytest.fixture
 def bucket(seaweed: Seaweed, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Name a prefix of that server's bucket where nothing is, which this process may use."""
+    """Name an empty prefix of that server's bucket, with access for this process."""
     use(seaweed, monkeypatch)
     return f"s3://{BUCKET}/{uuid.uuid4().hex}"

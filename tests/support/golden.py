@@ -30,7 +30,7 @@ RULES = {"none": "none", "bf": "aggressive", "easy": "easy", "conservative": "co
 MODELS = {"lublin": lublin, "downey": downey, "jann": jann, "poisson": poisson}
 
 Run = dict[str, Any]
-"""What is known of one schedule."""
+"""Known values of one schedule."""
 
 
 def digest(column: np.ndarray) -> str:
@@ -58,19 +58,19 @@ def _micro() -> list[tuple[Workload, Run]]:
 
 
 def micro(order: str, rule: str) -> list[tuple[Workload, Run]]:
-    """Return the tiny instances with what is known of them under an order and a rule."""
+    """Return the tiny instances with their known schedules under an order and a rule."""
     return [(w, run) for w, run in _micro() if (run["order"], run["backfill"]) == (order, rule)]
 
 
 @cache
 def logged() -> dict[str, Any]:
-    """Return what is known of the public logs: ``traces`` and ``runs``."""
+    """Return the known values of the public logs: ``traces`` and ``runs``."""
     found: dict[str, Any] = json.loads((FOLDER / "schedules.json").read_text(encoding="utf-8"))
     return found
 
 
 def read_log(traces: Path, name: str, **options: int | None) -> Workload:
-    """Read a log, or skip where it is not."""
+    """Read a log, or skip the test if the log is missing."""
     if not (traces / name).is_file():
         pytest.skip(f"the log {name} is not in the folder of logs")
     return read_swf(traces / name, **options)
@@ -78,7 +78,8 @@ def read_log(traces: Path, name: str, **options: int | None) -> Workload:
 
 @cache
 def modelled() -> dict[str, Any]:
-    """Return what is known of the models' workloads: ``workloads``, ``runs``, ``fair_starts``."""
+    """Return the known values of the models' workloads: ``workloads``, ``runs``,
+    ``fair_starts``."""
     found: dict[str, Any] = json.loads((FOLDER / "models.json").read_text(encoding="utf-8"))
     return found
 

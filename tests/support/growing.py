@@ -1,4 +1,4 @@
-"""A small campaign, what it may grow to, and when two stores hold the same."""
+"""A small campaign, its growth, and a comparison of two stores."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def tree(store: Path) -> xr.DataTree:
 
 
 def assert_same_by_label(mine: Path, other: Path) -> None:
-    """Hold every value of one store equal to that of another with the same labels."""
+    """Assert that every value of a store equals the value with the same labels in another."""
     left, right = tree(mine), tree(other)
     assert set(left.children) == set(right.children)
     for path in ["/", *right.children]:
@@ -63,7 +63,8 @@ def assert_same_by_label(mine: Path, other: Path) -> None:
 
 
 def assert_grows(store: Path, axis: str, at_once: Path) -> None:
-    """Grow a store of the small campaign; hold that only new cells run, and all values right."""
+    """Grow a store of the small campaign; assert that only new cells run, and all values are
+    right."""
     larger, before = GROWN[axis], tree(store)
     assert counts(farm.run(larger, store)) == (larger.cells, 12, larger.cells - 12, 0)
     after = tree(store)
@@ -83,7 +84,7 @@ def cut(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
 def assert_fills_up(
     axis: str, store: Path, made_store: MadeStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Grow an axis from 3 to 5 labels in blocks of 2; hold that the first block is left alone."""
+    """Grow an axis from 3 to 5 labels in blocks of 2; assert that the first block is unchanged."""
     labels: dict[str, tuple[Any, ...]] = {
         "policies": ("fcfs+easy", "saf+easy", "spf+easy", "sqf+easy", "fcfs+none"),
         "loads": ("original", "0.6", "0.7", "0.8", "0.9"),

@@ -24,7 +24,7 @@ The first test of a session that needs xarray, matplotlib and a few kernels from
 """
 
 TOOLS = {"fc-list", "gcc", "git", "ldconfig", "lscpu", "uname"}
-"""Programs that libraries ask about the system, and the farm about its commit."""
+"""Programs that libraries run for data on the system, and the farm for its commit."""
 
 SPAWNED = ("spawn_main", "multiprocessing.forkserver")
 """Parts of the commands that multiprocessing starts children with."""
@@ -79,7 +79,7 @@ PROCESSES = Processes()
 
 @contextmanager
 def processes_allowed() -> Iterator[None]:
-    """Allow processes for as long as this lasts, such as the one that a fixture is about."""
+    """Allow processes within the context, such as the server of a fixture."""
     test, PROCESSES.test = PROCESSES.test, None
     try:
         yield

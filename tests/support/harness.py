@@ -1,4 +1,4 @@
-"""Helpers of the tests of failure: start the real command line, watch it, find what it left."""
+"""Helpers for tests of failures: start the real command, watch it, and find its remains."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ MARK = "SCHEDFARM_TEST_RUN"
 """Environment variable that every process of a started command carries, children included."""
 
 PATIENCE = 300.0
-"""Time, s, after which a condition that has not come will not come."""
+"""Time after which a condition is given up, s."""
 
 POLL = 0.02
-"""Time between two looks at a condition, s: some read all records of a store."""
+"""Time between two checks of a condition, s: some read all records of a store."""
 
 FARM = shutil.which("farm", path=str(Path(sys.executable).parent)) or "farm"
 
@@ -44,7 +44,7 @@ def two_machines(
 ) -> str:
     """Return a campaign of 3,000 jobs a cell on models of 64 and of 128 processors, as TOML.
 
-    All policies of one resample and load are a block: there are many to strike between.
+    All policies of one resample and load are a block, so that there are many points between blocks.
     """
     costs = [cell_seconds(3000, policy, str(load)) for policy in policies for load in loads]
     return f"""
@@ -75,7 +75,7 @@ def campaign_of(text: str) -> Campaign:
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> Any:
-    """Poll until a condition is true, and return what it gave."""
+    """Poll until a condition is true, and return its value."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         found = condition()
@@ -115,7 +115,8 @@ class Command:
         environment = {**_environment(), **variables, MARK: self.mark}
 
         def prepare() -> None:
-            # A test run that was itself started in the background ignores it, and passes that on.
+            # A test run started in the background ignores the signal, and its children inherit
+            # that.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             if terminal is not None:
                 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -154,7 +155,7 @@ class Command:
         return self.process.wait(PATIENCE)
 
     def finish(self) -> int:
-        """Return the exit status once nothing that the command started is left."""
+        """Return the exit status once all processes of the command have ended."""
         status = self.wait()
         wait_for(lambda: not self.alive(), f"the end of {self.alive()}")
         return status
@@ -168,7 +169,7 @@ class Command:
         return forked_workers(self.process.pid)
 
     def kill(self) -> None:
-        """End whatever is left, so that a failing test leaves nothing behind."""
+        """End all remaining processes, so that a failing test leaves none."""
         for pid in self.alive():
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -246,7 +247,7 @@ def arrays(store: Path) -> dict[str, Any]:
 
 
 def assert_same_results(store: Path, expected: Path) -> None:
-    """Hold two stores of one campaign equal: value for value, and byte for byte in every file."""
+    """Assert that two stores of a campaign are equal: every value, and every byte of every file."""
     mine, other = arrays(store), arrays(expected)
     assert mine.keys() == other.keys()
     for name, values in other.items():

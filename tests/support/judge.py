@@ -1,4 +1,4 @@
-"""The same jobs on a real Slurm and in a simulation of its configuration, and how they differ."""
+"""The same jobs on a real Slurm and in a simulation of its configuration, and the differences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.judged import Accounted, Job, Ran
 from tests.support.slurm import slurm
 
 NODES = 64
-"""Nodes of one processor each, each of which a job has for itself: what a pool describes."""
+"""Nodes of one processor each, used exclusively by a job: equivalent to a pool."""
 
 SITE = (
     "add qos high priority=100",
@@ -68,7 +68,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Scenario:
-    """Describe jobs, by the widths to draw from, and what Slurm is configured with for them.
+    """Describe jobs, by the widths to draw from, and the configuration of Slurm for them.
 
     gpus: nodes with one each, of which half of the narrow jobs request them. site: further commands
     of sacctmgr, and limits: those of the policy that mean the same.
@@ -127,7 +127,7 @@ class Scenario:
         ]
 
     def run(self, jobs: Sequence[Job]) -> Ran:
-        """Run jobs on a Slurm of its own."""
+        """Run jobs on a separate Slurm."""
         # Users other than root may not enter the folders of pytest, and read their jobs from here.
         with TemporaryDirectory() as folder:
             return self._run(Path(folder), jobs)
@@ -188,7 +188,7 @@ class Comparison(NamedTuple):
 
     @property
     def late(self) -> Int64:
-        """By how much Slurm started jobs later, s."""
+        """Delay of the starts under Slurm, s."""
         return self.real - self.simulated
 
 
@@ -271,7 +271,7 @@ def in_seconds(ran: Ran) -> str:
 
 
 def on_cycles(ran: Ran) -> str:
-    """Return the accounting with each submission and end at the first cycle that sees it.
+    """Return the accounting with each submission and end at the first cycle that includes it.
 
     Seconds are counted from an instant of PriorityCalcPeriod, since a cycle in the same second may
     precede or follow it.

@@ -1,4 +1,4 @@
-"""A Slurm with accounting that runs short jobs, and what it wrote about them."""
+"""A Slurm with accounting that runs short jobs, and its records of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PATIENCE = 240
 
 @dataclass(frozen=True)
 class Job:
-    """Describe a job: when to submit it, s, and what it asks for; it sleeps for some seconds."""
+    """Describe a job: submission, s, requests, and run time; it sleeps for some seconds."""
 
     at: float
     user: str
@@ -76,7 +76,8 @@ class Job:
 
 
 class Ran(NamedTuple):
-    """Hold what sacct, the controller and squeue wrote, and when priorities were calculated, s.
+    """Hold the output of sacct, the controller and squeue, and the times of priority calculations,
+    s.
 
     zero: the second for which they were calculated first, before all jobs. waiting: an instant and
     the jobs that waited then with their priorities. Unix time.
@@ -90,7 +91,7 @@ class Ran(NamedTuple):
 
 
 class Accounted(Slurm):
-    """A Slurm with a database, in which sacctmgr does first what it is asked for."""
+    """A Slurm with a database, set up by commands of sacctmgr."""
 
     def __init__(
         self, folder: Path, nodes: Sequence[str], rest: str, site: Iterable[str], gres: str = ""
@@ -137,7 +138,7 @@ class Accounted(Slurm):
         os.kill(self.controller.pid, signal.SIGCONT)
 
     def run(self, jobs: Sequence[Job]) -> Ran:
-        """Submit jobs at their times, wait until all have ended, and return what was written."""
+        """Submit jobs at their times, wait until all have ended, and return the records."""
         calculated = {self._calculated()}
         (zero,) = struct.unpack_from(">q", self._decayed.read_bytes())
         first = time.time() + 1 + (min(calculated) - time.time()) % 1
@@ -166,7 +167,7 @@ class Accounted(Slurm):
         return Ran(self._accounting(), log, sorted(calculated), zero, seen)
 
     def _calculated(self) -> float:
-        """Return when priorities were last calculated."""
+        """Return the instant of the last calculation of priorities."""
         while True:
             try:
                 return self._decayed.stat().st_mtime

@@ -1,4 +1,4 @@
-"""A campaign whose store learns metrics of a user's own, which fail or kill when asked to."""
+"""A campaign whose store gets plug-in metrics, which fail or kill their process on request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NEW = (
 """One more metric of each kind."""
 
 BEHAVIOUR = "TEST_METRIC_DOES"
-"""Environment variable that says how the metric behaves: `kill` or `fail`, by default well."""
+"""Environment variable with the behaviour of the metric: `kill`, `fail`, or by default none."""
 
 MINE = f'''
 """Metrics of a user's own."""
@@ -135,7 +135,7 @@ LONGER: dict[str, Any] = {
 
 
 def assert_grows_and_learns(campaign: Campaign, folder: Path, axis: str) -> None:
-    """Grow the store `s` along an axis while it learns; hold it equal to one made at once."""
+    """Grow the store `s` along an axis and by metrics; assert that it equals one made at once."""
     another = Trace(name="n", model="lublin", processors=16, jobs=70)
     value = LONGER.get(axis, (*campaign.traces, another))
     larger = dataclasses.replace(campaign, **{axis: value})

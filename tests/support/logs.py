@@ -15,12 +15,12 @@ LOG = b"; MaxProcs: 4\n; Acknowledge: Ann  Example\n" + b"".join(
 """A small log of SWF."""
 
 KTH = "KTH-SP2-1996-2.1-cln"
-"""A log that the registry knows."""
+"""A registered log."""
 
 
 @dataclass
 class Server:
-    """A real server on the loopback interface: what it answers, and what it was asked."""
+    """A real server on the loopback interface, its answers, and the requests to it."""
 
     port: int = 0
     files: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def serving() -> Iterator[Server]:
             self.wfile.write(content[: len(content) - state.cut])
 
         def log_message(self, *_: object) -> None:
-            """Keep silent."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as real:
         state.port = real.server_address[1]
@@ -60,5 +60,5 @@ def serving() -> Iterator[Server]:
 
 
 def listed(folder: Path) -> list[str]:
-    """Return the names of what is in a folder, if there is one."""
+    """Return the names in a folder, if it exists."""
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []

@@ -32,9 +32,9 @@ class MadeStores:
         self._handed_out: dict[Path, dict[str, str]] = {}
 
     def __call__(self, campaign: Campaign) -> Path:
-        """Return the finished store of a campaign, to be read only.
+        """Return the finished store of a campaign, for reading only.
 
-        It has to be asked for before a test patches the program: the store is every test's.
+        Request it before patching the program, since all tests share the store.
         """
         said = json.dumps([campaign.to_toml(), campaign.own])
         digest = hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -58,7 +58,7 @@ class MadeStores:
         return path
 
     def altered(self) -> list[str]:
-        """Return the stores that are no longer as they were handed out."""
+        """Return the stores that tests have changed."""
         return [p.name for p, before in self._handed_out.items() if snapshot(p) != before]
 
 

@@ -52,7 +52,8 @@ def _loop(state: State) -> None:
 
 
 def _stubborn(state: State) -> None:
-    """Catch every exception; the thread that is left ends by itself, lest it slow other tests."""
+    """Catch every exception; the remaining thread ends by itself, so that it does not slow other
+    tests."""
     until = time.monotonic() + 5
     while time.monotonic() < until:
         try:
@@ -110,4 +111,4 @@ QUICK = {
 """Mistakes that cost little time."""
 
 SLOW = {"loops": _loop, "loops and catches": _stubborn}
-"""Mistakes that are noticed by their CPU time."""
+"""Mistakes that are detected by their CPU time."""

@@ -79,7 +79,7 @@ def optima(instance: Instance) -> tuple[int, int]:
 
 
 def hold(jobs: Instance, guess: int) -> bool:
-    """Hold a taken guess to its promise, and return whether it was taken."""
+    """Check the guarantee of an accepted guess, and return whether it was accepted."""
     plan = dual(jobs, guess)
     if plan is None:
         return False
@@ -89,7 +89,7 @@ def hold(jobs: Instance, guess: int) -> bool:
 
 
 def first_guesses_taken(count: int) -> int:
-    """Hold the first six guesses from the bound on to their promise; return how many are taken."""
+    """Check the first six guesses from the bound on; return the number of accepted ones."""
     taken = 0
     for jobs in random_instances(1, count):
         least = makespan_bound(jobs)
@@ -98,7 +98,8 @@ def first_guesses_taken(count: int) -> int:
 
 
 def hold_feasible_guesses(count: int) -> None:
-    """Hold that no guess is rejected, on tiny instances, from the length of the best schedule."""
+    """Assert that no guess from the length of the best schedule on is rejected, on tiny
+    instances."""
     for jobs in random_instances(2, count, jobs=4, processors=4):
         best = optima(jobs)[0]
         for guess in range(best, best + 8):
@@ -109,7 +110,7 @@ def hold_feasible_guesses(count: int) -> None:
 
 
 def hold_every_guess(jobs: Instance) -> None:
-    """Hold guesses from 0 on, and that of all jobs one after the other, which is taken."""
+    """Check guesses from 0 on, up to all jobs one after the other, which is accepted."""
     longest = int(jobs.times[:, 0].sum())
     taken = [hold(jobs, guess) for guess in range(min(longest, 120))]
     assert not any(taken[: makespan_bound(jobs)])

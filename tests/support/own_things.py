@@ -1,4 +1,4 @@
-"""A campaign of orders, rules and metrics of a user's own, beside the file that has them."""
+"""A campaign of plug-in orders, rules and metrics, next to the file that has them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ MODULE = "mine_of_owned"
 
 
 def lay(folder: Path, *, text: str = TEXT, module: str = MODULE, jobs: int = 80) -> Path:
-    """Write a campaign and the file of its module into a folder of their own."""
+    """Write a campaign and the file of its module into a new folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{module}.py").write_text(text)
     path = folder / "c.toml"

@@ -1,4 +1,4 @@
-"""Folders that tests read: the tree, its pages, and data that stand beside the tests."""
+"""Folders that tests read: the tree, its pages, and data next to the tests."""
 
 from __future__ import annotations
 

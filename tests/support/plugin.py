@@ -69,7 +69,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave tiers out that are neither run by default nor asked for, by an option or a path."""
+    """Leave out tiers that are neither default nor requested by an option or a path."""
     tier = tier_of(collection_path)
     if tier is None or config.getoption("--all") or _is_named(collection_path, config):
         return None

@@ -1,4 +1,4 @@
-"""A campaign that asks for precision, whose three rounds end with whole blocks, and its values."""
+"""A campaign with requested precision, whose three rounds end with whole blocks, and its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many random cases a run draws, and whether they are the same in every run."""
+"""Number of random cases that a run draws, and whether they are the same in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record what runs ask of the file system, and make the folder that a power failure would leave."""
+"""Record the file operations of runs, and make the folder that a power failure would leave."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRITING = os.O_WRONLY | os.O_RDWR
 
 
 class Step(NamedTuple):
-    """One thing that the file system was asked, by paths relative to the store's parent."""
+    """An operation on the file system, by paths relative to the store's parent."""
 
     what: str
     path: str
@@ -109,7 +109,7 @@ class Recorder:
         names = self._inside(old), self._inside(new)
         if names[0] is not None:
             self.steps.append(Step("rename", names[0], names[1]))
-            # Nobody writes to what has got its name.
+            # Files are not written after their rename.
             self._open.pop(str(names[1]), None)
             self._open.pop(names[0], None)
 
@@ -146,7 +146,7 @@ HEARD: dict[str, Callable[..., None]] = {
 
 @dataclass(eq=False)
 class File:
-    """Hold what a file has, and what of that is on the disk."""
+    """Hold the content of a file, and the part on the disk."""
 
     now: bytes = b""
     synced: bytes | None = None
@@ -223,7 +223,7 @@ def cut(steps: list[Step], at: int, into: Path, draw: random.Random) -> None:
         parent, name = _found(root, step.path)
         entry = parent.now.get(name)
         if step.what in ("create", "mkdir"):
-            # Two threads may have been told that it is missing.
+            # Two threads may have found it missing.
             if entry is None:
                 parent.change({name: File() if step.what == "create" else Folder()})
         elif step.what == "remove":
@@ -261,7 +261,7 @@ def recorded(campaigns: Sequence[Campaign], store: Path) -> tuple[list[Step], li
     list of int
         Number of steps at the end of each campaign.
     """
-    # An audit hook cannot be taken away again.
+    # An audit hook cannot be removed.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as process:
         return process.submit(_record, campaigns, store).result()

@@ -1,4 +1,4 @@
-"""Helpers of the tests of bad input: a good campaign to spoil, and what a refusal looks like."""
+"""Helpers for tests of bad input: a valid campaign to change, and the form of a refusal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(campaign: dict[str, Any], path: Path) -> None:
 
 
 def refused(said: Said, **changes: Any) -> str:
-    """Return what a campaign with other values for some keys is refused with."""
+    """Return the refusal of a campaign with other values for some keys."""
     write({**GOOD, **changes}, Path("c.toml"))
     return said("run", "c.toml")
 

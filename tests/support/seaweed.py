@@ -1,4 +1,4 @@
-"""A real S3 server on the loopback interface, for as long as a test needs it."""
+"""A real S3 server on the loopback interface, for the duration of a test."""
 
 from __future__ import annotations
 
@@ -77,19 +77,19 @@ class Seaweed:
             time.sleep(0.1)
         with pytest.MonkeyPatch.context() as patch:
             use(self, patch)
-            # The bucket is made with its first object, and after a restart the server answers
-            # before it knows where to keep one.
+            # The bucket is made with its first object; after a restart the server answers before it
+            # can store objects.
             while not self._keeps(os.urandom(64)):
                 assert time.monotonic() < until, (self._folder / "log").read_text()[-2000:]
                 time.sleep(0.1)
 
     def kill(self) -> None:
-        """End the server at once; what it keeps stays."""
+        """End the server at once; its objects are kept."""
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
 
     def environment(self) -> dict[str, str]:
-        """Return what lets a program use it."""
+        """Return the variables that give a program access."""
         return {
             "AWS_ACCESS_KEY_ID": self.key,
             "AWS_SECRET_ACCESS_KEY": self.secret,
@@ -117,7 +117,7 @@ class Seaweed:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of the loopback interface that nobody listens on."""
+    """Return free ports of the loopback interface."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

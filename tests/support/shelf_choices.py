@@ -33,13 +33,13 @@ class Instance:
         self.rank = np.unique(density, return_inverse=True)[1].reshape(-1)
 
     def select(self, budget: int) -> tuple[list[bool], bool]:
-        """Return what is chosen, and whether the search was given up."""
+        """Return the choice, and whether the search was given up."""
         wish = Wish(self.row, self.need, self.weight, self.worth, self.rank)
         chosen, given_up = select(self.members, self.room, wish, budget)
         return chosen.tolist(), given_up
 
     def worth_of(self, chosen: list[bool]) -> int:
-        """Return what a choice is worth."""
+        """Return the worth of a choice."""
         return int(self.worth[np.array(chosen)].sum())
 
     def can_run(self, jobs: list[int], room: tuple[int, ...]) -> bool:
@@ -107,7 +107,8 @@ class Instance:
 
 
 def hold_best(seeds: Iterable[int]) -> None:
-    """Hold worth and ties to all subsets; the greedy choice is never better, and once worse."""
+    """Compare worth and ties with all subsets; the greedy choice is never better, and once
+    worse."""
     worse = 0
     for seed in seeds:
         one = Instance(seed)
@@ -122,7 +123,7 @@ def hold_best(seeds: Iterable[int]) -> None:
 
 
 def hold_budgets(seeds: range) -> None:
-    """Hold that the search ends within as many ways as there are, and not within one less."""
+    """Assert that the search ends within the number of existing ways, but not within one less."""
     tried = 0
     for seed in seeds:
         one = Instance(seed)

@@ -1,4 +1,4 @@
-"""A worker that stops itself in the midst of a task."""
+"""A worker that stops itself during a task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARD = "/wait/c/0/0/1/"
 
 
 def sleep_within(task: Task, where: str, answer: Connection) -> None:
-    """Carry a task out, but stop once, until SIGCONT; then send what stood in the way.
+    """Execute a task, but stop once, until SIGCONT; then send the obstacle.
 
     Parameters
     ----------

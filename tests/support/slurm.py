@@ -1,4 +1,4 @@
-"""A Slurm of one's own: munge, a controller and nodes on the loopback interface, in one folder."""
+"""A private Slurm: munge, a controller and nodes on the loopback interface, in one folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import psutil
 from tests.support.harness import PATIENCE
 
 LOOK_SECONDS = 0.2
-"""Time between two looks, s: each is a process."""
+"""Time between two checks, s: each is a process."""
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo")
@@ -66,7 +66,7 @@ AccountingStorageType=accounting_storage/none
 SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=defer_batch=0,bf_interval=2,sched_interval=2,sched_min_interval=0,batch_sched_delay=0
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO"""
-"""The end of the configuration where nothing else is asked for."""
+"""Default end of the configuration."""
 
 
 def missing(*commands: str) -> str:
@@ -78,7 +78,7 @@ def missing(*commands: str) -> str:
 
 
 def wait(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
-    """Look at a condition, which may ask Slurm, until it is true, and return what it gave."""
+    """Check a condition, which may query Slurm, until it is true, and return its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():
@@ -140,7 +140,7 @@ class Slurm:
         """Start what the controller needs in addition to munge."""
 
     def said(self, *command: str) -> str:
-        """Return what a command of Slurm prints; nothing where it fails."""
+        """Return the output of a command of Slurm; empty if it fails."""
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     def jobs(self, *states: str) -> list[str]:
@@ -159,11 +159,11 @@ class Slurm:
         return self.said("squeue", "--noheader", "--states=all", "-j", job, "-o", "%T").strip()
 
     def end_jobs(self) -> None:
-        """Cancel what is left, and wait until it is gone."""
+        """Cancel all remaining jobs, and wait until they have ended."""
         left = self.jobs("PENDING", "RUNNING", "COMPLETING")
         if left:
             self.said("scancel", *left)
-            # One that does not heed it is killed after KillWait.
+            # A job that ignores it is killed after KillWait.
             wait(lambda: not self.jobs("PENDING", "RUNNING", "COMPLETING"), "the jobs' end")
 
     def _munge(self, stack: ExitStack) -> None:

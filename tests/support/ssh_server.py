@@ -1,4 +1,4 @@
-"""An SSH server on the loopback interface that lets everybody in and runs what is asked of it."""
+"""An SSH server on the loopback interface without authentication."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import asyncssh
 
 
 class Open(asyncssh.SSHServer):  # type: ignore[misc]
-    """Ask nobody who he is."""
+    """Require no authentication."""
 
     def begin_auth(self, username: str) -> bool:
         return False

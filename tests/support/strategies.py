@@ -27,10 +27,10 @@ from schedfarm.core.workload.workload import Workload
 MODULE = "tests.support.strategies"
 
 CALLED = (f"{MODULE}:by_share", f"{MODULE}:by_width_then_wait")
-"""Orders of a user's own, by what waits."""
+"""Plug-in orders that depend on the waiting jobs."""
 
 ASKING = (f"{MODULE}:heaviest", f"{MODULE}:least_served")
-"""Orders of a user's own, by what users had."""
+"""Plug-in orders that depend on users' usage."""
 
 WRITTEN = (
     "(-(now - submit) * procs / max(estimate, 1))",
@@ -45,7 +45,7 @@ LOGARITHMIC = frozenset({"unicef", "f1", "f2", "f3", "f4"})
 """Orders whose floats may differ in the last place from one library, or machine, to the next."""
 
 SHARING = tuple(name for name, row in ORDERS.items() if row.shares)
-"""Orders by what users had."""
+"""Orders by users' usage."""
 
 POOL_RULES = ("none", "aggressive", "easy", "depth", "conservative", "planned", "tabu")
 
@@ -56,7 +56,7 @@ RULES = {
     "network": ("isolated", "ics", "icsb"),
     "resources": ("none", "aggressive", "easy", "depth", "conservative"),
 }
-"""Rules that a kind of platform knows, without the K of those that take one."""
+"""Rules that a kind of platform supports, without the K of rules with a number."""
 
 COMPILED_LAST = (
     ("pool", "planned"),
@@ -113,7 +113,7 @@ SEARCH = ("every", "iterations", "tenure", "seed", "weights", "jobs", "users", "
 
 
 def orders_of(platform: str, rule: str) -> tuple[str, ...]:
-    """Return every order that goes with a rule on a kind of platform."""
+    """Return every order that a rule supports on a kind of platform."""
     if rule == "tabu" or (platform, rule) == ("grid", "planned"):
         return ("fcfs",)
     if platform == "network" or rule == "demt":
@@ -124,7 +124,7 @@ def orders_of(platform: str, rule: str) -> tuple[str, ...]:
 
 
 def options_of(platform: str, rule: str) -> tuple[str, ...]:
-    """Return the options that a rule knows on a kind of platform, but for those of orders."""
+    """Return the options that a rule supports on a kind of platform, except those of orders."""
     if rule == "tabu":
         return SEARCH
     if rule == "demt":
@@ -141,7 +141,8 @@ def options_of(platform: str, rule: str) -> tuple[str, ...]:
 
 
 def _policy(order: str, rule: str, options: dict[str, str | None]) -> Policy | None:
-    """Return a policy, if a plan that is kept goes with this order; shares have their options."""
+    """Return a policy, if rules that keep their plan support this order; shares have their
+    options."""
     given = dict(options)
     if given.get("walk", "queue") != "queue":
         given["threshold"] = None
@@ -163,9 +164,9 @@ def _choices(draw: st.DrawFn, platform: str, rule: str) -> tuple[str, dict[str, 
 
 @st.composite
 def every_order(draw: st.DrawFn, platform: str, rule: str) -> list[Policy]:
-    """Draw options, and combine them with every order that goes with the rule.
+    """Draw options, and combine them with every order that the rule supports.
 
-    For a rule that goes with one order alone, options are drawn four times.
+    For a rule that supports one order only, options are drawn four times.
     """
     orders = orders_of(platform, rule)
     drawn = [draw(_choices(platform, rule)) for _ in range(1 if len(orders) > 1 else 4)]
@@ -463,11 +464,11 @@ def by_width_then_wait(
 
 
 SERIAL = Fraction(1, 2**40)
-"""What stands for log2 of one processor in UNICEF."""
+"""Replacement of log2 of one processor in UNICEF."""
 
 
 def _of_logarithms(job: Job, order: str, now: int) -> object:
-    """Return what a key is made of: of the same parts every program makes the same float."""
+    """Return the parts of a key, from which every program computes the same float."""
     if order == "unicef":
         wait, length = now - job.submit, max(job.estimate, 1)
         if job.procs.bit_count() == 1:

@@ -33,8 +33,8 @@ QUARTILES = {"first_quartile": 25, "median": 50, "third_quartile": 75}
 """The dotted lines of figure 2."""
 
 COUNTS = ("jobs", "refused_by_fcfs", "refused", "identical", "earlier", "later")
-"""Numbers of jobs of a cell: all, those that FCFS and the policy refused, and those that started at
-the same instant under both, earlier, and later."""
+"""Numbers of jobs of a cell: all; refused by FCFS, and by the policy; and started at the same
+instant under both, earlier, and later."""
 
 SEARCHES = ("selections", "given_up")
 """Numbers in a store's summary: selections of jobs for a shelf, and how many of them were greedy
@@ -135,7 +135,7 @@ def _each(hours: xr.DataArray, reduce: Callable[[Float64], Any]) -> xr.DataArray
 
 
 def table_1(of: Numbers) -> pd.DataFrame:
-    """Return table 1 of the logs themselves, and below it the printed one."""
+    """Return table 1 of the logs themselves, followed by the printed table."""
     ours = of_log(of.once(measured)).to_dataframe(dim_order=CELL)
     columns = [*COUNTS, *REQUESTS, *SEARCHES, "total", "mean", "sd", *QUARTILES]
     ours = ours[[name for name in columns if name in ours]]

@@ -68,7 +68,7 @@ GROUPS = {GRID: charts.GREEN, OTHERS: charts.ORANGE, FIXED: charts.BLUE}
 """Colours of groups of jobs, those of ICS+B in `COLORS`."""
 
 POLICIES = (charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE, charts.SKY)
-"""Colours of policies where bands of several stand side by side; further ones are paler."""
+"""Colours of policies where bands of several are side by side; further ones are paler."""
 
 PALER = 0.4
 """Part of a colour's distance to white that is left when it is used again."""

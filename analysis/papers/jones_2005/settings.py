@@ -58,7 +58,7 @@ class Sweep(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its figure, the paper's where there is one."""
+        """The name of its figure, if possible the paper's."""
         first = self.traces.iloc[0]
         if self.parameter == RATE:
             plain = "rates-" + "-".join(map(str, first["sizes"]))
@@ -67,7 +67,7 @@ class Sweep(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The start of a caption: the paper's name of its figure, if it is one of those."""
+        """The start of a caption: the paper's name of the figure, if the paper has it."""
         if self.name not in FIGURES.values():
             return ""
         return f"{self.name.capitalize().replace('-', ' ')}. "

@@ -157,7 +157,7 @@ ABLATION = tuple(
 
 
 def _there(values: xr.Dataset, of: Iterable[Claim]) -> list[Claim]:
-    """Return the claims without those on a log that a store lacks."""
+    """Return the claims, except claims on a log that the store lacks."""
     return [claim for claim in of if claim.where in ("", *values["trace"].values.tolist())]
 
 
@@ -191,8 +191,8 @@ def claims_over_samples(values: xr.Dataset) -> pd.DataFrame:
 def seeds_table(searched: xr.Dataset, values: xr.Dataset) -> pd.DataFrame:
     """Return the spread of each measure over the seeds of a search.
 
-    Next to it, for each algorithm of the paper that is not a search, the number of seeds with a
-    smaller value. Both datasets are of logs; the paper has one seed.
+    Also return, for each other algorithm of the paper, the number of seeds with a smaller value.
+    Both datasets are of logs; the paper has one seed.
     """
     others = [name for name in values["algorithm"].values.tolist() if name != TABU]
     parts = {}

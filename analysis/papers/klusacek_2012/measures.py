@@ -184,8 +184,8 @@ def longest(of: Numbers) -> pd.DataFrame:
     """Return the users of the logs with the longest normalised wait times, by rank from 1.
 
     They decide mean and standard deviation: "there are typically several users with very high
-    (unfair)" ones (section 5.2). Next to the user's jobs, work (processor s) and nuwt are the mean
-    and standard deviation over the users that follow.
+    (unfair)" ones (section 5.2). Columns are the user's jobs, work (processor s) and nuwt, and the
+    mean and standard deviation over all users of a higher rank number.
     """
     parts = {
         (trace, load, algorithm): _longest(users.sel(load=load, algorithm=algorithm))

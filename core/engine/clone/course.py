@@ -2,8 +2,8 @@
 
 First come, first served, a waiting job never affects an earlier one. The world of job j, in which
 no later job arrives, is therefore that of job j - 1 until job j starts, and from there on as long
-as its processors would have stayed free. So one course serves all jobs: each joins the course of
-the jobs before it, and only passes that it changes are made again.
+as its processors would have stayed free. So one course is enough for all jobs: each job is added to
+the course of the jobs before it, and only passes that it changes are made again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from schedfarm.core.engine.running import Jobs, Running, idle_machine, launch, n
 from schedfarm.core.engine.world import EASY
 
 WAITING, COMPARED, UNTIL, PLACE = range(4)
-"""Fields of the state of a course: number of waiting jobs; of those that waited when a replay
+"""Fields of the state of a course: number of waiting jobs; number of jobs that waited when a replay
 began; a time, s, until which the replay differs from the old course; position of the job that
 differed last."""
 
@@ -99,7 +99,7 @@ def empty_course(n: int, now: int, processors: int) -> Course:
 
 @verb
 def run_on(running: Running, jobs: Jobs, now: int, other: Running) -> None:
-    """Let the running jobs of one list that end after now be those of another one."""
+    """Copy the running jobs of a list that end after now to another list."""
     count = running.count[0]
     kept = count
     while kept > 0 and running.end[kept - 1] <= now:
@@ -134,7 +134,7 @@ def launch_started(course: Course, jobs: Jobs, now: int, running: Running) -> No
 
 @verb
 def follow(course: Course, jobs: Jobs, now: int) -> None:
-    """Let time pass until now: start jobs that start before, and end those that end by then."""
+    """Advance to now: start the jobs that start before, and end the jobs that end by then."""
     running, kept = course.running, 0
     while next_end(running) <= now:
         release(jobs, running)
@@ -149,7 +149,7 @@ def follow(course: Course, jobs: Jobs, now: int) -> None:
 
 @verb
 def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
-    """Fill the line with what waits and runs at `now`, after its completions, before its passes."""
+    """Fill the line with the jobs waiting and running at `now`, before the passes."""
     line, running, compared = course.line, course.line.running, 0
     run_on(course.running, jobs, now, running)
     launch_started(course, jobs, now, running)
@@ -178,8 +178,9 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
 
     Invariant: worlds without arrivals are equal from an instant on if after its passes the same
     jobs run since the same instants and the same jobs wait. Only jobs that waited when the replay
-    began can differ. One that starts at different instants does until it has ended on both
-    courses; before state[UNTIL] the one that was found last does. The round begins with that one.
+    began can differ. A job that starts at different instants differs until it has ended on both
+    courses; before state[UNTIL] the job that was found last differs. The search begins with that
+    job.
     """
     state = course.state
     if now < state[UNTIL]:
@@ -201,8 +202,8 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
 def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
     """Return whether the replay has to go on after all passes of `now`; z is the old course's next.
 
-    The newest job is not on the old course. It can join it there as long as it is not the head of
-    the queue, and either waits, runs and leaves pass z alone, or has ended.
+    The newest job is not on the old course. The newest job can be added there as long as it is not
+    the head of the queue, and either waits, or runs without affecting pass z, or has ended.
     """
     if newest < 0:
         return True
@@ -227,10 +228,10 @@ def has_ended(jobs: Jobs, j: int, now: int) -> bool:
 
 @routine
 def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
-    """Make the passes from p on again, with the newest job, until the old course goes on.
+    """Make the passes from p on again, with the newest job, until the old course is rejoined.
 
-    Return its next pass, or -1 if the newest job has ended by then. Without a newest job, -1, make
-    every pass.
+    Return the next pass of the old course, or -1 if the newest job has ended by then. Without a
+    newest job, -1, make every pass.
     """
     passes, line, running, made = course.passes, course.line, course.line.running, 0
     now, stop = passes.time[p], passes.state[STOP]
@@ -260,13 +261,13 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
         if jobs.start[i] < 0:
             jobs.start[i] = course.old[i]
     splice(passes, p, z, course.replayed, made)
-    # Without a newest job z is there.
+    # Without a newest job, z exists.
     return -1 if z == stop or has_ended(jobs, newest, now) else p + made
 
 
 @verb
 def lead(passes: Passes, rule: int, p: int, j: int, need: int) -> int:
-    """Let job j be the head after the passes from p on, until one starts it; return that one.
+    """Make job j the head after the passes from p on, until a pass starts it; return that pass.
 
     Its reservation is computed when a job may depend on it: in the queue of HPC2N, where many jobs
     of one kind wait, two thirds of the replays were for heads.
@@ -283,7 +284,7 @@ def lead(passes: Passes, rule: int, p: int, j: int, need: int) -> int:
 
 @verb
 def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
-    """Let job j arrive at the first pass, behind all waiting jobs."""
+    """Add job j at the first pass, behind all waiting jobs."""
     passes = course.passes
     need, run, estimate = jobs.procs[j], jobs.run[j], jobs.estimate[j]
     p = passes.state[FIRST]
@@ -311,7 +312,7 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
 
 @verb
 def set_up(course: Course, jobs: Jobs, rule: int, first: int) -> None:
-    """Lay out the course of the jobs before the first one wanted, whose starts are given."""
+    """Lay out the course of the jobs before the first requested job, whose starts are given."""
     now = course.passes.time[0]
     for i in range(first):
         if jobs.start[i] >= now:
@@ -334,9 +335,9 @@ def fair_on_course(
 ) -> None:
     """Fill `fst` as `fair_fixed` does, first come, first served, by one course for all jobs.
 
-    Under the aggressive rule or easy. A job joins strictly behind the waiting jobs; relaxed, it
-    starts after the last of them has started, as soon as it fits. `first` is the first job wanted;
-    the starts of the jobs before it, without later ones, are given.
+    The rule is aggressive or easy. For strict fair starts a job joins behind the waiting jobs; for
+    relaxed ones it starts after the last of them has started, as soon as it fits. `first` is the
+    first requested job; the starts of the jobs before it, without later jobs, are given.
     """
     passes = course.passes
     if first > 0:

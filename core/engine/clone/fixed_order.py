@@ -88,10 +88,11 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
 def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
     """Fill `fst` as `fair_fixed` does, for strict fair starts, first come, first served.
 
-    Invariant: no waiting job affects an earlier one, so that the schedule serves every job as its
-    clone until a later job starts; that pass still decides on earlier jobs as their clones would.
-    The clone begins after it, is made for the last of these jobs, and again for those that are
-    overtaken on it. Starving jobs wait in this order anyway: the options' threshold is NEVER.
+    Invariant: no waiting job affects an earlier one. Until a later job starts, the schedule is
+    therefore the clone of every job, and the pass that starts the later job still decides on
+    earlier jobs as their clones would. The clone begins after that pass. It is made for the last of
+    these jobs, and again for jobs that are overtaken on it. Starving jobs wait in this order
+    anyway: the options' threshold is NEVER.
     """
     jobs, running, queue, _, _ = here
     known = arrived = 0

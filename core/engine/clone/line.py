@@ -14,7 +14,7 @@ from schedfarm.core.engine.running import Jobs, Running, find_shadow, idle_machi
 from schedfarm.core.engine.world import EASY
 
 HEAD, TAIL = 0, 1
-"""Fields of the state of a line: its first cell whose job waits, and one past its last."""
+"""Fields of the state of a line: the first cell whose job waits, and the cell behind the last."""
 
 
 class Line(NamedTuple):
@@ -38,7 +38,7 @@ def empty_line(n: int, processors: int) -> Line:
 
 @verb
 def start_heads(line: Line, jobs: Jobs, now: int) -> int:
-    """Start the first job while it fits; return the cell of the one that does not."""
+    """Start the first job while it fits; return the cell of the first job that does not fit."""
     head, running = line.state[HEAD], line.running
     while head < line.state[TAIL]:
         need = line.need[head]

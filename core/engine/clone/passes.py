@@ -20,11 +20,11 @@ from schedfarm.core.engine.lanes import (
 )
 
 NO_HEAD, UNKNOWN = -1, -2
-"""Head of a pass after which no job waits, and of one whose reservation has not been computed; the
-shadow time and extra processors of the latter are UNKNOWN, too."""
+"""Head of a pass after which no job waits, and of a pass with an uncomputed reservation, whose
+shadow time and extra processors are UNKNOWN, too."""
 
 FIRST, STOP = 0, 1
-"""Fields of the state of a list of passes: its first one, and one past its last."""
+"""Fields of the state of a list of passes: the first pass, and the place behind the last."""
 
 MOVED = 256
 """Places before the first pass that may be unused."""
@@ -74,7 +74,7 @@ def advance(passes: Passes, now: int) -> None:
     if passes.shadow[first] < NEVER:
         passes.slack[first] = passes.shadow[first] - now
     time[first] = now
-    # The passes stay in the first places of their arrays, and so in the cache.
+    # The passes remain in the first places of their arrays, and thus in the cache.
     if first > MOVED + state[STOP] - first:
         slide(columns_of(passes), first, state[STOP], -first)
         state[STOP] -= first
@@ -106,8 +106,8 @@ def first_wide(passes: Passes, p: int, need: int) -> int:
 def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
     """Return the first pass from p on that would start a job behind all, or leaves no job waiting.
 
-    Or whose reservation is unknown. A pass examines that job last: it decides by the state after
-    those before it.
+    A pass with an unknown reservation is also returned. A pass examines the job behind all last,
+    and decides by the state after the jobs before it.
     """
     while True:
         late = below(passes.slack, p, estimate) & below(passes.extra, p, need)
@@ -136,10 +136,11 @@ def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) 
     It takes `need` processors and is predicted to end at `predicted`. Return `stop` if there is
     none.
 
-    Invariant: a pass decides the same if the processors are free after it, and so during it, and
-    the head's reservation stays: the job ends by the shadow time, or leaves the extra processors
-    that backfills have taken. Then each job that starts still may, in the same turn; any other
-    finds fewer free and extra processors, the same shadow time, and does not start either.
+    Invariant: a pass decides the same if the processors are free after it, and thus during it, and
+    the head's reservation is not affected: the job ends by the shadow time, or leaves the extra
+    processors that backfills have taken. Then each job that starts may still start, in the same
+    turn. Any other job finds fewer free and extra processors and the same shadow time, and does not
+    start either.
     """
     while p < stop:
         late = below(passes.shadow, p, predicted) & below(passes.extra, p, need)
@@ -152,7 +153,7 @@ def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) 
 
 @verb
 def charge(passes: Passes, p: int, stop: int, need: int, predicted: int) -> None:
-    """Let one more job run after the passes p..stop - 1, which it does not change."""
+    """Add a running job after the passes p..stop - 1, which it does not change."""
     while p < stop:
         word = first_places(stop - p)
         lessen(passes.free, p, need, word)

@@ -98,7 +98,7 @@ def fork(
 ) -> None:  # fmt: skip
     """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    And those of the jobs from `first` on that the clone serves, too. `look` tells whether the pass
+    Also find those of the jobs from `first` on that the clone serves. `look` tells whether the pass
     of this instant is pending. The second rankings are the clone's.
     """
     submit, run, estimate, procs, start, backfilled, leave = whole.jobs
@@ -139,10 +139,10 @@ def settle(
 ) -> int:  # fmt: skip
     """Make clones for the jobs from `known` on that a later one has overtaken; return the next job.
 
-    Invariant: first come, first served, no waiting job affects an earlier one, so that the schedule
-    serves every job as its clone until a later job starts; that pass still decides on earlier jobs
-    as their clones would. The clone is made for the last of them, and again for those that are
-    overtaken on it.
+    Invariant: first come, first served, no waiting job affects an earlier one. Until a later job
+    starts, the schedule is therefore the clone of every job, and the pass that starts the later job
+    still decides on earlier jobs as their clones would. The clone is made for the last of them, and
+    again for jobs that are overtaken on it.
     """
     latest = latest_running(here.machine, known - 1)
     plan = here.plan

@@ -25,10 +25,10 @@ GONE = 0
 class Fair(NamedTuple):
     """The requested jobs, and the fair order.
 
-    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job
-    that is not later than each. wanted: bool[n]. last: one past the last job wanted. relaxed:
-    whether a job joins only when those before it have started. plain: whether the fair order is
-    that of arrival. patient: whether, in addition, a waiting job never affects an earlier one.
+    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job that
+    is not later than each. wanted: bool[n]. last: one past the last requested job. relaxed: whether
+    a job joins only when the jobs before it have started. plain: whether the fair order is that of
+    arrival. patient: whether, in addition, a waiting job never affects an earlier one.
     """
 
     rank: Int64
@@ -126,9 +126,9 @@ def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Return whether the last job wanted, and with it every one, has started or had its clone.
+    """Return whether the last job wanted, and thus every one, has started or had its clone.
 
-    Or whether the simulation is cancelled.
+    Also return True if the simulation is cancelled.
     """
     j = fair.last - 1
     return bool(jobs.leave[0] != 0 or (arrived > j and (jobs.start[j] >= 0 or fst[j] >= 0)))
@@ -150,7 +150,7 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
 
     Invariant: for a patient fair order the schedule decides on job j as its own clone would, until
     a later job starts, since waiting later jobs do not affect it. A job that has started by then
-    starts fairly in the schedule; a relaxed one only if no earlier job still waits.
+    starts fairly in the schedule; for relaxed fair starts, only if no earlier job still waits.
     """
     if not fair.wanted[j] or fst[j] >= 0:
         return False
@@ -161,9 +161,9 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
 def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
     """Record the starts on a clone of jobs first..stop - 1; return one past the last that started.
 
-    None of them had started before. Invariant: since a waiting job never affects an earlier one,
-    the clone serves all of these jobs until one of them starts, and then the later ones of them.
-    A job that overtakes `head`, which waits, is left to a clone of its own.
+    None of them had started before. Invariant: a waiting job never affects an earlier one, so that
+    the clone is valid for all of these jobs until one of them starts, and then for the later ones.
+    A job that overtakes the waiting `head` gets a separate clone.
     """
     for j in range(first, stop):
         if start[j] >= 0:

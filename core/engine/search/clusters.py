@@ -48,7 +48,7 @@ def idle_clusters(size: Int64, n: int) -> Clusters:
 def profile_of(clusters: Clusters, c: int) -> Profile:
     """Return the profile of a cluster; for steps and helpers only.
 
-    Steps count no references; a kernel would release one that it had not taken.
+    Steps count no references; a kernel would release a reference that it had not taken.
     """
     return Profile(clusters.times[c], clusters.free[c], clusters.mark[c])
 
@@ -64,7 +64,7 @@ def advance_all(clusters: Clusters, now: int) -> None:
 def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tuple[int, int, int]:
     """Return the first instant, s, at which a job could start, its cluster, and the step there.
 
-    Of clusters where that is as early, the first.
+    Ties go to the first cluster.
     """
     best, place, found = NEVER, -1, 0
     for c in range(clusters.size.size):

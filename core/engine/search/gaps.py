@@ -42,18 +42,19 @@ class Gaps(NamedTuple):
     int64[room], the levels: each gap begins no earlier than a level that is no shorter. state:
     int64[3].
 
-    Invariant: a gap is a run of steps with free processors, as long as possible, from now on. Let a
-    window with free processors have a part that was freed since the gaps were cleared, and not been
-    taken since. Then it lies in a gap, and has a part between its `first` and `last`. Proof: it
-    holds after the window's last part was freed, when `open_gap` added the run around it. Later
-    changes to that run are further parts freed in it, which `open_gap` joins, and processors taken,
-    where `close_gaps` cuts it; the window keeps its processors, so that it stays in one piece.
+    Invariant: a gap is a run of steps with free processors, as long as possible, from now on. If a
+    part of a window with free processors was freed since the gaps were cleared, and has not been
+    taken since, then the window lies in a gap, and overlaps the interval from its `first` to its
+    `last`. Proof: it holds after the window's last part was freed, when `open_gap` added the run
+    around it. Later changes to that run are further parts freed in it, which `open_gap` joins, and
+    processors taken, where `close_gaps` cuts it; the window keeps its processors, so that it is not
+    split.
 
-    Room for twice the jobs and clusters suffices for the levels. Proof: none is as early and as
-    long as another one, so that all begin at different instants, each at that at which a gap began
-    in the present walk. That is now or the end of a running or waiting job, before which no
-    processor was free. A running job has one end in a walk, and a waiting job two, since it moves
-    once at most: with now, no more than 2 n + 1 instants.
+    Room for twice the jobs and clusters suffices for the levels. Proof: no gap is as early and as
+    long as another, so that all begin at different instants, at which gaps began in the present
+    walk. That is now or the end of a running or waiting job, before which no processor was free. A
+    running job has one end in a walk, and a waiting job two, since it moves once at most: with now,
+    no more than 2 n + 1 instants.
     """
 
     begin: Int64
@@ -135,7 +136,7 @@ def put_gap(
 
 @verb
 def next_gap(gaps: Gaps, k: int, c: int, begin: int, end: int) -> int:
-    """Return the first gap from place k on of a cluster that meets an interval, s; or -1."""
+    """Return the first gap from place k on of a cluster that overlaps an interval, s; or -1."""
     count = gaps.state[COUNT]
     while k < count:
         word = up_to(gaps.place, k, c) & (below(gaps.place, k, c) ^ ALL)
@@ -228,7 +229,7 @@ def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int
 
 @verb
 def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: int) -> None:
-    """Record that processors of a cluster were freed, from and until, s, of which some are left."""
+    """Record processors of a cluster that were freed, from and until, s, and are partly free."""
     times, mark = profile.times, profile.mark
     i = first_free(profile, step_at(profile, low))
     while i < mark[TAIL] and times[i] < high:

@@ -125,8 +125,8 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        # A gap ends where a job starts, or never; some jobs wait and others run. Of levels,
-        # see `Gaps`.
+        # A gap ends where a job starts, or never; some jobs wait and others run. `Gaps` explains
+        # levels.
         no_gaps(2 * (n + count)),
         np.zeros(n // WORD + 1, np.int64),
         np.zeros(count, np.int64),
@@ -158,8 +158,9 @@ def settle(book: Book, i: int) -> None:
 def arrange(book: Book) -> None:
     """Sort the reservations by start, ties by submit and position.
 
-    By insertion, since a walk, or a move of a search, leaves them almost sorted. Invariant: places
-    before i are sorted, and each place of the lane that is not set starts after its predecessor.
+    The sort is by insertion, since a walk, or a move of a search, leaves them almost sorted.
+    Invariant: places before i are sorted, and each place of the lane that is not set starts after
+    its predecessor.
     """
     count = book.state[COUNT]
     for first in range(1, count, WORD):
@@ -263,7 +264,7 @@ def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, firs
 def search_gap(plan: Plan, i: int, g: int, stop: int) -> tuple[int, int]:
     """Return the first instant, s, before `stop` at which job i of the book fits a gap.
 
-    And the step there. `stop` if there is none.
+    Also return the step there. Without such an instant the result is `stop`.
     """
     book, gaps = plan.book, plan.moves.gaps
     need, length, c = book.need[i], book.length[i], gaps.place[g]
@@ -318,10 +319,10 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
 def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
     """Return the earliest start, s, and cluster of the job at place i of the book; the step there.
 
-    Of starts at one instant, that on the first cluster counts. Invariant, for jobs with a duration:
-    of the windows on its own cluster that end at its reservation or in it, all contain the second
-    before it, in which processors were short when it was last examined. So it has one of them only
-    if processors have been freed in that second (`Moves.due`), and a gap contains it. Its other
+    If several clusters have that start, the first one is returned. Invariant, for jobs with a
+    duration: windows on its own cluster that end at or in its reservation contain the second before
+    the reservation, in which processors were short at its last examination. Such a window exists
+    only if processors have been freed in that second (`Moves.due`), and lies in a gap. All other
     windows lie in gaps, without its own processors.
     """
     book, gaps = plan.book, plan.moves.gaps
@@ -374,7 +375,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
             elif gaps.state[STALE] == 1 and moves.due[k // WORD] >> p & 1 == 0:
-                # Perhaps the gap that it might have used has been taken.
+                # The gap for it may have been taken meanwhile.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
             else:

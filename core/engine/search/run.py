@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.search.clusters import advance_all, untake
@@ -21,6 +22,9 @@ from schedfarm.core.engine.search.plan import (
 )
 from schedfarm.core.engine.search.score import Past, Score, note_end, note_start
 from schedfarm.core.engine.search.search import Aim, Search, change_plan, look_for_better
+
+SEARCHED = 2
+"""Field of a clock after `NOW` and `ARRIVED`: the instant of the last search, s."""
 
 
 class Planner(NamedTuple):
@@ -130,14 +134,15 @@ def start_due(planner: Planner, now: int) -> None:
 
 
 @rolled_kernel
-def run_plan(planner: Planner, aim: Aim) -> None:
+def run_plan(planner: Planner, aim: Aim, clock: Int64, due: Int64) -> bool:
     """Run every event and its pass, to the last completion or until cancelled.
 
-    With an interval of NEVER the plan is never searched.
+    If the interval is NEVER, the plan is never searched. Returns True between two instants if
+    `due` is nonzero: the next call continues from the clock.
     """
     jobs, running, plan = planner.jobs, planner.running, planner.plan
-    book, n, arrived, now, searched = plan.book, jobs.submit.size, 0, 0, -1
-    first = jobs.submit[0]
+    book, n, first = plan.book, jobs.submit.size, jobs.submit[0]
+    now, arrived, searched = clock[NOW], clock[ARRIVED], clock[SEARCHED]
     while jobs.leave[0] == 0:
         arrival = jobs.submit[arrived] if arrived < n else NEVER
         tick = next_tick(book, first, aim.every, now)
@@ -155,3 +160,7 @@ def run_plan(planner: Planner, aim: Aim) -> None:
             look_for_better(planner.search, plan, planner.score, planner.past, aim, jobs, now)
             searched = now
         start_due(planner, now)
+        if due[0] != 0:
+            clock[NOW], clock[ARRIVED], clock[SEARCHED] = now, arrived, searched
+            return True
+    return False

@@ -62,15 +62,16 @@ class Search(NamedTuple):
     """State of a search.
 
     stream: state of the draws. tenure: int64[length of the tabu list], its jobs. listed: int64[n],
-    number of times that a job is in it. tried, soonest: int64[n], see below. saved: profiles of the
-    best plan; valid: int64[c], whether that of a cluster is saved. route: int64[n], jobs in the
+    number of times that a job is in it. tried, soonest: int64[n], version of the plan at the last
+    attempt to move each job, and the earliest start, s, that the attempt gave. saved: profiles of
+    the best plan; valid: int64[c], whether that of a cluster is saved. route: int64[n], jobs in the
     order of a control. state: int64[3].
 
-    Invariant: if tried[j] is the version and soonest[j] >= now, moving job j is no gain. The
-    version changes with each arrival, start, completion and accepted move, so that the
-    reservations and all that scores depend on are those of the last attempt. The attempt depends
-    on the time only as a lower bound of starts; since all starts that it gave are at `now` or
-    later, it would give the same ones.
+    Invariant: if tried[j] is the present version and soonest[j] >= now, moving job j gains nothing.
+    The version changes with each arrival, start, completion and accepted move, so that the
+    reservations and all that scores depend on are those of the last attempt. The attempt depends on
+    the time only as a lower bound of starts; since all resulting starts are at `now` or later, the
+    same attempt would give the same starts.
     """
 
     stream: Int64
@@ -138,7 +139,7 @@ def soonest_start(plan: Plan) -> int:
 
 @routine
 def drop_news(search: Search, plan: Plan, now: int) -> None:
-    """Compress the best plan, and forget its news if no job gains from it.
+    """Compress the best plan, and discard its freed gaps if no job gains from it.
 
     Otherwise every move examines the news again: 20,000 jobs of MetaCentrum's grid took 3,600
     searches per move instead of 2,200.
@@ -295,7 +296,7 @@ def next_place(search: Search, book: Book, kind: int, k: int) -> int:
 def look_for_better(
     search: Search, plan: Plan, score: Score, past: Past, aim: Aim, jobs: Jobs, now: int
 ) -> None:
-    """Search for a better plan, and leave the best one found."""
+    """Search for a better plan, and keep the best plan found."""
     book, counts = plan.book, aim.counts
     waiting = book.state[COUNT]
     drop_news(search, plan, now)

@@ -162,9 +162,9 @@ def begin(clusters: Clusters, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
-    """Return the cluster with enough free processors first, the instant, s, and the extra ones.
+    """Return the first cluster to have enough free processors, when, s, and the extra ones.
 
-    By predicted ends; ties go to the first cluster.
+    Predicted ends count; ties go to the first cluster.
     """
     cluster, soonest, extra = -1, NEVER, 0
     for c in range(clusters.size.size):

@@ -143,8 +143,8 @@ def last_rival(
 ) -> int:
     """Return the last job that may start on cluster c before `end`.
 
-    Or `last`, if an earlier cluster has room for it in its profile but no free processors, which a
-    job without duration has just taken.
+    Return `last` itself if the profile of an earlier cluster has room for it, although a job
+    without duration has just taken the free processors there.
     """
     cell = plans.front[0] + last
     need, length = plans.need[cell], plans.length[cell]

@@ -29,8 +29,8 @@ class Grid:
     Raises
     ------
     InputError
-        If there is no cluster, one has no processor, together they have more than 2^62 - 1, or the
-        names do not fit.
+        If there is no cluster, a cluster has no processor, all together have more than 2^62 - 1, or
+        names repeat or are not one for each cluster.
 
     Examples
     --------

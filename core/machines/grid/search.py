@@ -9,6 +9,7 @@ import numpy as np
 from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.checkpoint import checkpointed, state_of
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.run import idle_jobs
 from schedfarm.core.engine.running import idle_machine
@@ -31,8 +32,8 @@ NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
 """The plan is never searched."""
 
 _PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
-"""The promises of the latest simulation of a workload: a search takes minutes on a long log, and
-the promises are often requested just after the schedule."""
+"""The promises of the latest simulation of a workload, since a search takes minutes on a long log,
+and the promises are often requested after the schedule."""
 
 
 def tabu(workload: Workload, policy: Policy) -> Schedule:
@@ -87,8 +88,13 @@ def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
         np.full(n, NO_PROMISE, np.int64),
         np.zeros(n, np.int64),
     )
-    if n:
-        run_plan(planner, aim)
+    clock = np.array([0, 0, -1])
+    state = {**state_of(planner), "clock": clock}
+    # The wish to cancel is not the simulation's.
+    del state["jobs.leave"]
+    with checkpointed(workload, policy, "schedule", state) as checkpoints:
+        while n and run_plan(planner, aim, clock, checkpoints.due):
+            checkpoints.save()
     underway().check()
     return planner
 

@@ -49,8 +49,9 @@ class Network:
     Raises
     ------
     InputError
-        If there is no cluster, one has no processor or too many, the names do not fit, a link has
-        no capacity, or the number of links is not that of the clusters.
+        If there is no cluster, a cluster has no processor or too many, names repeat or are not one
+        for each cluster, a link has no capacity, or the number of links differs from that of the
+        clusters.
 
     Examples
     --------

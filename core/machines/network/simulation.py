@@ -91,13 +91,13 @@ def isolated_starts(workload: Workload, policy: Policy) -> Int64:
     workload : Workload
         Jobs of a network.
     policy : Policy
-        Its order is that of the queues, its depth that of the reservations, `DEPTH` if it has
-        none.
+        Its order is the order of the queues, its depth the number of reservations, by default
+        `DEPTH`.
 
     Returns
     -------
     int64[n]
-        Start, s; -1 for a job that is wider than its cluster, without which the others run.
+        Start, s; -1 for a job that is wider than its cluster, which is left out.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def idle_world(workload: Workload, policy: Policy) -> World:
         np.full(n, -1, np.int64),
         np.full(n, -1, np.int64),
     )
-    # Each that runs has an end in a profile, each reservation two; those that are over are
-    # forgotten once they fill half of it.
+    # Each running job has one step in a profile, each reservation two; past steps are dropped once
+    # they fill half of it.
     steps = room(4 * (min(n, int(size.max())) + min(n, max(policy.depth, 0))) + 16)
     plans = Plans(
         np.zeros((clusters, steps), np.int64),

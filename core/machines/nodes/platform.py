@@ -44,9 +44,9 @@ class Nodes:
     Raises
     ------
     InputError
-        If there is no node, one has no processor or too many, names do not fit, a set is empty or
-        names a node that does not exist, or a node goes down while it is down or comes up before
-        that.
+        If there is no node, a node has no processor or too many, names repeat or are not one for
+        each node, a set is empty or names an unknown node, or an outage of a node has no duration
+        or overlaps another one.
 
     Examples
     --------

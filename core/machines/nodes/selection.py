@@ -43,7 +43,7 @@ class Wish(NamedTuple):
 
 
 def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, bool]:
-    """Choose jobs of the greatest total worth that can run at once in the room of the nodes.
+    """Choose the jobs of greatest total worth that fit the free processors of the nodes together.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, b
     wish : Wish
         Requests of the candidates.
     budget : int
-        Most ways, of omitting or placing a job, to examine.
+        Largest number of ways to omit or place a job that are examined.
 
     Returns
     -------
     chosen : bool[k]
-        Of several sets of that worth, the one with the first candidate, if one of them has it, and
-        so on.
+        Mask of the chosen jobs. Among sets of equal worth, sets with the first candidate are
+        preferred, then those with the second, and so on.
     given_up : bool
-        Whether there are more ways, so that the choice is greedy.
+        Whether there were more ways, so that the choice is greedy instead.
 
     Examples
     --------

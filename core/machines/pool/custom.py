@@ -196,7 +196,8 @@ class _Simulation:
     def _ask_why(self) -> None:
         """Call a compiled rule that raised again, in Python, for the error and its line.
 
-        It sees the original state: the first call may have changed its memory and its records.
+        It gets the original state, since the first call may have changed its memory and its
+        records.
         """
         self._view.memory[:] = self._view.before
         self._planner.clock[TURNED] = 1

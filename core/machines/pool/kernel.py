@@ -1,4 +1,4 @@
-"""One pool of processors as the engine's passes see it: a machine with a single place, 0."""
+"""One pool of processors for the engine's passes: a machine with a single place, 0."""
 
 from __future__ import annotations
 

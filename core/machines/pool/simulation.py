@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
+from schedfarm.core.engine.checkpoint import fair_starts
 from schedfarm.core.engine.clone.course import empty_course, fair_on_course
 from schedfarm.core.engine.clone.planned import fair_planned
 from schedfarm.core.engine.clone.state import Fair
@@ -136,7 +137,7 @@ def _fair(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
     # alike.
     first = fair.last if code == NONE else int(fair.wanted.argmax())
     before = POOL.schedule(workload.take(slice(first)), policy, code).start
-    fst = np.full(len(workload), -1, np.int64)
+    fst = fair_starts(len(workload))
     if code == NONE:
         fst[:first] = before
         return fst
@@ -157,7 +158,7 @@ fair_reserving = POOL.fair_reserving
 def fair_plan(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``planned``, by arrival, as for the other rules."""
     orders, walk = Orders(workload, policy), WALKS[policy.walk]
-    options, fst = options_of(workload, policy, RESERVING), np.full(len(workload), -1, np.int64)
+    options, fst = options_of(workload, policy, RESERVING), fair_starts(len(workload))
     here, copy = bookkeeper(workload), bookkeeper(workload)
     underway().follow(here.jobs.start, fair.last)
     fair_planned(here, copy, fair, cloned(orders.ranked), options, walk, fst)

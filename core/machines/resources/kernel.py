@@ -1,9 +1,9 @@
-"""A pool with several resources as the engine's passes see it: a machine with a single place, 0.
+"""A pool with several resources for the engine's passes: a machine with a single place, 0.
 
 The engine represents a job's width by one number. Here this is the index of the job's kind: jobs
 with equal requests have the same kind, and kinds are numbered from 1 by their processors, ties by
-the other requests. So the kinds that are narrow enough are those up to a number, which the engine's
-bounds and lanes find; the other resources are compared for these kinds only.
+the other requests. So the kinds that are narrow enough are those up to some number, which the
+engine's bounds and lanes find; the other resources are compared for these kinds only.
 """
 
 from __future__ import annotations

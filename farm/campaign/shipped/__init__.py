@@ -25,7 +25,7 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Campaign:
-    """Return the campaign of a TOML file, or the one that ships under a name.
+    """Return the campaign of a TOML file, or the built-in one of a name.
 
     Raises
     ------

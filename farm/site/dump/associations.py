@@ -89,7 +89,7 @@ def _association(row: Row, account: str) -> Association:
 
 
 def _sorted(path: Path, accounts: Mapping[str, Association]) -> dict[str, Association]:
-    """Return the accounts, each after the one above it."""
+    """Return the accounts, each after its parent."""
     found: dict[str, Association] = {}
     for name in accounts:
         chain = [name]

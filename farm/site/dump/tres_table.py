@@ -1,4 +1,4 @@
-"""`sacctmgr show tres`: the resources that the accounting knows."""
+"""`sacctmgr show tres`: the resources in the accounting."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     The observation has a row for each of `slots` visible jobs; the action is the slot of one of
     them. The reward is 0 until the last job starts, when it is the metric of the whole schedule,
     negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each action
-    that is possible; another one counts as waiting where that is possible, and else as the first
+    that is possible; any other action counts as waiting if that is possible, otherwise as the first
     slot (``info["refused"]`` counts these at the end).
 
     Parameters
@@ -52,9 +52,9 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     campaign_seed : int
         Seed of all samples, as of a campaign; by default 1.
     rule : {"free", "none", "easy"}
-        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next
-        event by the last action. ``none``: it chooses the next job, and nothing else starts until
-        that fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
+        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next event
+        by the last action. ``none``: it chooses the next job, and no other job starts until the
+        chosen one fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
         chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
         By default ``free``.
     observation : {"compact", "schedgym"}

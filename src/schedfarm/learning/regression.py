@@ -30,8 +30,8 @@ class Retrained:
 
     Name a subclass in ``predict=module:name``: each simulation makes its own instance. A training
     fits a new clone of `regressor` to all jobs that have completed, on one thread; before the first
-    one the prediction is the estimate. A predictor is given the completed jobs and no others, so
-    the regressor has seen no run time that a scheduler would not know.
+    one the prediction is the estimate. A predictor gets completed jobs only, so that the regressor
+    cannot use a run time that a scheduler would not have.
 
     Attributes
     ----------
@@ -105,9 +105,10 @@ class Retrained:
 
 
 def features(jobs: Columns, past: Columns) -> npt.NDArray[np.float64]:
-    """Return the `FEATURES` of jobs of one user, by the `past` ones of the same user.
+    """Return the `FEATURES` of some jobs of a user, by the user's `past` jobs.
 
-    Each job sees only those that had completed by its submission; `past` is in order of completion.
+    For each job only those count that had completed by its submission; `past` is in order of
+    completion.
 
     Examples
     --------

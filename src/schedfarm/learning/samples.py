@@ -31,7 +31,7 @@ OWN_LARGEST = -1
 class Longest(NamedTuple):
     """Hold the largest run time and estimate of the training weeks, s, at the load of the part.
 
-    Observations of both parts are scaled by these, so that an agent sees one scale.
+    Observations of both parts are scaled by these, so that their scale is the same.
     """
 
     run: int

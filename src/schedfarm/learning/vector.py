@@ -100,8 +100,8 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Number of the first sample, or those of all, at least 0; None and the default are the
-            following ones, from 1 on.
+            Number of the first sample, or those of all, at least 0; by default, and for None, the
+            next numbers, from 1 on.
         options : dict, optional
             Not used.
 

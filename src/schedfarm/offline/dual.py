@@ -79,12 +79,12 @@ def dual(instance: Instance, guess: int) -> Plan | None:
     """Return a schedule of at most 3/2 of a guess in s, or None if no schedule is that short.
 
     In a schedule as long as the guess, the jobs that take more than half of it run side by side,
-    each on at least the processors that it needs for the guess; the others have at least those that
-    they need for half of it. A knapsack finds such a division with the least work. If that exceeds
-    the machine, there is no such schedule. Otherwise the former jobs form shelf 1, as long as the
-    guess, the latter shelf 2, half as long, and jobs are moved to columns of both heights until
-    shelf 2 is no wider than the machine. Jobs of at most half the guess on one processor fill the
-    gaps.
+    each on at least the processors that it needs to end within the guess; each other job has at
+    least the processors that it needs to end within half of the guess. A knapsack finds such a
+    division with the least work. If that exceeds the machine, there is no such schedule. Otherwise
+    the former jobs form shelf 1, as long as the guess, the latter shelf 2, half as long, and jobs
+    are moved to columns of both heights until shelf 2 is no wider than the machine. Jobs of at most
+    half the guess on one processor fill the gaps.
 
     References
     ----------

@@ -83,7 +83,7 @@ class Plan:
                 )
 
     def compacted(self) -> Plan:
-        """Return the plan with each job started as soon as its processors are free, none later.
+        """Return the plan in which each job starts as soon as its processors are free.
 
         Jobs are taken by their starts, each on the processors that are free first.
 

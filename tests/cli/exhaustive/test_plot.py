@@ -170,14 +170,14 @@ def test_what_is_refused(said: Said, stores: Path) -> None:
     log, store = stores / "log.swf", stores / "both.farm"
     rows = [
         (("gant", log), ["unknown kind of figure 'gant'", "did you mean 'gantt'? known: gantt, "]),
-        (("loads", log), ["loads is not drawn of jobs without starts, but of a store"]),
+        (("loads", log), ["loads is drawn from a store, not from jobs without starts"]),
         (("loads", stores / "light.farm"), ["the store has one load, original", "at least two"]),
         (("queue", stores / "light.farm"), ["the store has no", "keep = 'summary'"]),
         (("queue", log, "--metric", "wait"), ["--metric does nothing with queue", "cdf, users"]),
         (("heatmap", store, "--begin", "1d"), ["--begin does nothing with heatmap", "gantt"]),
         (("heatmap", store, "--metric", "wiat"), ["'wiat'", "did you mean 'wait'?"]),
         (("cdf", log, "--metric", "wiat"), ["'wiat'", "did you mean 'wait'?"]),
-        (("heatmap", store, "--sample", "1"), ["heatmap is drawn of all samples"]),
+        (("heatmap", store, "--sample", "1"), ["heatmap is drawn from all samples"]),
         (("gantt", store, "--load", "0.7"), ["unknown load '0.7'", "0.8, 0.9"]),
         (("gantt", store, "--sample", "9"), ["has no resample 9", "0 to 2"]),
         (("gantt", store, "--policy", "fcfs+esay"), ["unknown policy 'fcfs+esay'", "known:"]),

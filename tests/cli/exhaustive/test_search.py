@@ -86,7 +86,7 @@ def test_bad_input_is_one_sentence() -> None:
     Path("spec.toml").write_text(SPEC.format(method=""))
     for words, sentence in (
         (("none.toml",), "farm: search none.toml: No such file or directory"),
-        (("nothing",), "farm: search 'nothing' is neither a file nor one that ships"),
+        (("nothing",), "farm: search 'nothing' is neither a file nor built in"),
         (("spec.toml",), "farm: search spec.toml: give one of 'order'"),
     ):
         done = run_farm("search", *words, status=2)

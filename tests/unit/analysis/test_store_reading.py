@@ -92,10 +92,10 @@ def test_newer_version_is_refused(store: Path) -> None:
 def test_other_heads_are_refused(store: Path) -> None:
     """A head that is not of the format is refused in one sentence."""
     for text, sentence in (
-        ('{"format": "another", "version": 1}', "does not say 'format': 'schedfarm-store'"),
-        ("[1]", "does not say 'format': 'schedfarm-store'"),
-        ('{"format": "schedfarm-store"}', "says version None"),
-        ('{"format": "schedfarm-store", "version": 0}', "says version 0"),
+        ('{"format": "another", "version": 1}', "lacks 'format': 'schedfarm-store'"),
+        ("[1]", "lacks 'format': 'schedfarm-store'"),
+        ('{"format": "schedfarm-store"}', "has version None"),
+        ('{"format": "schedfarm-store", "version": 0}', "has version 0"),
         ("{", "cannot be read as JSON"),
     ):
         (store / "store.json").write_text(text)

@@ -140,8 +140,8 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
         ({"jobs": [job("a", "45"), job("b", "51")], "profiles": CHAIN}, ["50 within each other"]),
         ("[]", ["is a table of JSON"]),
         ("{", ["damaged, or not JSON"]),
-        ('{"jobs": ' + deep, ["within each other are too many"]),
-        ('{"jobs": [], "jobs": []}', ["key 'jobs' stands twice"]),
+        ('{"jobs": ' + deep, ["nested too deeply"]),
+        ('{"jobs": [], "jobs": []}', ["key 'jobs' occurs twice"]),
         ('{"jobs": [{"id": "1", "subtime": 1e30}], "profiles": {}}', ["does not fit 64 bits"]),
     ]  # fmt: skip
 

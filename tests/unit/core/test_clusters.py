@@ -162,7 +162,7 @@ def test_what_does_not_go_with_clusters_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no column 'run'; a log of jobs on clusters has"):
         read_log(files(tmp_path, "submit,procs,origin\n0,1,north\n"))
     w = Workload.from_columns(submit=[0], run=[1], estimate=[1], procs=[1], processors=1)
-    with pytest.raises(InputError, match="on a platform of kind 'pool'; this form is for jobs on"):
+    with pytest.raises(InputError, match="of kind 'pool'; this format is for jobs on a platform"):
         write_clusters(w, tmp_path / "pool.csv")
     with pytest.raises(InputError, match="the name of a cluster is 'a b'"):
         write_clusters(w.take(slice(None), platform=Network([4], ["a b"])), tmp_path / "a.csv")
@@ -219,7 +219,7 @@ def test_a_schedule_comes_back(tmp_path: Path) -> None:
         ("south*4", "east*4", "names the cluster 'east'; known: north, south"),
         ("south*4", "south*x", "holds 'south*x'; give CLUSTER or CLUSTER*PROCESSORS"),
         ("done", "gone", "state is 'gone'; did you mean 'done'?"),
-        (",on\n", ",job\n", "is there twice"),
+        (",on\n", ",job\n", "occurs twice"),
     ],
 )
 def test_a_malformed_schedule_is_refused(tmp_path: Path, was: str, now: str, said: str) -> None:

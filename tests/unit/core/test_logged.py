@@ -52,7 +52,7 @@ def test_unknown_waits_are_refused(waits: list[int] | None, said: str) -> None:
 @pytest.mark.parametrize("policy", ["spf+logged", "fcfs+logged,threshold=3d"])
 def test_it_has_neither_order_nor_options(policy: str) -> None:
     """They would change nothing."""
-    with pytest.raises(InputError, match="it goes with fcfs, and without options"):
+    with pytest.raises(InputError, match="it needs fcfs, without options"):
         Policy.parse(policy)
 
 

@@ -144,7 +144,7 @@ def test_a_row_that_is_malformed_is_refused(tmp_path: Path, row: str) -> None:
 BAD_HEADERS = {
     "job,submit,nodes,walltime\n": "there is no column 'run'; a log of jobs on nodes has job, ",
     "job,submit,nodes,walltime,run,wieght\n": "unknown column 'wieght'; did you mean 'weight'?",
-    "job,submit,nodes,walltime,run,run\n": "column 'run' is there twice; give it once",
+    "job,submit,nodes,walltime,run,run\n": "column 'run' occurs twice; give it once",
 }
 
 
@@ -226,7 +226,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert (again.platform, again.epoch, again.names) == (w.platform, w.epoch, w.names)
     assert oar_bytes(again) == oar_bytes(w)
     assert machine_file(tmp_path / "again.csv").read_text().startswith("# Source: a test\nepoch =")
-    with pytest.raises(InputError, match="is on a platform of kind 'pool'; this form is for jobs"):
+    with pytest.raises(InputError, match="of kind 'pool'; this format is for jobs on a platform"):
         write_oar(three_in_a_pool(), tmp_path / "pool.csv")
     with pytest.raises(InputError, match=r"cannot write the log \(No such file or directory\)"):
         write_oar(w, tmp_path / "nowhere" / "again.csv")

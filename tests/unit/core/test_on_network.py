@@ -128,7 +128,7 @@ def test_joining_is_exact_about_numbers() -> None:
     parts = [LOGS[0].take(slice(0, 1), user=np.array([2**61])), LOGS[1].take(slice(0, 1))]
     with pytest.raises(InputError, match="user 2305843009213693952 is too large to be"):
         join(parts, Network([64, 32], ["a", "b"]), "big")
-    with pytest.raises(InputError, match="2 workloads are to join 1 clusters; give one for each"):
+    with pytest.raises(InputError, match="2 workloads for 1 clusters; give one for each"):
         join(parts, Network([64], ["a"]), "big")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,14 @@ from schedfarm.farm.campaign.samples import Samples
 MODEL = {"name": "m", "model": "lublin", "processors": 64, "jobs": 40}
 
 
-def campaign(axes: Any, policies: list[str] | None = None, **trace: Any) -> Campaign:
+def campaign(
+    axes: Any, policies: list[str] | None = None, named: Any = None, **keys: Any
+) -> Campaign:
+    """Return a campaign of one trace; keys of `Campaign` are its own, others the trace's."""
     given = {"name": "c", "policies": policies or ["fcfs+easy"], "resamples": 2, "axes": axes}
-    return Campaign.from_dict({**given, "traces": [{**MODEL, **trace}]}, Path())
+    own = {key: keys.pop(key) for key in ("precision", "report") if key in keys}
+    given |= own | ({"named": named} if named else {})
+    return Campaign.from_dict({**given, "traces": [{**MODEL, **keys}]}, Path())
 
 
 def test_each_combination_is_a_trace_or_a_policy() -> None:
@@ -126,3 +132,51 @@ def test_only_pools_have_another_size(keys: dict[str, Any], message: str) -> Non
     given = {"name": "c", "policies": ["fcfs+easy"], "resamples": 1, "traces": [trace]}
     with pytest.raises(InputError, match=message):
         Campaign.from_dict({**given, "axes": {"processors": [96]}}, Path())
+
+
+def test_a_named_policy_is_the_same_policy() -> None:
+    """Its cells are those of its text; its name is a label, with values of axes where several."""
+    axes = {"depth": [1, 8], "limit": ["1h"]}
+    text = "saf+depth({depth}),threshold={limit}"
+    c = campaign(axes, ["mine", "fcfs+easy"], {"mine": text})
+    assert c.policies == (
+        "saf+depth(1),threshold=1h", "saf+depth(8),threshold=1h", "fcfs+easy"
+    )  # fmt: skip
+    assert c.policy_names == {c.policies[0]: "mine,depth=1", c.policies[1]: "mine,depth=8"}
+    assert c.labels["policy"][c.policies[1]] == {
+        "of": "mine",
+        "at": {"depth": 8, "limit": "1h"},
+        "name": "mine,depth=8",
+    }
+    plain = c.to_dict()
+    assert (plain["policies"], plain["named"]) == (["mine", "fcfs+easy"], {"mine": text})
+    assert Campaign.from_dict(plain, Path()) == c
+    assert replace(c, axes={**axes, "depth": [8]}).policy_names == {c.policies[1]: "mine"}
+    assert "named" not in campaign({}).to_dict()
+
+
+def test_a_requested_precision_takes_names() -> None:
+    request = {"metric": "wait", "policy": "mine", "relative": 0.02}
+    c = campaign({}, ["fcfs+easy", "mine"], {"mine": "SJF+easy"}, precision=request)
+    assert [(one.policy, one.over) for one in c.precision] == [("spf+easy", "fcfs+easy")]
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"other": "spf+easy"}, "named has 'other', which is not among the policies; add it"),
+        ({"easy": "spf+easy"}, "named has 'easy', an order or a rule; give another name"),
+        ({"a b": "spf+easy"}, "named: name 'a b': use letters, digits, '.', '_' and '-'"),
+        ({"mine": 1}, "named is {'mine': 1}; it must be a table of policies by name"),
+        ({"mine": "spf+esay"}, "policy 'spf+esay': unknown rule 'esay'"),
+        ({"mine": "fcfs+easy"}, "policies names 'fcfs+easy' twice; give it once"),
+    ],
+)
+def test_wrong_names_are_refused(named: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        campaign({}, ["fcfs+easy", *(key for key in named if key != "other")], named)
+
+
+def test_reports_of_papers_take_no_names() -> None:
+    with pytest.raises(InputError, match="report 'saf-2019' knows policies by their full text"):
+        campaign({}, ["mine"], {"mine": "saf+easy"}, report="saf-2019")

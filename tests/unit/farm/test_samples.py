@@ -178,7 +178,7 @@ def test_every_model_is_a_trace(model: str) -> None:
     other = "night" if model != "downey" else "mean_run"
     with pytest.raises(InputError, match=f"unknown parameter '{other}' of model '{model}'"):
         Trace(name="m", model=model, platform=platform, jobs=40, parameters={other: 1.0})
-    with pytest.raises(InputError, match="'select' goes with a log only"):
+    with pytest.raises(InputError, match="'select' is for logs only"):
         Trace(name="m", model=model, platform=platform, jobs=40, select={"widths": [1, 2]})
 
 
@@ -186,13 +186,13 @@ def test_every_model_is_a_trace(model: str) -> None:
     ("keys", "said"),
     [
         ({"load_by": "speed"}, "load_by 'speed' is unknown; known: runtime, interarrival, users"),
-        ({"load_by": "users"}, 'load_by = "users" goes with draw = "users" only'),
+        ({"load_by": "users"}, 'load_by = "users" needs draw = "users"'),
         ({"draw": "days"}, "draw 'days' is unknown; known: replace, permute, users, weeks"),
         ({"draw": "weeks,size=4"}, "'weeks' has no option 'size'; known: block"),
         ({"draw": "replace,block=4"}, "'replace' has no option 'block'; it has none"),
         ({"draw": "weeks,block=0"}, "block is '0'; it must be a whole number from 1"),
         ({"draw": "weeks,block=2,block=3"}, "gives an option twice; give it once"),
-        ({"draw": "weeks", "load_by": "users"}, 'load_by = "users" goes with draw = "users" only'),
+        ({"draw": "weeks", "load_by": "users"}, 'load_by = "users" needs draw = "users"'),
         (
             {"load_by": "users", "draw": "users", "log": True, "loads": (0.5,)},
             "cannot bring the log itself (log = true) to a load",

@@ -26,12 +26,12 @@ from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Sp
 
 
 class Plans(NamedTuple):
-    """The profile of each cluster, one row each, and the processors that stay free by duration.
+    """The profile of each cluster, one row each, and the processors that remain free, by duration.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
-    steps]: up to until[c, i] level[c, i] processors stay free from now on, less for each i; size:
-    int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until which
-    that many are free on one cluster, and on all together; 0 if not now. top: int64[2], the
+    steps]: level[c, i] processors remain free from now until until[c, i], fewer for each further i;
+    size: int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until
+    which that many are free on one cluster, and on all together; 0 if not now. top: int64[2], the
     largest need with an entry in each of these tables.
     """
 
@@ -100,7 +100,7 @@ def give(plans: Plans, c: int, t: int, length: int, procs: int) -> None:
 
 @routine
 def measure(plans: Plans, machines: Clusters, c: int, now: int, depth: int) -> None:
-    """Tabulate the processors of cluster `c` that stay free from now on, by duration."""
+    """Tabulate the processors of cluster `c` that remain free from now on, by duration."""
     until, level = plans.until[c], plans.level[c]
     now_free, k = machines.free[c, 0], 0
     if depth > 0:

@@ -5,7 +5,7 @@ Source: Jones and Ligon (2005), sections 3.2 to 3.4.
 Invariant: a job that was found not to start is examined again only after processors or links have
 become freer (`renew`, and OWN and FRESH of `core.machines.network.kernels.waiting`). Between two
 events on a cluster none of its reservations becomes due, since the first one is due at a predicted
-end there; so the plan stays true, and a job that does not fit still does not.
+end there; so the plan remains valid, and a job that did not fit still does not fit.
 """
 
 from __future__ import annotations
@@ -205,9 +205,9 @@ def is_hopeless(world: World, j: int) -> bool:
     """Return whether links certainly have no room for a job.
 
     Invariant: if failed[0] of a kind (equal processors, bandwidth and alltoall) is the present
-    number `sooner`, no room has been gained since links had no room for a job of this kind with
-    estimate failed[1]; a job with at least that estimate needs the same room for longer. Jobs with
-    reservations of their own are examined, since their own reservation counts as free.
+    `sooner`, no room has been gained since the links had no room for a job of this kind with
+    estimate failed[1], and a job with at least that estimate needs the same room for longer. Jobs
+    with reservations of their own are examined, since their own reservation counts as free.
     """
     failed, kind = world.notes.failed, world.asks.kind[j]
     known = failed[0, kind] == world.notes.sooner[0]

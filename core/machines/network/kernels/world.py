@@ -22,7 +22,7 @@ from schedfarm.core.machines.network.kernels.waiting import (
 )
 
 KEPT, IGNORED, UNUSED = 0, 1, 2
-"""Codes of the links that jobs may use: those with room, any, or none."""
+"""Codes of the links that jobs may use: links with room, all links, or none."""
 
 MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
 """Codes of the cluster that a job migrates to."""

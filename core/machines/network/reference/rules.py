@@ -1,7 +1,6 @@
 """The reference simulator of clusters on a network: slow, obvious, objects and lists.
 
-A job has processors on one cluster or on several; on several, the links determine its speed, which
-be.
+A job has processors on one cluster or on several. On several, the links determine its speed.
 """
 
 from __future__ import annotations
@@ -342,7 +341,7 @@ class Sharing(NetworkSimulation):
 def best_split(
     procs: int, free: Parts, spare: Parts, bandwidth: int, alltoall: int
 ) -> Parts | None:
-    """Return the split on the fewest clusters; ties go to the one with most on the first ones.
+    """Return the split on the fewest clusters, among these with most on the first clusters.
 
     Parameters
     ----------
@@ -375,7 +374,7 @@ def best_split(
         for part in range(min(max(free[place], 0), left) if clusters else 0, -1, -1):
             others = clusters - (part > 0)
             if most[place + 1][min(others, len(free) - place - 1)] < left - part:
-                # A smaller part leaves more to the others; without it, one more cluster is used.
+                # A smaller part leaves more to the others; skipping the cluster may need one more.
                 if part > 0:
                     continue
                 break

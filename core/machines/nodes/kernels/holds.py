@@ -1,8 +1,8 @@
-"""Held processors of each node with their ends, as a stack that can be unwound.
+"""Held processors of each node with their ends, as a stack.
 
 A plan is replayed often, each time with a difference from some entry on. Holds are pushed in order
-of their begins: the state before an entry is the stack up to a mark, and the later holds stay above
-it until others overwrite them.
+of their begins: the state before an entry is the stack up to a mark; later holds remain above the
+mark until they are overwritten.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from schedfarm.core.engine.jit import verb
 
 NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
 """Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its
-node, -1 for none; the latest end of it and of those below it on its node, s. The number of rows."""
+node, -1 for none; the latest end among it and the holds below it on the node, s. The number of
+rows."""
 
 
 class Holds(NamedTuple):

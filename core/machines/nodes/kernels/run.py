@@ -35,7 +35,7 @@ before a pass; shelves are to be renewed, from a plan that is laid out."""
 def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
     """Start a job whose start in the plan is now, on its nodes in the plan.
 
-    The job waits if another job of this instant, of length 0, still has one of them.
+    The job waits if another job of this instant, of length 0, still occupies one of the nodes.
     """
     asks, machine, outcome = site.asks, site.machine, site.outcome
     if asks[LENGTH, j] > 0:

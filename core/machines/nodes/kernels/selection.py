@@ -48,10 +48,10 @@ class Greedy(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """The classes of nodes met so far: group of nodes in the same sets, room, and a random number.
+    """The classes of nodes so far: group of nodes in the same sets, room, and a random number.
 
     less: int64[classes * kinds], the class of its nodes after a job of that weight has taken them,
-    -1 without room, -2 if unknown yet. own: int64[classes], nodes of the present state.
+    -1 without room, -2 if not computed yet. own: int64[classes], nodes of the present state.
     """
 
     group: Int64

@@ -56,7 +56,7 @@ class Plan:
             self.ends.add(one.end)
 
     def put(self, job: Job) -> Entry | None:
-        """Insert a job and return its entry, or None if nodes that are down leave it no start.
+        """Insert a job and return its entry; None if it has no start because nodes are down.
 
         An entry that starts later than the new job holds nothing at the new job's start, so that
         the whole plan shows the instants with enough free nodes; entries that start by then keep

@@ -83,7 +83,7 @@ class NodesSimulation(Replayable):
         return super().instants() + changes + [one.begin for one in self.booked.values()]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Process completions, nodes, arrivals one by one and reservations; then make one pass."""
+        """Process completions, changes of nodes, arrivals and reservations; then make a pass."""
         for job in ending:
             self.running.remove(job)
             self.completed.append(job)
@@ -147,10 +147,10 @@ class NodesSimulation(Replayable):
     # Steps of the rule.
 
     def arrive(self, job: Job) -> None:
-        """Do what the rule does with a job that has just begun to wait."""
+        """Act for the rule on a job that has just begun to wait."""
 
     def before_pass(self) -> None:
-        """Do what the rule does before a pass."""
+        """Act for the rule before a pass."""
 
     def planning_order(self) -> list[Job]:
         """Return the waiting jobs in the order in which they are put into a plan."""
@@ -231,7 +231,7 @@ class NodesSimulation(Replayable):
         return ", ".join(self.places[node] for node in where if 0 <= node < len(self.places))
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Return a sentence on a job's start in the last plan."""
+        """Describe a job's start in the last plan for a message."""
         if job not in self.planned:
             return "while nodes are down there is no start for it in the plan of the pass"
         if self.planned[job] == self.now:

@@ -51,8 +51,8 @@ def best_choice(
 ) -> list[Job] | None:
     """Return the first set of greatest worth; None if that takes too many ways.
 
-    Each state stores the best set of jobs so far: of two sets that leave the same nodes, the one of
-    greater worth, and for equal worth the one with the first job.
+    Each state stores the best set of jobs so far: of two sets that leave the same nodes, the set of
+    greater worth; for equal worth the set with the first job.
     """
     first = frozenset(Counter((nodes.in_sets(i), free[i]) for i in nodes.everywhere).items())
     best: dict[State, tuple[int, tuple[bool, ...]]] = {first: (0, ())}

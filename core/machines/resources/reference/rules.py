@@ -21,7 +21,7 @@ from schedfarm.core.workload.workload import Workload
 class Machine(Replayable):
     """The machine is one stock of each resource.
 
-    behind: the reason of a wait that a pass has no other for.
+    behind: the default reason of a wait in a pass.
     """
 
     behind = "a job before it in the queue does not fit"

@@ -1,0 +1,241 @@
+"""Checkpoints of long simulations: the arrays from which another process continues after a kill.
+
+A checkpoint has NumPy's format npz without pickles: the arrays of a simulation between two
+instants, and a key, the digest of everything that determines them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
+
+EVERY_SECONDS = 30.0
+"""Time of a simulation before its first checkpoint, and at least between two, s."""
+
+SHARE = 0.02
+"""Largest share of the time that checkpoints take, on slow disks and networks."""
+
+POLL_SECONDS = 1.0
+"""Time between two looks for simulations whose next checkpoint is due, s."""
+
+FAIR = "fair_start"
+"""Name of the array of fair starts."""
+
+_KEY = "key"
+
+State = Mapping[str, npt.NDArray[Any]]
+"""Arrays of a simulation by name: a checkpoint holds their values, and is restored into them."""
+
+
+class Checkpoints:
+    """Keep the latest state of the simulation of a ``with`` block, once it takes long.
+
+    Parameters
+    ----------
+    program : callable
+        Returns a digest of the program; another one's checkpoints are not used.
+    write : callable
+        Stores the bytes of a checkpoint in place of the one before.
+    found : bytes, optional
+        The checkpoint of an earlier process.
+
+    Attributes
+    ----------
+    due : int64[1]
+        Nonzero when a kernel is to return between two instants for the next checkpoint.
+    """
+
+    def __init__(
+        self,
+        program: Callable[[], str],
+        write: Callable[[bytes], None],
+        found: bytes | None = None,
+    ) -> None:
+        self.due = np.zeros(1, np.int64)
+        self.state: State = {}
+        self._program, self._write, self._found = program, write, found
+        self._key: Callable[[], str] = str
+        self._live, self._next = False, 0.0
+        self._lock = threading.Lock()
+        self._tokens: list[Token[Checkpoints | None]] = []
+
+    def __enter__(self) -> Checkpoints:
+        """Make the thread's simulations use this object."""
+        self._tokens.append(_here.set(self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Restore the object that the thread's simulations used before."""
+        _here.reset(self._tokens.pop())
+
+    @contextmanager
+    def of(
+        self, workload: Workload, policy: Policy, kind: str, state: State, live: bool
+    ) -> Iterator[None]:
+        """Restore the state of a simulation, and make checkpoints of it inside this context."""
+        self._key = lambda: _digest(self._program(), workload.digest(), policy.name, kind)
+        self._live, self._next = live, time.monotonic() + EVERY_SECONDS
+        if self._found is not None:
+            self._restore(self._found, state)
+        self.state = state
+        _open.add(self)
+        _start_polling()
+        try:
+            yield
+        finally:
+            _open.discard(self)
+            with self._lock:
+                self.state = {}
+
+    def save(self) -> None:
+        """Write a checkpoint; a simulation goes on without one that cannot be written."""
+        with self._lock:
+            if not self.state:
+                return
+            self.due[0] = 0
+            begun = time.monotonic()
+            try:
+                self._write(_packed(self._key(), self.state))
+            except OSError as error:
+                warnings.warn(
+                    f"no checkpoint of a long simulation could be written "
+                    f"({error.strerror or error}); it goes on without",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            now = time.monotonic()
+            self._next = now + max(EVERY_SECONDS, (now - begun) / SHARE)
+
+    def look(self) -> None:
+        """Let the next checkpoint be made if it is due."""
+        if time.monotonic() < self._next:
+            return
+        if self._live:
+            self.save()
+        else:
+            self.due[0] = 1
+
+    def _restore(self, found: bytes, state: State) -> None:
+        try:
+            saved = _unpacked(found)
+        except Exception:  # the readers raise many kinds on altered bytes
+            self._ignore("is torn")
+            return
+        # Of the same key, it has the same arrays.
+        if str(saved.pop(_KEY, "")) != self._key():
+            self._ignore("is of another program, workload or policy")
+            return
+        for name, values in saved.items():
+            state[name][...] = values
+
+    def _ignore(self, why: str) -> None:
+        text = f"a checkpoint {why}; its simulation starts over"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+_here: ContextVar[Checkpoints | None] = ContextVar("checkpoints", default=None)
+
+_open: set[Checkpoints] = set()
+"""Those of the simulations that run in this process."""
+
+_polling = threading.Lock()
+"""Held for ever by the thread that polls them."""
+
+
+@contextmanager
+def checkpointed(
+    workload: Workload, policy: Policy, kind: str, state: State, *, live: bool = False
+) -> Iterator[Checkpoints]:
+    """Restore the state of a simulation, and make checkpoints of it if this thread wants them.
+
+    Parameters
+    ----------
+    workload, policy
+        The simulation.
+    kind : str
+        What is simulated of them, such as their schedule.
+    state : mapping of str to array
+        All arrays that the simulation changes, as they are at its beginning.
+    live : bool
+        Whether the arrays are a valid state at any time, and not only when a kernel has returned.
+    """
+    here = _here.get()
+    # One simulation for each of many fair starts makes none of its own.
+    if here is None or here.state:
+        yield Checkpoints(str, lambda _: None)
+        return
+    with here.of(workload, policy, kind, state, live):
+        yield here
+
+
+def fair_starts(jobs: int) -> Int64:
+    """Return the fair starts that a kernel is about to fill in, -1 where unknown, int64[jobs].
+
+    A kernel writes only final values into them, which makes them a valid state at any time.
+    """
+    here = _here.get()
+    known = None if here is None else here.state.get(FAIR)
+    return np.full(jobs, -1, np.int64) if known is None else known
+
+
+def state_of(parts: object, name: str = "") -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of nested named tuples that can be written to, by their paths.
+
+    Examples
+    --------
+    >>> from schedfarm.core.engine.running import idle_machine
+    >>> sorted(state_of({"all": 1})), "free" in state_of(idle_machine(4, 2))
+    ([], True)
+    """
+    if isinstance(parts, np.ndarray):
+        return {name: parts} if parts.flags.writeable else {}
+    found: dict[str, npt.NDArray[Any]] = {}
+    for field in getattr(parts, "_fields", ()):
+        found |= state_of(getattr(parts, field), f"{name}.{field}" if name else field)
+    return found
+
+
+def _start_polling() -> None:
+    if _polling.acquire(blocking=False):
+        threading.Thread(target=_poll, name="checkpoints", daemon=True).start()
+
+
+def _poll() -> None:
+    while True:
+        time.sleep(POLL_SECONDS)
+        for one in list(_open):
+            one.look()
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _packed(key: str, state: State) -> bytes:
+    data = io.BytesIO()
+    # By hand for the level, which only has to shorten unused parts of the arrays.
+    with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, values in {_KEY: np.array(key), **state}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, values, allow_pickle=False)
+    return data.getvalue()
+
+
+def _unpacked(data: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
