@@ -255,25 +255,11 @@ def _digest(*kinds: Any) -> str:
     return hashlib.sha256("\n".join(map(str, kinds)).encode()).hexdigest()[:32]
 
 
-OPTIMISATION = 2
-"""Highest level of LLVM's optimisation. Four policies took 0.84 of the CPU time of level 3 to compile,
-and ran as fast."""
-
-
-class _Codegen(codegen.JITCPUCodegen):  # type: ignore[misc]
-    """Generation of machine code."""
-
-    def _customize_tm_options(self, options: dict[str, Any]) -> None:
-        super()._customize_tm_options(options)
-        options["opt"] = min(OPTIMISATION, options["opt"])
-
-
 class _Target(cpu.CPUContext):  # type: ignore[misc]
     """Numba's target context."""
 
     def init(self) -> None:
         super().init()
-        self._internal_codegen = _Codegen("kernels")
         self.known: dict[Any, Any] = {}
 
     def read(self) -> None:
@@ -368,10 +354,17 @@ def _handed_over_whole() -> Any:
 
 @global_compiler_lock  # type: ignore[untyped-decorator]
 @cache
-def contexts() -> tuple[Any, Any]:
-    """Return the typing and target contexts."""
+def contexts(target: Any) -> tuple[Any, Any]:
+    """Return the typing and target contexts, which share the code library of numba's own.
+
+    Parameters
+    ----------
+    target : numba.core.cpu.CPUContext
+        Numba's own.
+    """
     of_types = _Typing()
     of_code = _Target(of_types, "cpu")
+    of_code._internal_codegen = target.codegen()
     of_code.data_model_manager = _handed_over_whole()
     of_code.read()
     of_types.read()
