@@ -8,14 +8,15 @@ Proof of the second case. Let the cycle be at T and the tick at T' > T, and let 
 reservations in the map of T. The running jobs are the same, and none has a predicted end before T',
 or there would be an event before. By induction in queue order each job is tested at both, and its
 reservation r > T is the same at T': the jobs before it take the same part of the map from T' on, so
-that the earliest start from T' on is r or T' < r. It is not T': the step of the map at T' begins at
-some s < T', and the job would fit from max(s, T) on, before r. The later end of the window changes
-nothing. The head waits, too, since no map leaves it less than the free processors. The proof
-excludes jobs beyond the window: a reservation that such a job gets later moves others.
+that its earliest start from T' on is either r or T', which is before r. It cannot be T': the step
+of the map at T' begins at some s < T', so the job would also fit from max(s, T) on, which is before
+r. The later end of the window changes nothing. The head waits, too, since no map leaves it less
+than the free processors. The proof excludes jobs beyond the window: a reservation that such a job
+gets later moves others.
 
-Proof without cycles. A tick considers all jobs in queue order. It starts none only if limits hold
-all jobs, or the first other one does not fit. Without an event, and with limits that do not loosen,
-the same jobs are held at the next tick, and the same processors are free.
+Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
+all of them, or if the first job that is not held does not fit. Without an event, and with limits
+that do not loosen, the same jobs are held at the next tick, and the same processors are free.
 """
 
 from __future__ import annotations
@@ -293,7 +294,7 @@ def run_cadence(
 ) -> bool:
     """Run every event and tick to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before the pass of an instant, for the keys to be evaluated.
+    Stepwise, return True before the pass of an instant, so that the caller computes the keys.
     """
     clock = world.clock
     while True:

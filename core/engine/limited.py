@@ -361,7 +361,8 @@ def run_limited(
 ) -> bool:
     """Run every instant and its pass to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each pass, so that the caller computes the keys of the waiting
+    jobs.
     """
     clock = world.clock
     while True:

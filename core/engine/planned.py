@@ -413,8 +413,8 @@ def run_planned(
 ) -> bool:
     """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
-    Stepwise, return True before each walk by queue and before each pass that may start a job,
-    for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each walk by queue and before each pass that may start a job, so
+    that the caller computes the keys of the waiting jobs.
     """
     jobs, clock = keeper.jobs, keeper.clock
     while True:

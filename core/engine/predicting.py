@@ -423,8 +423,8 @@ def run_predicting(
 ) -> bool:
     """Run every instant and its pass; return False at the end or if cancelled.
 
-    Stepwise, return True before the pass of each instant with arrivals, for the predictions (if
-    they are CALLED) and the keys of the arriving jobs to be made.
+    Stepwise, return True before the pass of each instant with arrivals, so that the caller makes
+    the keys of the arriving jobs, and their predictions if these are CALLED.
     """
     while True:
         if clock[PENDING] == 0:

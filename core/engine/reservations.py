@@ -357,7 +357,8 @@ def run_reserving(
 ) -> bool:
     """Run every event and its pass to the last completion; return False at the end or if cancelled.
 
-    Stepwise, return True before each pass, for the keys of the waiting jobs to be evaluated.
+    Stepwise, return True before each pass, so that the caller computes the keys of the waiting
+    jobs.
     """
     jobs, _, plan, clock, promised = planner
     while True:

@@ -135,8 +135,7 @@ def refresh(shares: Shares, age: int) -> None:
 def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
     """Charge the jobs that have completed by now, s, of the `begun` jobs started so far.
 
-    Call it before the next start: released jobs are kept behind the end of their list, the latest
-    first, until a job starts.
+    Call it before the next start, which overwrites the released jobs behind the end of their list.
     """
     raise NotImplementedError
 

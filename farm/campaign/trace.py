@@ -293,8 +293,8 @@ class Trace:
         if entry is None or entry.grid is None:
             known = ", ".join(one.short for one in registry.entries() if one.grid)
             raise InputError(
-                f"platform 'grid' without a configuration stands for the clusters of a named log; "
-                f"they are known for log = {known!r}; give the configuration, with clusters"
+                f"platform 'grid' without a configuration needs a log with known clusters, "
+                f"log = {known!r}; give the configuration, with clusters"
             )
         return entry.grid
 

@@ -8,7 +8,10 @@ import click
 
 
 def warn(found: Mapping[str, Mapping[str, str]]) -> None:
-    """Print the cautions of every trace on standard error, one line each."""
+    """Print each caution on standard error, in one line with the names of its traces."""
+    traces: dict[str, list[str]] = {}
     for trace, said in found.items():
         for sentence in said.values():
-            click.echo(f"caution: {trace}: {sentence}", err=True)
+            traces.setdefault(sentence, []).append(trace)
+    for sentence, names in traces.items():
+        click.echo(f"caution: {', '.join(names)}: {sentence}", err=True)

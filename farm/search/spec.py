@@ -130,9 +130,9 @@ class Regression:
 class Spec:
     """Describe a search.
 
-    The search is given by one of `order` with `parameters`, `grow`, and `regression`. It uses the
-    first weeks of the traces, a share `training`; the verdict uses the other weeks, and all weeks
-    of the `held_out` traces.
+    Exactly one of `order` (with `parameters`), `grow` and `regression` is given. The search uses
+    the first weeks of the traces, a share `training`; the verdict uses the other weeks, and all
+    weeks of the `held_out` traces.
     """
 
     name: Text

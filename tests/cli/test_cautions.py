@@ -172,6 +172,19 @@ def test_plan_prints_it(farm: Farm) -> None:
     }
 
 
+def test_traces_with_one_caution_share_its_line(farm: Farm) -> None:
+    """As the sizes of a machine do; JSON has it of each."""
+    trace = {"name": "log", "file": "killed.swf"}
+    path = campaign(traces=[trace], axes={"processors": [4, 8]})
+    (line,) = farm("plan", path, "--no-probe").stderr.splitlines()
+    assert line.startswith("caution: log.processors-4, log.processors-8: ")
+    planned = json.loads(farm("plan", path, "--no-probe", "--json").stdout)["cautions"]
+    assert {name: [*said] for name, said in planned.items()} == {
+        "log.processors-4": ["killed"],
+        "log.processors-8": ["killed"],
+    }
+
+
 def test_the_store_keeps_it(farm: Farm) -> None:
     """By trace and key, as `farm plan` prints it; so does a run's JSON, which warns nobody else."""
     path = campaign("sound", "killed", "too_wide")

@@ -64,9 +64,7 @@ def test_rows_say_which_cluster(traces: Path) -> None:
 )
 def test_a_grid_without_configuration__is_refused(keys: dict[str, object]) -> None:
     """Only a log of which the registry knows the clusters has any to take."""
-    with pytest.raises(
-        InputError, match=r"clusters of a named log; they are known for log = 'META"
-    ):
+    with pytest.raises(InputError, match=r"needs a log with known clusters, log = 'META"):
         Trace(**keys, platform={"name": "grid"})
 
 
