@@ -1,8 +1,9 @@
 """Orders as expressions that change over time, evaluated for the waiting jobs before each pass.
 
 A tree is lowered to instructions on registers, each with a value for every job of a block of the
-queue. All parts without the instant are columns, which numpy computes once. The instructions are
-data, so that the kernels are compiled once for all expressions.
+queue. All parts without the instant are columns, which numpy computes once. The cells of the queue
+hold the columns of their jobs: read by job at each pass, they took half of the time of CTC's keys.
+The instructions are data, so that the kernels are compiled once for all expressions.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from schedfarm.core.engine.lanes import (
     WORD,
     add,
     divide,
+    fill,
     first_places,
     lowest,
     multiply,
     order_bits,
+    slide,
     subtract,
     take_less,
     take_more,
+    unequal,
     without_warnings,
 )
 from schedfarm.core.engine.machine import Machine
@@ -82,24 +86,29 @@ EXCHANGED = {">": LESS, ">=": LESS_EQUAL}
 
 NO_JOB = -1
 
-INSTANT, FAILED_JOB, FAILED_AT = 0, 0, 1
-"""The field of `now`; the fields of `failed`."""
+INSTANT, FAILED_JOB, FAILED_AT, REACHED = 0, 0, 1, 2
+"""The field of `now`; the fields of a program's `state`."""
 
 
 class Program(NamedTuple):
     """Instructions for an expression; empty for other orders and for orders that tie all jobs.
 
-    steps: int64[k, 5], code, offset of the result in `register`, and up to three of values. column:
-    float64[c, n], the parts without the instant. register: float64[r * BLOCK], registers one after
-    the other: the instant, the columns, then constants and results, the last of which is the key;
-    bits: the same as int64. failed: int64[2], the first job whose value was not a number, and when.
+    steps: int64[k, 5], code, register of the result, and up to three of values. column:
+    float64[c, n], the parts without the instant. place: int64[r], begin of each register in
+    `register`: the instant, the columns, then constants and results, the last of which is the key.
+    register: float64[(r - c) * BLOCK + c * cells], a block of each register, except that columns
+    have a value for each cell of the queue and come last; bits: the same as int64. job:
+    int64[cells], the job whose columns a cell holds. state: int64[3], the first job whose value was
+    not a number, and when; the number of cells that the queue has reached.
     """
 
     steps: Int64
     column: Float64
+    place: Int64
     register: Float64
     bits: Int64
-    failed: Int64
+    job: Int64
+    state: Int64
 
 
 class ExpressionRankings(NamedTuple):
@@ -120,10 +129,9 @@ class ExpressionRankings(NamedTuple):
 class _Lowering:
     """Assign registers to the parts of a tree, each part once."""
 
-    def __init__(self, workload: Workload) -> None:
-        self.workload = workload
+    def __init__(self) -> None:
         self.steps: list[tuple[int, int, int, int, int]] = []
-        self.columns: list[Float64] = []
+        self.columns: list[Tree] = []
         self.places: dict[Any, int] = {"now": 0}
         self.constants: dict[int, float] = {}
         self.count = 0
@@ -132,13 +140,11 @@ class _Lowering:
         """Assign registers, after that of the instant, to the parts of a tree without it."""
         if "now" in tree.names:
             if isinstance(tree, Applied):
+                tree = sign_moved(tree)
                 for value in tree.values[: 1 if repeated_factors(tree) else None]:
                     self.load(value)
         elif tree.names and tree not in self.places:
-            given = {name: getattr(self.workload, name) for name in tree.names}
-            with np.errstate(all="ignore"):
-                found = np.asarray(evaluate(tree, given), np.float64)
-            self.columns.append(np.broadcast_to(found, len(self.workload)))
+            self.columns.append(tree)
             self.places[tree] = len(self.columns)
 
     def place(self, tree: Tree) -> int:
@@ -153,7 +159,7 @@ class _Lowering:
             return place
         if not isinstance(tree, Applied):
             return 0
-        self.places[tree] = place = self._applied(tree)
+        self.places[tree] = place = self._applied(sign_moved(tree))
         return place
 
     def _applied(self, tree: Applied) -> int:
@@ -178,12 +184,33 @@ class _Lowering:
     def _step(self, code: int, *values: int) -> int:
         place = self._fresh()
         a, b, c = (*values, 0, 0)[:3]
-        self.steps.append((code, place * BLOCK, a * BLOCK, b * BLOCK, c * BLOCK))
+        self.steps.append((code, place, a, b, c))
         return place
 
     def _fresh(self) -> int:
         self.count += 1
         return len(self.columns) + self.count
+
+
+def sign_moved(tree: Applied) -> Applied:
+    """Return (-x) / c, -(x / c) and their products as x / (-c), which has the same bits.
+
+    c has no instant, so that its sign needs no step.
+    """
+    outer: Tree = tree
+    inner = tree.values[0]
+    if tree.operation.name == MINUS:
+        outer, inner = inner, tree
+    if (
+        isinstance(outer, Applied)
+        and outer.operation.name in ("*", "/")
+        and "now" not in outer.values[1].names
+        and isinstance(inner, Applied)
+        and inner.operation.name == MINUS
+    ):
+        first = outer.values[0] if inner is tree else inner.values[0]
+        return Applied(outer.operation, (first, Applied(inner.operation, outer.values[1:])))
+    return tree
 
 
 def program_of(workload: Workload, expression: Expression | None) -> Program:
@@ -195,28 +222,34 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
     ...                           processors=2)
     >>> program = program_of(w, Expression.parse("-(now - submit) / (2 * procs)", ("now", "submit",
     ...                                                                            "procs")))
-    >>> program.steps[:, 0].tolist() == [SUBTRACT, MULTIPLY, DIVIDE]
+    >>> program.steps[:, 0].tolist() == [SUBTRACT, DIVIDE]
     True
     >>> program.column.tolist()
-    [[0.0, 1.0], [2.0, 4.0]]
+    [[0.0, 1.0], [-2.0, -4.0]]
     """
-    lowering = _Lowering(workload)
+    lowering = _Lowering()
     if expression is not None:
         lowering.load(expression.tree)
         lowering.place(expression.tree)
     steps = np.array(lowering.steps, np.int64).reshape(-1, 5)
-    column = np.array(lowering.columns, np.float64).reshape(len(lowering.columns), len(workload))
-    register = np.zeros((1 + len(lowering.columns) + lowering.count) * BLOCK)
-    for place, value in lowering.constants.items():
-        register[place * BLOCK : (place + 1) * BLOCK] = value
-    failed = np.array([NO_JOB, 0])
-    return Program(steps, column, register, register.view(np.int64), failed)
+    columns, job = len(lowering.columns), cells_of(len(workload))
+    column = np.empty((columns, len(workload)))
+    for row, tree in zip(column, lowering.columns, strict=True):
+        with np.errstate(all="ignore"):
+            row[:] = evaluate(tree, {name: getattr(workload, name) for name in tree.names})
+    place = BLOCK * (np.arange(1 + columns + lowering.count) - columns)
+    place[0] = 0
+    register = np.empty((1 + lowering.count) * BLOCK + columns * job.size)
+    for constant, value in lowering.constants.items():
+        register[place[constant] : place[constant] + BLOCK] = value
+    state = np.array([NO_JOB, 0, 0])
+    return Program(steps, column, place, register, register.view(np.int64), job, state)
 
 
 @verb
-def compute(register: Float64, step: Int64, m: int) -> None:
+def compute(register: Float64, place: Int64, step: Int64, m: int) -> None:
     """Execute an instruction for the first m jobs of a block."""
-    code, to, a, b, c = step[0], step[1], step[2], step[3], step[4]
+    code, to, a, b, c = step[0], place[step[1]], place[step[2]], place[step[3]], place[step[4]]
     if code <= GREATEST:
         for k in range(0, m, WORD):
             compute_arithmetic(code, register, to + k, a + k, b + k)
@@ -331,41 +364,56 @@ def remainder(a: float, b: float) -> float:
 
 
 @verb
-def rank_block(
-    program: Program, now: int, jobs: Int64, m: int, key: Int64, cell: Int64, at: int
-) -> None:
-    """Set the keys of the first m of some jobs, at most BLOCK, to the values of an expression.
-
-    Also set those in a column of cells, from place `at` on.
-    """
-    steps, column, register, bits, failed = program
-    last = register.size - BLOCK
-    for p in range(m):
-        register[p] = now
-    for k in range(column.shape[0]):
-        for p in range(m):
-            register[(k + 1) * BLOCK + p] = column[k, jobs[p]]
-    for s in range(steps.shape[0]):
-        compute(register, steps[s], m)
-    for k in range(0, m, WORD):
-        missing = order_bits(cell, at + k, bits, last + k, first_places(m - k))
-        if missing != 0 and failed[FAILED_JOB] == NO_JOB:
-            failed[FAILED_JOB], failed[FAILED_AT] = jobs[k + lowest(missing)], now
-    for p in range(m):
-        key[jobs[p]] = cell[at + p]
+def begin_of(program: Program, k: int) -> int:
+    """Return the begin of column k in the registers."""
+    return int(program.register.size - (program.column.shape[0] - k) * program.job.size)
 
 
 @verb
-def rank_in_queue(program: Program, now: int, queue: Queue, ranking: Ranking) -> None:
-    """Set the keys of the jobs of a queue to the values of an expression."""
+def hold(program: Program, jobs: Int64, i: int, at: int, word: int) -> None:
+    """Write the columns of jobs, from place i on under a lane mask, into the cells from `at` on."""
+    while word != 0:
+        p = lowest(word)
+        j = program.job[at + p] = jobs[i + p]
+        for k in range(program.column.shape[0]):
+            program.register[begin_of(program, k) + at + p] = program.column[k, j]
+        word &= word - 1
+
+
+@verb
+def rank_cells(program: Program, now: int, at: int, m: int, key: Int64, to: int) -> None:
+    """Write the keys of the jobs of m cells from `at` on, at most BLOCK, from place `to` on."""
+    steps, column, place, register, bits, job, state = program
+    for k in range(0, m, WORD):
+        fill(register, k, now)
+    for k in range(column.shape[0]):
+        place[k + 1] = begin_of(program, k) + at
+    for s in range(steps.shape[0]):
+        compute(register, place, steps[s], m)
+    last = place[place.size - 1]
+    for k in range(0, m, WORD):
+        missing = order_bits(key, to + k, bits, last + k, first_places(m - k))
+        if missing != 0 and state[FAILED_JOB] == NO_JOB:
+            state[FAILED_JOB], state[FAILED_AT] = job[at + k + lowest(missing)], now
+
+
+@verb
+def rank_in_queue(program: Program, now: int, queue: Queue, key: Int64) -> None:
+    """Write the keys of the jobs of a queue into a column of its cells."""
     if program.steps.shape[0] == 0:
         return
+    job, state = program.job, program.state
     for place in range(queue.size[0]):
-        b = queue.order[place]
-        first = queue.first[b]
-        rank_block(
-            program, now, queue.job[first:], queue.length[b], ranking.key, ranking.cell, first
-        )
+        first = queue.first[queue.order[place]]
+        m = queue.length[queue.order[place]]
+        while state[REACHED] < first + m:
+            job[state[REACHED]] = NO_JOB
+            state[REACHED] += 1
+        for k in range(first, first + m, WORD):
+            word = unequal(job, k, queue.job, k) & first_places(first + m - k)
+            if word != 0:
+                hold(program, queue.job, k, k, word)
+        rank_cells(program, now, first, m, key, first)
 
 
 @verb
@@ -373,13 +421,29 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
     """Set the keys of the first `count` of the waiting jobs to the values of an expression."""
     if program.steps.shape[0] == 0:
         return
+    # Lists have no cells: one block takes the columns, and keys replace the values.
+    last = program.place[program.place.size - 1]
     begin = 0
     while begin < count:
-        # Lists have no cells: in place of those are the values themselves.
-        last = program.bits.size - BLOCK
         m = min(BLOCK, count - begin)
-        rank_block(program, now, waiting[begin:], m, key, program.bits, last)
+        for k in range(0, m, WORD):
+            hold(program, waiting, begin + k, k, first_places(m - k))
+        rank_cells(program, now, 0, m, program.bits, last)
+        for p in range(m):
+            key[waiting[begin + p]] = program.bits[last + p]
         begin += BLOCK
+
+
+@verb
+def close_up(program: Program, key: Int64, queue: Queue, cell: int) -> None:
+    """Move the columns and keys of the cells after a removed one, as the queue did its jobs."""
+    first, length = queue.first[cell // BLOCK], queue.length[cell // BLOCK]
+    if program.steps.shape[0] == 0 or cell < first:
+        return
+    slide((key, program.job), cell + 1, first + length + 1, -1)
+    for k in range(program.column.shape[0]):
+        begin = begin_of(program, k)
+        slide((program.bits,), begin + cell + 1, begin + first + length + 1, -1)
 
 
 @rank.begun_by.of(ExpressionRankings)
@@ -403,8 +467,18 @@ def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
     if queue.size[0] == 1 and queue.length[queue.order[0]] == 1:
         return
     now = rankings.now[INSTANT]
-    rank_in_queue(rankings.first, now, queue, rankings.queue)
-    rank_in_queue(rankings.second, now, queue, rankings.backfill)
+    rank_in_queue(rankings.first, now, queue, rankings.queue.cell)
+    rank_in_queue(rankings.second, now, queue, rankings.backfill.cell)
+
+
+@rank.follow_removal.of(ExpressionRankings)
+def follow_removal(rankings: ExpressionRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Move the keys of the removed cell's block; return False if blocks were joined."""
+    if queue.size[0] != blocks:
+        return False
+    close_up(rankings.first, rankings.queue.cell, queue, cell)
+    close_up(rankings.second, rankings.backfill.cell, queue, cell)
+    return True
 
 
 @rank.rank_list.of(ExpressionRankings)
@@ -451,7 +525,7 @@ def ranked_by_expression(
 
 def check_numbers(workload: Workload, program: Program, order: str) -> None:
     """Refuse a simulation in which an expression had no value for a waiting job."""
-    job, now = program.failed.tolist()
+    job, now, _ = program.state.tolist()
     if job != NO_JOB:
         raise InputError(
             f"order {order!r} gave NaN for job {workload.job[job]} at {now} s; it must give a "

@@ -205,6 +205,20 @@ def less(array: Int64, i: int, other: Int64, at: int) -> int:
     return word
 
 
+def _compare_unequal(lanes: Lanes) -> Any:
+    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
+    return lanes.word(lanes.builder.icmp_signed("!=", found, other))
+
+
+@in_lanes(_compare_unequal)
+def unequal(array: Int64, i: int, other: Int64, at: int) -> int:
+    """Return the lane mask of array[i:i+WORD] != other[at:at+WORD]."""
+    word = 0
+    for k in range(WORD):
+        word |= int(array[i + k] != other[at + k]) << k
+    return word
+
+
 @in_lanes(lambda lanes: lanes.builder.cttz(lanes.values[0], _BIT(1)))
 def lowest(word: int) -> int:
     """Return the first place of a lane mask that is not empty."""
@@ -294,6 +308,17 @@ def in_float_lanes(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable
         return in_lanes(write)(without_warnings(meaning))
 
     return chosen
+
+
+def _write_number(lanes: Lanes) -> None:
+    number = lanes.builder.sitofp(lanes.spread(2), _FLOATS)
+    lanes.builder.store(lanes.builder.bitcast(number, _LANES), lanes.place(0, 1), align=8)
+
+
+@in_lanes(_write_number)
+def fill(array: Float64, i: int, number: int) -> None:
+    """Set the places from i on to a number."""
+    array[i : i + WORD] = number
 
 
 @in_float_lanes(lambda builder, one, other: builder.fadd(one, other))

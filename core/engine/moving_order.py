@@ -16,7 +16,7 @@ from __future__ import annotations
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.jit import NEVER, kernel, rolled_kernel, routine, verb
-from schedfarm.core.engine.lanes import WORD, first_places, lowest, without
+from schedfarm.core.engine.lanes import WORD, first_places, least, lowest, up_to, without
 from schedfarm.core.engine.machine import (
     begin,
     candidates,
@@ -36,7 +36,13 @@ from schedfarm.core.engine.queue import (
     still_waits,
     take_out,
 )
-from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_queue
+from schedfarm.core.engine.rank import (
+    AnyRankings,
+    begun_by,
+    follow_removal,
+    follow_up,
+    rank_queue,
+)
 from schedfarm.core.engine.ranking import (
     Ranking,
     bar_of,
@@ -63,6 +69,11 @@ def first_among(
 ) -> int:
     """Return the cell that comes first: the best so far, or one of the lane mask from `cell` on."""
     word = without(word, best - cell)
+    if word != 0 and ranking.cell.size > 0:
+        # Cells are in order of arrival: the first of those with the least key.
+        rival = cell + lowest(word & up_to(ranking.cell, cell, least(ranking.cell, cell, word)))
+        earlier = queue.job[rival] < queue.job[best]
+        return rival if earlier or ranking.cell[rival] < ranking.cell[best] else best
     while word != 0:
         rival = cell + lowest(word)
         if ranks_before(ranking, jobs, now, queue.job[rival], queue.job[best]):
@@ -93,7 +104,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
-    bar = bar_of(ranking, jobs, now, queue.job[best])
+    bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
     for place in range(queue.size[0]):
         b = queue.order[place]
         first, stop = queue.first[b], queue.first[b] + queue.length[b]
@@ -105,7 +116,7 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
             cell, word = next_rivals(ranking, queue, cell, stop, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
-                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+                best, bar = found, bar_of(ranking, queue.submit, queue.estimate, found, now)
             cell += WORD
     queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
     return best
@@ -129,64 +140,48 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
-                bar = bar_of(ranking, jobs, now, queue.job[best])
+                bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
             word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
-                best, bar = found, bar_of(ranking, jobs, now, queue.job[found])
+                best, bar = found, bar_of(ranking, queue.submit, queue.estimate, found, now)
     return best
-
-
-@verb
-def follow_cells(ranking: Ranking, queue: Queue) -> None:
-    """Write the keys of the cells again, from which jobs were taken or moved."""
-    if ranking.cell.size > 0:
-        for place in range(queue.size[0]):
-            first = queue.first[queue.order[place]]
-            for cell in range(first, first + queue.length[queue.order[place]]):
-                ranking.cell[cell] = ranking.key[queue.job[cell]]
-
-
-@verb
-def start_waiting(world: World, c: int, cell: int, now: int) -> None:
-    """Start the job of a cell at place c, and remove it from the queue."""
-    begin(world.machine, world.jobs, c, world.queue.job[cell], now)
-    take_out(world.queue, cell)
 
 
 @verb
 def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int) -> None:
     """Run one pass: the head while it fits, in the one order; then backfills, in the other.
 
-    Some job fits, by `fits_somewhere`.
+    Some job fits, by `fits_somewhere`. One loop for both, since its steps are compiled where they
+    are called.
 
     The world's key is 0 for each job, so that all wait by (submit, position).
     """
     jobs, machine, queue, hold, _ = world
+    ranked = reserved = False
     while True:
-        head = first_of_all(queue, jobs, rankings.queue, now, limit)
-        c = place_for(machine, queue.need[head])
-        if c < 0:
-            break
-        start_waiting(world, c, head, now)
+        if not ranked:
+            rank_queue(rankings, queue)
+        if not reserved:
+            cell = first_of_all(queue, jobs, rankings.queue, now, limit)
+            c = place_for(machine, queue.need[cell])
+            if c < 0 and rule == NONE:
+                return
+            if c < 0:
+                reserve(machine, hold, rule, queue.need[cell])
+                reserved = True
+        if reserved:
+            cell = first_backfill(world, rankings.backfill, now, limit)
+            if cell < 0:
+                return
+            c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
+            jobs.backfilled[queue.job[cell]] = True
+        blocks = queue.size[0]
+        begin(machine, jobs, c, queue.job[cell], now)
+        take_out(queue, cell)
         if not fits_somewhere(queue, most_free(machine)):
             return
-        follow_cells(rankings.queue, queue)
-        if rankings.differ:
-            follow_cells(rankings.backfill, queue)
-    if rule == NONE:
-        return
-    reserve(machine, hold, rule, queue.need[head])
-    while True:
-        cell = first_backfill(world, rankings.backfill, now, limit)
-        if cell < 0:
-            return
-        c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
-        jobs.backfilled[queue.job[cell]] = True
-        start_waiting(world, c, cell, now)
-        if not fits_somewhere(queue, most_free(machine)):
-            return
-        follow_cells(rankings.backfill, queue)
+        ranked = follow_removal(rankings, queue, cell, blocks)
 
 
 @verb
@@ -215,8 +210,7 @@ def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) 
 
 @verb
 def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
-    """Run one pass, in which some job fits, with the present keys."""
-    rank_queue(rankings, world.queue)
+    """Run one pass, in which some job fits."""
     decide(world, rankings, options.rule, now, starving_before(options, now))
 
 

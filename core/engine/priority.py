@@ -336,6 +336,12 @@ def rank_queue(rankings: WeighedRankings, queue: Queue) -> None:
     weigh_all(rankings, rankings.waiting, gather(queue, rankings.waiting))
 
 
+@rank.follow_removal.of(WeighedRankings)
+def follow_removal(rankings: WeighedRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Return True: keys belong to jobs."""
+    return True
+
+
 @rank.rank_list.of(WeighedRankings)
 def rank_list(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
     """Set the keys of some waiting jobs."""

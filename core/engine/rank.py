@@ -39,6 +39,12 @@ def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
 
 
 @generic
+def follow_removal(rankings: AnyRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Follow the removal of a cell from a queue of `blocks` blocks; return whether keys hold."""
+    raise NotImplementedError
+
+
+@generic
 def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
     """Set the keys of the first `count` of some waiting jobs, in any order."""
     raise NotImplementedError
@@ -70,6 +76,12 @@ def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int,
 @rank_queue.of(Rankings)
 def keep_queue(rankings: Rankings, queue: Queue) -> None:
     """Do nothing: keys are constant or missing."""
+
+
+@follow_removal.of(Rankings)
+def keep_keys(rankings: Rankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Return True: keys belong to jobs."""
+    return True
 
 
 @rank_list.of(Rankings)

@@ -78,11 +78,11 @@ def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
 
 
 @verb
-def bar_of(ranking: Ranking, jobs: Jobs, now: int, j: int) -> tuple[int, int]:
-    """Return the threshold for rivals of waiting job `j`: its key, or its wait and estimate, s."""
+def bar_of(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> tuple[int, int]:
+    """Return the threshold for rivals of the job at place i: its key, or wait and estimate, s."""
     if ranking.cell.size > 0:
-        return ranking.key[j], 1
-    return now - jobs.submit[j], max(jobs.estimate[j], 1)
+        return ranking.cell[i], 1
+    return now - submit[i], max(estimate[i], 1)
 
 
 @verb

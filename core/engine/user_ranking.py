@@ -139,6 +139,12 @@ def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
     rank_by_shares(rankings.sharing, rankings, waiting, gather(queue, waiting))
 
 
+@rank.follow_removal.of(SharedRankings)
+def follow_removal(rankings: SharedRankings, queue: Queue, cell: int, blocks: int) -> bool:
+    """Return True: keys belong to jobs."""
+    return True
+
+
 @rank.rank_list.of(SharedRankings)
 def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
     """Set the keys of some waiting jobs to the ranks of their users."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -329,6 +330,7 @@ def find_order(name: str) -> Order:
     return Order(name, meaning, function=function, cost=CALLED if function.moves else FREE)
 
 
+@lru_cache(maxsize=256)
 def _written(text: str) -> Order:
     """Return the row of an expression, with the canonical text as its name."""
     expression = expression_of(text)

@@ -13,10 +13,12 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_in_list
 from schedfarm.core.engine.jit import kernel
 from schedfarm.core.engine.lanes import WORD, take_less, take_more
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import COLUMNS
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.expressions import by_python, written
+from tests.support.strategies import crowd
 
 INPUTS = (*COLUMNS, "now")
 
@@ -120,3 +122,15 @@ def test_the_first_of_equal_zeros_is_taken_without_the_jit() -> None:
         take(words.reshape(-1), 0, WORD, 2 * WORD)
         assert np.signbit(words[0, :2]).tolist() == [False, True]
         assert np.isnan(words[0, 2:4]).all()
+
+
+@pytest.mark.parametrize(
+    "policy", ["{}+aggressive", "{}+easy,threshold=900s", "fcfs+easy,backfill={}"]
+)
+def test_a_formula_of_a_built_in_order_gives_its_starts(policy: str) -> None:
+    """In queues of many blocks, of which jobs leave from the middle and which are joined."""
+    for formula in ("((submit - now) / max(estimate, 1))", "(-(now - submit) / max(estimate, 1))"):
+        work = crowd(5, 100 if numba.config.DISABLE_JIT else 400)
+        expected = simulate(work, policy.format("lxf"))
+        found = simulate(work, policy.format(formula))
+        np.testing.assert_array_equal(found.start, expected.start)

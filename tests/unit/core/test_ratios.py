@@ -75,7 +75,14 @@ def test_rivals_are_all_who_come_first_and_few_others(
     """
     jobs, ratios = waiting(waits, spans)
     ranking = ranking_of(code, len(waits))
-    word = rivals(ranking, jobs.submit, jobs.estimate, i, NOW, bar_of(ranking, jobs, NOW, best))
+    word = rivals(
+        ranking,
+        jobs.submit,
+        jobs.estimate,
+        i,
+        NOW,
+        bar_of(ranking, jobs.submit, jobs.estimate, best, NOW),
+    )
     sign = 1 if code == LARGEST_RATIO else -1
     for k in range(WORD):
         ahead = sign * (ratios[i + k] - ratios[best])
