@@ -53,7 +53,7 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
         start, end, taken = start[ran], end[ran], taken[ran]
     width = int(taken.max(initial=0)).bit_length()
     bits = int(bounds[-1] - bounds[0]).bit_length()
-    if width + bits + KIND > 62:
+    if width + bits + KIND > 63:
         return _of_wide(submit, start, end, taken, jobs.processors, bounds)
     submit, start, end, taken = map(fixed, (submit, start, end, taken))
     return idle_while_asked(submit, start, end, taken, jobs.processors, bounds, width, bits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
-from schedfarm.core.engine.jit import NEVER, kernel, verb
+from schedfarm.core.engine.jit import kernel, verb
 
 SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
 """Events: a job is submitted and waits, starts after waiting, starts at once, or ends; an interval
@@ -37,10 +37,9 @@ def idle_while_asked(
 
     submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, where
     b is at least 1. width, bits: bits of the largest number of processors, and of the time between
-    the outer bounds; together with the bits of `KIND` at most 62, so that no event is at NEVER.
+    the outer bounds; together with the bits of `KIND` at most 63.
     """
-    # With room for the ends of both lists of events.
-    most = 3 * submit.size + bounds.size + 2
+    most = 3 * submit.size + bounds.size
     events = np.empty(most, np.int64), np.empty(most, np.int64)
     # Events may still follow at the end of the last interval. A table longer than the events would
     # take longer to add up than they.
@@ -57,19 +56,13 @@ def add_idle(
 ) -> None:  # fmt: skip
     """Add the result of `idle_while_asked` to `lost`, initially zeros; the rest is overwritten."""
     low = width + KIND
-    count, first = _happenings(submit, start, end, procs, bounds, low, events)
-    rounds = _sort(events, spare, count, low, bits, digit, ends)
-    later = spare if rounds % 2 else events
-    later[count] = events[first - 1] = NEVER
-    i, k = 0, events.size - 1
+    count = _happenings(submit, start, end, procs, bounds, low, events)
+    if _sort(events, spare, count, low, bits, digit, ends) % 2:
+        events = spare
     span = asked = now = 0
     idle, here = processors, 0.0
-    for _ in range(count + events.size - first):
-        # Without a branch, which half of the events would mispredict.
-        is_arrival = events[k] >> low <= later[i] >> low
-        event = events[k] if is_arrival else later[i]
-        k -= is_arrival
-        i += not is_arrival
+    for i in range(count):
+        event = events[i]
         here += float(min(idle, asked)) * float((event >> low) - now)
         now = event >> low
         kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
@@ -85,14 +78,10 @@ def add_idle(
 @verb
 def _happenings(
     submit: Int64, start: Int64, end: Int64, procs: Int64, bounds: Int64, low: int, events: Int64
-) -> tuple[int, int]:
-    """Encode each event's time, processors and kind in one integer.
-
-    Return the number of those to be sorted, at the beginning, and the place of the last arrival:
-    arrivals, which are in order, are written from the end backwards, and are not sorted.
-    """
+) -> int:
+    """Encode each event's time, processors and kind in one integer; return their number."""
     first, last = bounds[0], bounds[-1]
-    count, place, latest = 0, events.size, 0
+    count = 0
     for span in range(1, bounds.size):
         events[count] = bounds[span] - first << low | PASSED
         count += 1
@@ -101,19 +90,13 @@ def _happenings(
         began = min(max(start[j], first), last) - first
         ended = min(max(end[j], first), last) - first
         waited, taken = began > came, procs[j] << KIND
-        arrival = came << low | taken | (SUBMITTED if waited else BEGUN)
-        if came >= latest:
-            place, latest = place - 1, came
-            events[place] = arrival
-        else:
-            events[count] = arrival
-            count += 1
-        events[count] = began << low | taken | STARTED
-        # Overwritten by the end of a job that did not wait.
+        events[count] = came << low | taken | SUBMITTED
+        # Overwritten by the start of a job that did not wait.
         count += waited
-        events[count] = ended << low | taken | ENDED
-        count += 1
-    return count, place
+        events[count] = began << low | taken | (STARTED if waited else BEGUN)
+        events[count + 1] = ended << low | taken | ENDED
+        count += 2
+    return count
 
 
 @verb

@@ -27,7 +27,6 @@ from schedfarm.core.metrics.capacity import lost_capacity
 from schedfarm.core.metrics.counted import MAX_WEEKS, Counted
 from schedfarm.core.metrics.declared import METRICS, find_metric, metrics_over
 from schedfarm.core.metrics.groups import Groups, means_of_groups
-from schedfarm.core.metrics.kernels.idle import idle_while_asked
 from schedfarm.core.metrics.metric import CELL, WEEK as OF_WEEK, Metric
 from schedfarm.core.metrics.percentiles import PERCENTILES, percentiles
 from schedfarm.core.metrics.slowdown import SECOND_TAU
@@ -430,20 +429,6 @@ def test_lost_capacity_second_by_second(seed: int, n: int) -> None:
         for i in range(3):
             lost[i] += min(idle, asked) if bounds[i] <= t < bounds[i + 1] else 0
     assert lost_capacity(s, bounds).tolist() == lost
-
-
-def test_lost_capacity_does_not_depend_on_the_order_of_jobs() -> None:
-    """A job with a reservation in advance asks at its start, after jobs that come later."""
-    random = np.random.default_rng(3)
-    submit = np.sort(random.integers(0, 90, 60))
-    start = submit + random.integers(0, 3, 60) * random.integers(0, 30, 60)
-    columns = submit, start, start + random.integers(0, 50, 60), random.integers(1, 9, 60)
-    bounds, mixed = np.array([0, 40, 70, 200]), random.permutation(60)
-    submits, starts, ends, procs = (column[mixed] for column in columns)
-    lost = idle_while_asked(*columns, 64, bounds, 4, 8)
-    assert lost.any()
-    found = idle_while_asked(submits, starts, ends, procs, 64, bounds, 4, 8)
-    assert found.tolist() == lost.tolist()
 
 
 def test_lost_capacity_of_distant_instants() -> None:
