@@ -35,13 +35,13 @@ Spot = tuple[Block, Cell]
 class Task:
     """Order blocks of one trace, in batches that are each stored as soon as they are done.
 
-    If a worker dies, its current batch is lost. seconds: planned CPU time, s. isolate: whether each
-    cell runs in a separate process, so that a cell that kills its process affects no other. last:
-    whether such a cell has failed, rather than being given to another worker. run: name of the run,
-    without which nothing is written (see `farm.store.place.Place`); empty if the store has no other
-    user. program: the run's, which workers must have, too. spots: cells of the task's blocks to
-    simulate again without writing anything. maker: host and process that simulated them first,
-    which does not get the task.
+    If a worker dies, its current batch is lost, except for the checkpoints of long cells. seconds:
+    planned CPU time, s. isolate: whether each cell runs in a separate process, so that a cell that
+    kills its process affects no other. last: whether such a cell has failed, rather than being
+    given to another worker. run: name of the run, without which nothing is written (see
+    `farm.store.place.Place`); empty if the store has no other user. program: the run's, which
+    workers must have, too. spots: cells of the task's blocks to simulate again without writing
+    anything. maker: host and process that simulated them first, which does not get the task.
     """
 
     store: Store

@@ -83,7 +83,7 @@ def stages(task: Task, spent: Spent) -> int:
             with timed(spent, "measure" if simulated else "draw"):
                 count, rows, figures = made.values(one.block, cell, None)
             with timed(spent, "put"):
-                one.put(place, count, rows, figures, 0.0)
+                one.add(place, count, rows, figures, 0.0)
             jobs += count * simulated
     with timed(spent, "commit"):
         commit(blocks)

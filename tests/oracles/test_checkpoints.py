@@ -17,7 +17,12 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.load import scale_load
 
-PLANS = tuple(f"fcfs+tabu,every=4h,search={one}" for one in ("tabu", "gap", "random"))
+SEARCHED = [f"fcfs+tabu,every=4h,search={one}" for one in ("tabu", "gap", "random")]
+
+PLANS = [
+    *(("pool", one) for one in SEARCHED),
+    *(("grid", one) for one in [*SEARCHED, "fcfs+planned"]),
+]
 
 FAIR_STARTS = (
     ("fcfs+easy", "strict"),
@@ -87,11 +92,8 @@ def assert_same(one: Schedule | None, other: Schedule) -> None:
         np.testing.assert_array_equal(one.place, other.place)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("policy", PLANS)
-def test_searched_plan_killed_twice__same_schedule(
-    jobs: Workload, machine: str, policy: str
-) -> None:
+@pytest.mark.parametrize(("machine", "policy"), PLANS)
+def test_plan_killed_twice__same_schedule(jobs: Workload, machine: str, policy: str) -> None:
     """No instant is simulated again: the three processes have those of one, and one each."""
     work = MACHINES[machine](jobs)
     whole, instants = stopped(work, policy, None, -1)
