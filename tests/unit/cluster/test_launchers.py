@@ -68,7 +68,7 @@ def test_missing_package__its_extra_is_named(kind: str, monkeypatch: pytest.Monk
     monkeypatch.setattr("schedfarm.cluster.launchers.find_spec", lambda name: None)
     extra = LAUNCHERS[kind].extra
     with (
-        pytest.raises(ClusterError, match=rf"{kind} needs .* 'pip install \"schedfarm\[{extra}\]"),
+        pytest.raises(ClusterError, match=rf"{kind} needs .*; pip install 'schedfarm\[{extra}\]'"),
         connect(kind),
     ):
         raise AssertionError
