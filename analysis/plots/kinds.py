@@ -253,8 +253,11 @@ def _subject(row: Kind, of: Drawn, where: Mapping[str, Any]) -> Subject:
 
 
 def _lacking(row: Kind, given: str) -> StoreError:
-    needed = {SCHEDULE: "schedules; name a policy", STORE: "a store; name one that farm run wrote"}
-    return StoreError(f"{row.name} is drawn from {needed[row.needs]}, not from {given}")
+    needed, remedy = {
+        SCHEDULE: ("schedules", "name a policy"),
+        STORE: ("a store", "name one that farm run wrote"),
+    }[row.needs]
+    return StoreError(f"{row.name} is drawn from {needed}, not from {given}; {remedy}")
 
 
 def _title(row: Kind, name: str, policies: Sequence[str]) -> str:

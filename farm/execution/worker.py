@@ -296,10 +296,13 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
     are cancelled: the process is killed then. A Dask worker may not have children through
     multiprocessing, hence the subprocess; pickles pass through a pipe and are never stored.
     """
-    # -P: without it, Python would search the current folder first.
+    # -P: without it, Python would search the current folder first, even if this process does not.
     command = [sys.executable, "-P", "-c", CHILD]
+    searched = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with subprocess.Popen(
+        command, env=os.environ | searched, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
         try:
             output = _exchange(process, pickle.dumps((function, arguments)))
         except BaseException:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,11 +15,10 @@ import pytest
 from distributed import Client
 
 from schedfarm import farm
-from schedfarm.cluster import ClusterSpec, Opening, connect
+from schedfarm.cluster import ClusterSpec, connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli.stopping import NONE_BEGUN
-from schedfarm.farm.execution import WORKER_IMPORTS
 from tests.support.harness import (
     Command,
     assert_same_results,
@@ -70,10 +71,6 @@ def listening(pid: int) -> set[str]:
 def ignores_interrupts() -> bool:
     assert threading.current_thread() is not threading.main_thread()
     return holds_interrupt("self", "SigIgn")
-
-
-def imported() -> set[str]:
-    return set(WORKER_IMPORTS) & set(sys.modules)
 
 
 def holds_interrupt(pid: int | str, signals: str) -> bool:
@@ -219,12 +216,25 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
         run.kill()
 
 
-def test_workers_share_what_farm_imports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker has the modules without importing them, and the variables of its own start."""
+SHARING = """
+import json, os, sys
+from schedfarm.cluster import ClusterSpec, Opening, connect
+from schedfarm.farm.execution import WORKER_IMPORTS
+
+def seen():
+    safe = os.environ.get("PYTHONSAFEPATH")
+    return [name in sys.modules for name in WORKER_IMPORTS], os.environ.get("LATER"), safe
+
+for _ in range(2):
     with connect(ClusterSpec.parse("local", 1), Opening(imports=WORKER_IMPORTS)) as client:
-        assert [*client.run(imported).values()] == [set(WORKER_IMPORTS)]
-    monkeypatch.setenv("SCHEDFARM_SET_LATER", "yes")
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with connect(ClusterSpec.parse("local", 1)) as client:
-        assert [*client.run(os.environ.get, "SCHEDFARM_SET_LATER").values()] == ["yes"]
-        assert not any(client.run(os.environ.get, "PYTHONSAFEPATH").values())
+        print(json.dumps([*client.run(seen).values()]))
+    os.environ["LATER"] = "yes"
+"""
+
+
+def test_workers_share_what_farm_imports() -> None:
+    """They have modules that they did not import, and the variables of their own start."""
+    done = subprocess.run([sys.executable, "-c", SHARING], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found == [[[[True], None, ""]], [[[True], "yes", ""]]]
