@@ -168,7 +168,7 @@ def checkpointed(
     workload, policy
         The simulation.
     kind : str
-        What is simulated of them, such as their schedule.
+        Name of the result, such as their schedule.
     state : mapping of str to array
         All arrays that the simulation changes, as they are at its beginning.
     live : bool

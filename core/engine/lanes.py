@@ -191,12 +191,17 @@ def most(array: Int64, i: int, word: int) -> int:
     return found
 
 
-def _compare_arrays(lanes: Lanes) -> Any:
-    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
-    return lanes.word(lanes.builder.icmp_signed("<", found, other))
+def _compare_arrays(relation: str) -> Callable[[Lanes], Any]:
+    """Return the code of the lane mask in which two arrays are in a relation."""
+
+    def write(lanes: Lanes) -> Any:
+        found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
+        return lanes.word(lanes.builder.icmp_signed(relation, found, other))
+
+    return write
 
 
-@in_lanes(_compare_arrays)
+@in_lanes(_compare_arrays("<"))
 def less(array: Int64, i: int, other: Int64, at: int) -> int:
     """Return the lane mask of array[i:i+WORD] < other[at:at+WORD]."""
     word = 0
@@ -205,12 +210,7 @@ def less(array: Int64, i: int, other: Int64, at: int) -> int:
     return word
 
 
-def _compare_unequal(lanes: Lanes) -> Any:
-    found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
-    return lanes.word(lanes.builder.icmp_signed("!=", found, other))
-
-
-@in_lanes(_compare_unequal)
+@in_lanes(_compare_arrays("!="))
 def unequal(array: Int64, i: int, other: Int64, at: int) -> int:
     """Return the lane mask of array[i:i+WORD] != other[at:at+WORD]."""
     word = 0

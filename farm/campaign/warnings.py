@@ -230,12 +230,12 @@ def _ignored(case: Case) -> Numbers | None:
     found = {what: x for what, x in shares.items() if x >= CONSIDERABLE}
     rows = {what: CONSIDERED.get(IGNORED.get(what, "")) for what in found}
     left = {what: row for what, row in rows.items() if row is None or not row.by(case)}
-    told = ", ".join(f"{100 * found[what]:.0f} % {what}" for what in left)
+    ignored = ", ".join(f"{100 * found[what]:.0f} % {what}" for what in left)
     remedies = [row.remedy for row in left.values() if row]
     remedy = (
         f"to come closer, {', and '.join(remedies)}" if remedies else "no policy considers them"
     )
-    return {"told": told, "remedy": remedy} if told else None
+    return {"ignored": ignored, "remedy": remedy} if ignored else None
 
 
 def _part(part: int, whole: int) -> Numbers:
@@ -297,7 +297,7 @@ WARNINGS = (
     TraceWarning(
         "ignored",
         _ignored,
-        "jobs of the log have attributes that the simulation ignores, {told}; {remedy}",
+        "jobs of the log have attributes that the simulation ignores, {ignored}; {remedy}",
     ),
 )
 """Every warning, in the order of output."""

@@ -87,7 +87,7 @@ class Simulations:
         return self._made[1]
 
     def checkpoints(self, cell: Cell, kind: str) -> AbstractContextManager[object]:
-        """Make checkpoints of what is simulated of a cell inside this context."""
+        """Make checkpoints of the simulations of a cell inside this context."""
         return self.kept.of(cell, kind) if self.kept else nullcontext()
 
     def recall(self, cell: Cell, stored: Rows) -> Schedule:
