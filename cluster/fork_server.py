@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from multiprocessing import forkserver
 from typing import Any
 
+from schedfarm.cluster.settings import SAFE_PATH
+
 METHOD: Mapping[str, Any] = {"distributed.worker.multiprocessing-method": "forkserver"}
 """Setting of Dask under which workers are forked from the server."""
 
 SEARCHED = "PYTHONPATH"
-SAFE = "PYTHONSAFEPATH"
 
 
 def start(imports: Sequence[str]) -> None:
@@ -41,13 +42,13 @@ def same_modules() -> Iterator[None]:
 
     Python would search the current folder first, in which another user may have put some.
     """
-    with _environment({SEARCHED: os.pathsep.join(filter(None, sys.path)), SAFE: "1"}):
+    with _environment({SEARCHED: os.pathsep.join(filter(None, sys.path)), SAFE_PATH: "1"}):
         yield
 
 
 def worker_environment() -> dict[str, str]:
     """Return the variables of this process, for a worker: the server keeps those of its start."""
-    return {SEARCHED: "", SAFE: "", **os.environ}
+    return {SEARCHED: "", SAFE_PATH: "", **os.environ}
 
 
 @contextmanager

@@ -25,7 +25,16 @@ from schedfarm.cluster.queues import (
     walltime_of,
 )
 from schedfarm.cluster.scratch import SHELL
-from schedfarm.cluster.settings import CLOSE_HTTP, HEAP, JOBS, UNWATCHED, WORKERS, exports, unset
+from schedfarm.cluster.settings import (
+    CLOSE_HTTP,
+    HEAP,
+    JOBS,
+    SAFE_PATH,
+    UNWATCHED,
+    WORKERS,
+    exports,
+    unset,
+)
 from schedfarm.cluster.spec import ClusterSpec
 from schedfarm.cluster.walltime import ending
 
@@ -222,6 +231,8 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
     extra = list(options["worker_extra_args"])
     prologue += exports(unset({**WORKERS, **({} if opening.watched else UNWATCHED)}))
     prologue += [f"export {name}={size}" for name, size in HEAP.items()]
+    # Other users may write to the folder that a job was submitted from.
+    prologue.append(f"export {SAFE_PATH}=1")
     if not opening.watched:
         extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
     seconds = walltime_of(spec.launcher.queue, options)

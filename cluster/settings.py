@@ -41,6 +41,9 @@ UNWATCHED: Mapping[str, Any] = {
 CLOSE_HTTP = "schedfarm.cluster.close_http"
 """Preloaded where no dashboard is used."""
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable under which Python does not search the current folder for modules."""
+
 HEAP: Mapping[str, int] = {
     # By default glibc adapts both thresholds to such values. Setting one disables that: arrays of
     # 128 KiB or more are then mapped again each time. Page faults of 450,000 jobs of KTH-SP2 under

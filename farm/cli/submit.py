@@ -64,7 +64,9 @@ def submit(
     logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs, array)
-    words = [sys.executable, "-m", "schedfarm", "run", _lasting(campaign), "--store", str(target)]
+    # Other users may write to the current folder: no module is taken from it.
+    words = [sys.executable, "-P", "-m", "schedfarm", "run", _lasting(campaign)]
+    words += ["--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []
     words += [] if array else cluster.words()
     words += ["--retry-failed"] * retry_failed

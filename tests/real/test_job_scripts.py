@@ -79,7 +79,7 @@ def test_coordinator_of_the_example(kind: str, alone: Path) -> None:
     """The coordinator's job takes the place of its shell, so that signals reach it."""
     spec = ClusterSpec.of(table_of(examples()[kind]))
     job = Coordinator(spec, opening(alone))
-    words = [sys.executable, "-m", "schedfarm", "run", "a b.toml"]
+    words = [sys.executable, "-P", "-m", "schedfarm", "run", "a b.toml"]
     words += ["--stop-after", f"{job.lasts}s"] if job.lasts else []
     compared(f"{kind}.coordinator", job.script(words), alone)
 
@@ -93,7 +93,7 @@ def test_array_of_the_example(kind: str, alone: Path) -> None:
             Coordinator(spec, opening(alone), 200)
         return
     job = Coordinator(spec, opening(alone), 200)
-    words = [sys.executable, "-m", "schedfarm", "run", "a b.toml"]
+    words = [sys.executable, "-P", "-m", "schedfarm", "run", "a b.toml"]
     compared(f"{kind}.array", job.script(words), alone)
 
 

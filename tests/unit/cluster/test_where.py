@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,7 @@ def test_submit_where_there_is_no_batch_system(tmp_path: Path, said: Said) -> No
     shown = CliRunner().invoke(cli, ["submit", "c.toml", "--on", "lsf", "--print-script"])
     assert shown.exit_code == 0, shown
     assert "#BSUB" in shown.stdout
+    assert f"{sys.executable} -P -m schedfarm run" in shown.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.toml"]
 
 
