@@ -16,7 +16,7 @@ from schedfarm.core.metrics.groups import Groups, Means, means_of_groups
 from schedfarm.core.metrics.links import link_demands
 from schedfarm.core.metrics.participants import coallocated, migrated, node_time
 from schedfarm.core.metrics.percentiles import percentiles
-from schedfarm.core.metrics.slowdown import SECOND_TAU, TAU, checked_tau, slowdowns
+from schedfarm.core.metrics.slowdown import SECOND_TAU, TAU, checked_tau
 from schedfarm.core.metrics.users import UserIndex, UserSums, index_users, nuwt_of, sums_of_users
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
 from schedfarm.core.metrics.window import NO_WARMUP, Window, window_of
@@ -213,25 +213,9 @@ class Counted:
         return self._pass[1].slowdown
 
     @property
-    def second_slowdown(self) -> Float64:
-        """Bounded slowdown with tau = `SECOND_TAU`, float64[k]."""
-        return slowdowns(self.response, self.run, SECOND_TAU)
-
-    @property
     def pp_slowdown(self) -> Float64:
         """Per-processor bounded slowdown, float64[k]."""
         return self._pass[1].per_processor
-
-    @cached_property
-    def premature(self) -> Bool:
-        """Whether the estimate is at least `PREMATURE` times the run time, bool[k]."""
-        # Divided, since 100 times a run time may pass int64.
-        return (self.estimate // PREMATURE >= self.run) & (self.estimate > 0)
-
-    @cached_property
-    def slowdowns_apart(self) -> tuple[Float64, Float64]:
-        """Bounded slowdowns of the premature jobs, and of the others."""
-        return self.slowdown[self.premature], self.slowdown[~self.premature]
 
     @cached_property
     def waited(self) -> int:

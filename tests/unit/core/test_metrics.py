@@ -197,33 +197,29 @@ def test_slowdowns_of_jobs_that_count_are_those_of_a_schedule(tau: float) -> Non
     counted = Counted(made, tau)
     assert counted.slowdown.tobytes() == bounded_slowdown(made, tau).tobytes()
     assert counted.pp_slowdown.tobytes() == pp_bounded_slowdown(made, tau).tobytes()
-    assert counted.second_slowdown.tobytes() == bounded_slowdown(made, SECOND_TAU).tobytes()
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 127, 128, 129, 264, 3001])
 def test_sums_of_one_pass_are_those_of_numpy(count: int) -> None:
     """To the bit, whatever the number of halvings, leaves and values behind the last eight."""
-    c = Counted(schedule(random_jobs(3, count), estimate=[60_000] * count))
+    made = schedule(random_jobs(3, count), estimate=[60_000] * count)
+    c = Counted(made)
     area = c.held.astype(float) * c.procs
-    first, others = c.slowdowns_apart
-    sums = (c.slowdown, c.second_slowdown, c.pp_slowdown, c.log_slowdown, area, c.wait * area)
+    premature = c.estimate >= 100 * c.run
+    first, others = c.slowdown[premature], c.slowdown[~premature]
+    sums = (
+        c.slowdown,
+        bounded_slowdown(made, SECOND_TAU),
+        c.pp_slowdown,
+        c.log_slowdown,
+        area,
+        c.wait * area,
+    )
     found = c.figures
     assert [x.sum() for x in (*sums, c.slowdown * area)] == list(found[7:14])
     assert [first.sum(), others.sum(), first.size] == [found.early, found.others, found.premature]
     assert (found.waited, found.responded) == (c.wait.sum(), c.response.sum())
     assert c.log_slowdown.tolist() == [math.log(value) for value in c.slowdown.tolist()]
-
-
-def test_slowdowns_of_premature_jobs_and_of_others_keep_their_order() -> None:
-    workload = Workload.from_columns(
-        submit=[0] * 4, run=[1, 20, 2, 30], estimate=[100, 20, 999, 30], procs=[1] * 4, processors=1
-    )
-    counted = Counted(simulate(workload, "fcfs+none"))
-    for found, which in zip(
-        counted.slowdowns_apart, (counted.premature, ~counted.premature), strict=True
-    ):
-        assert found.tolist() == counted.slowdown[which].tolist()
-        assert found.size == 2
 
 
 def test_classes_of_slowdown_begin_at_their_lower_bound() -> None:
