@@ -60,7 +60,7 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-def sync(path: Path) -> None:
+def sync(path: Path | str) -> None:
     """Sync a file or a folder's entries to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -9,4 +9,4 @@ import schedfarm.core.metrics.kernels.ranks
 import schedfarm.farm.execution.fairness
 import schedfarm.farm.execution.worker
 import schedfarm.farm.execution.workers
-import schedfarm.farm.store.staging  # noqa: F401
+import schedfarm.farm.store.shards  # noqa: F401

@@ -16,7 +16,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block, Span
 from schedfarm.core.format.names import record_name
 from schedfarm.core.format.record import Header, Payload, Record
-from schedfarm.farm.store.arrays import open_arrays, write_values
+from schedfarm.farm.store.arrays import open_arrays
 from schedfarm.farm.store.files import Shard
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.provenance import origin
@@ -171,7 +171,7 @@ class OpenBlock:
         for name, values in self._values.items():
             if name not in self._written:
                 shaped = values.reshape([*shape, *values.shape[1:]])
-                written += write_values(self._arrays[name], region, shaped)
+                written += self._arrays[name].stage(region, shaped)
         return written
 
     def acknowledge(self) -> None:
@@ -269,7 +269,7 @@ class OpenBlock:
         found, at = {}, self._region(span)
         try:
             for name in names:
-                region = np.asarray(self._arrays[name][at])
+                region = np.asarray(self._arrays[name].array[at])
                 found[name] = region.reshape(len(span), -1)
         except OSError:
             raise

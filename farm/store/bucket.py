@@ -62,6 +62,7 @@ class Bucket:
     """
 
     keeps_checkpoints = False
+    keeps_fill = True
     poll_seconds = 5.0
 
     def __init__(self, text: str) -> None:
@@ -210,15 +211,14 @@ class Bucket:
 
     def readable(self, folder: str) -> Any:
         """Return a read-only Zarr store."""
-        from schedfarm.farm.store.staging import Objects
+        from schedfarm.farm.store.zarr_stores import Objects
 
         return Objects(self._below(folder), self._answering, read_only=True)
 
-    def staged(self, folder: str) -> Any:
-        """Return a Zarr store that keeps chunks in memory."""
-        from schedfarm.farm.store.staging import StagedObjects
-
-        return StagedObjects(self._below(folder), self._answering, folder)
+    def stage(self, name: str, data: bytes | None) -> Shard:
+        """Keep the content in memory."""
+        assert data is not None, f"{name} must not be deleted: chunks of fill are written"
+        return Shard(name, data)
 
     def sync(self, shards: Iterable[Shard]) -> None:
         """Do nothing: shards are staged in memory."""

@@ -7,10 +7,9 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
 from schedfarm.core.files import PARTIAL, make_folder, remove_partial, sync, write_whole
 from schedfarm.farm.store.files import ETag, Shard
@@ -36,6 +35,7 @@ class Folder:
 
     path: Path
     keeps_checkpoints = True
+    keeps_fill = False
     poll_seconds = 0.5
 
     def __str__(self) -> str:
@@ -111,15 +111,10 @@ class Folder:
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
         """Write whole files next to their names, sync all, then rename them."""
         make_folder(self.path / folder)
-        shards = []
-        for name in files:
-            path = self.path / folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            staged = path.with_name(f"{path.name}.{uuid.uuid4().hex}{PARTIAL}")
-            shards.append(Shard(f"{folder}/{name}", staged))
+        shards: list[Shard] = []
         try:
-            for data, shard in zip(files.values(), shards, strict=True):
-                shard.staged.write_bytes(data)
+            for name, data in files.items():
+                shards.append(self.stage(f"{folder}/{name}", data))
             self.sync(shards)
             self.publish(shards)
         finally:
@@ -171,11 +166,19 @@ class Folder:
         """Return the folder itself."""
         return self.path / folder
 
-    def staged(self, folder: str) -> Any:
-        """Return a Zarr store that writes chunks next to their names."""
-        from schedfarm.farm.store.staging import StagedFiles
-
-        return StagedFiles(self.path / folder)
+    def stage(self, name: str, data: bytes | None) -> Shard:
+        """Write a file next to its name."""
+        if data is None:
+            return Shard(name, None)
+        staged = f"{self.path}/{name}.{uuid.uuid4().hex}{PARTIAL}"
+        os.makedirs(os.path.dirname(staged), exist_ok=True)
+        try:
+            with open(staged, "wb") as stream:
+                stream.write(data)
+        except BaseException:
+            Path(staged).unlink(missing_ok=True)
+            raise
+        return Shard(name, staged)
 
     def sync(self, shards: Iterable[Shard]) -> None:
         """Sync staged files."""
@@ -188,22 +191,25 @@ class Folder:
         """Rename synced files to their names, then sync the folders."""
         folders = set()
         for shard in shards:
-            path = self.path / shard.name
             if shard.staged is None:
-                path.unlink(missing_ok=True)
+                self.remove(shard.name)
             else:
-                shard.staged.replace(path)
+                os.replace(shard.staged, f"{self.path}/{shard.name}")
             # Folders below that of the store may be new.
-            folders |= {self.path / one for one in PurePosixPath(shard.name).parents if one.name}
+            folder = shard.name.rpartition("/")[0]
+            while folder and folder not in folders:
+                folders.add(folder)
+                folder = folder.rpartition("/")[0]
         for folder in folders:
-            if folder.is_dir():
-                sync(folder)
+            # Missing if all shards below were fill.
+            with suppress(FileNotFoundError):
+                sync(f"{self.path}/{folder}")
 
     def discard(self, shards: Iterable[Shard]) -> None:
         """Delete files that are still staged."""
         for shard in shards:
             if shard.staged is not None:
-                shard.staged.unlink(missing_ok=True)
+                Path(shard.staged).unlink(missing_ok=True)
 
     def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
         """Hold the lock."""

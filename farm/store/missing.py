@@ -37,7 +37,7 @@ def check_chunks(store: Store) -> None:
 
 def readable(store: Store) -> Any:
     """Return a Zarr store that refuses to read a missing summary as fill."""
-    from schedfarm.farm.store.staging import Refusing
+    from schedfarm.farm.store.zarr_stores import Refusing
 
     return Refusing(open_results(store.place).store, partial(_check_summary, store))
 

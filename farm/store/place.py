@@ -88,11 +88,15 @@ class Files(Protocol):
 class Staging(Protocol):
     """Open a Zarr hierarchy, and publish its shards once they are durable."""
 
+    @property
+    def keeps_fill(self) -> bool:
+        """Whether chunks of fill are written, too: deletions in a bucket are unconditional."""
+
     def readable(self, folder: str) -> Any:
         """Return the store that Zarr opens to read the hierarchy in a folder."""
 
-    def staged(self, folder: str) -> Any:
-        """Return the store that Zarr opens to write it: its `take` gives shards for `publish`."""
+    def stage(self, name: str, data: bytes | None) -> Shard:
+        """Keep a shard until `publish`; None removes it, which places that keep fill refuse."""
 
     def sync(self, shards: Iterable[Shard]) -> None:
         """Make staged shards durable where they are."""

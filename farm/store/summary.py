@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import JOBS, REFUSED
-from schedfarm.farm.store.arrays import open_staged, write_values
+from schedfarm.farm.store.arrays import StoredArray, open_results
 from schedfarm.farm.store.records import iterate_records
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def fold(store: Store) -> None:
 
     OSError if the store cannot be written, Unfolded if temporary files do not fit.
     """
-    root, shards = open_staged(store.place), []
+    root, shards = open_results(store.place), []
     for name, values in folded(store):
-        shards += write_values(root[name], (), values)
+        shards += StoredArray(store.place, root[name]).stage((), values)
     store.place.sync(shards)
     store.place.publish(shards)
 
