@@ -1,6 +1,6 @@
 """What a job of a cell costs, stage by stage, and what a report takes; run by hand, in a minute.
 
-python tests/benchmarks/stages.py cells|metrics|report [--traces FOLDER] [--store STORE]
+python -m tests.benchmarks.stages cells|metrics|report [--traces FOLDER] [--store STORE]
 
 `cells` runs a campaign of KTH-SP2 under EASY in this process: ns of CPU a job, the best of some
 passes over all cells, so that no pass sees the same jobs twice in a row. `metrics` says the same
