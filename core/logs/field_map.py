@@ -38,12 +38,13 @@ UNITS: dict[str, dict[str, tuple[int, int]]] = {
         "B": (1, 1),
         **{f"{p}B": (1000**k, 1) for k, p in enumerate(("k", "M", "G", "T"), 1)},
         **{f"{p}iB": (1024**k, 1) for k, p in enumerate(("K", "M", "G", "T"), 1)},
+        "slurm": (1, 1),
     },
     COUNT: {},
     WORD: {},
 }
 """Units of each kind of column: numerator and denominator to seconds or bytes. `datetime` is text
-such as 2024-01-02 03:04:05, `clock` text such as 1-02:03:04."""
+such as 2024-01-02 03:04:05, `clock` text such as 1-02:03:04, `slurm` text such as 4000M."""
 
 
 class Target(NamedTuple):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from schedfarm.core.logs.field_map import (
 )
 from schedfarm.core.logs.packed import check_is_file
 from schedfarm.core.logs.rows import LONGEST_INT64, SHOWN, Parsed, check_products, number_words
+from schedfarm.core.logs.sizes import size_word
 from schedfarm.core.logs.text_table import (
     Layout,
     Source,
@@ -281,10 +282,9 @@ def converter(name: str, one: Field, fields: FieldMap, column: str) -> Converter
 
 def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
     """Return the function from a known word to its value, >= 0."""
-    if one.unit == "datetime":
-        return lambda word, where: _datetime(word, f"{where}: {said}")
-    if one.unit == "clock":
-        return lambda word, where: clock_word(word, f"{where}: {said}")
+    if one.unit in TEXTS:
+        text = TEXTS[one.unit].word
+        return lambda word, where: text(word, f"{where}: {said}")
     up, down = UNITS[kind].get(one.unit, (one.times, 1))
 
     def number(word: str, where: str) -> int:
@@ -303,12 +303,10 @@ def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
     return number
 
 
-def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Values]:
+def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Values] | None:
     """Return the vectorised conversion of plain words; possibly unknown words are not certain."""
-    if one.unit == "datetime":
-        return _datetimes
-    if one.unit == "clock":
-        return spans
+    if one.unit in TEXTS:
+        return TEXTS[one.unit].fast
     up, down = UNITS[kind].get(one.unit, (one.times, 1))
     listed = np.array([int(word) for word in unknown if word.isascii() and word.isdigit()])
 
@@ -345,6 +343,22 @@ def _datetime(word: str, where: str) -> int:
     if seconds < 0:
         raise InputError(f"{where} is {word[:SHOWN]}; give a time from 1970 on")
     return seconds
+
+
+class TextUnit(NamedTuple):
+    """Declare how words of a unit of text are read: one by one, many at once, and Arrow's type."""
+
+    word: Callable[[str, str], int]
+    fast: Callable[[Words], Values] | None = None
+    arrow: str = ""
+
+
+TEXTS = {
+    "datetime": TextUnit(_datetime, _datetimes, "timestamp"),
+    "clock": TextUnit(clock_word, spans, "duration"),
+    "slurm": TextUnit(size_word),
+}
+"""Units of text; the other units are those of numbers."""
 
 
 def _job_numbers(unknown: Iterable[str]) -> Converter:
@@ -454,17 +468,18 @@ def _converted(
     if kinds.is_dictionary(arrow):
         column = column.dictionary_decode()
         arrow = column.type
-    timed = (kinds.is_timestamp(arrow), kinds.is_duration(arrow))
-    if any(timed) != (one.unit == ("datetime", "clock")[timed[1]]) and (
-        any(timed) or kinds.is_integer(arrow) or kinds.is_floating(arrow)
-    ):
-        right = "datetime" if timed[0] else "clock" if timed[1] else "that of its numbers"
+    timed = "timestamp" if kinds.is_timestamp(arrow) else "duration" * kinds.is_duration(arrow)
+    numeric = kinds.is_integer(arrow) or kinds.is_floating(arrow)
+    text = TEXTS.get(one.unit)
+    if timed and (text is None or text.arrow != timed) or numeric and text is not None:
+        right = next((unit for unit, row in TEXTS.items() if timed and row.arrow == timed), "")
         raise InputError(
-            f"{source}: {said} holds {arrow}, and its unit is {one.unit or 'none'}; give {right}"
+            f"{source}: {said} holds {arrow}, and its unit is {one.unit or 'none'}; give "
+            f"{right or 'that of its numbers'}"
         )
-    if any(timed):
+    if timed:
         return _seconds(column, f"{source}: {said}")
-    plain = (kinds.is_integer(arrow) or kinds.is_floating(arrow)) and not one.match
+    plain = numeric and not one.match
     if plain and kind != WORD:
         return _numbers(column, convert, fields, one, kind, source, row)
     if plain and kinds.is_integer(arrow):

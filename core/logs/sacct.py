@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from schedfarm.core.logs.rows import (
     check_products,
     whole_field,
 )
+from schedfarm.core.logs.sizes import size_word
 from schedfarm.core.logs.text_table import Layout, Source, first_line, log_text, read_rows
 from schedfarm.core.logs.times import clock_word, count_from_earliest
 from schedfarm.core.logs.tokens import (
@@ -118,7 +118,6 @@ COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"}
 LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
 """Prefixes of Slurm's reasons that name a limit, such as QOSMaxJobsPerUserLimit."""
 
-_MEMORY_WORD = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?B?", re.ASCII | re.IGNORECASE)
 NO_VALUE = frozenset({"", "unknown", "none", "n/a", "invalid"})
 """Lower-case words that mean an unknown value."""
 
@@ -425,18 +424,7 @@ def _gpus(resources: dict[str, str], where: str) -> int:
 
 
 def _memory_of(resources: dict[str, str], where: str) -> int:
-    return _bytes(resources["mem"], where) if "mem" in resources else UNKNOWN
-
-
-def _bytes(word: str, where: str) -> int:
-    """Return memory such as 4000M or 1.5G in bytes; Slurm's unit is MiB where none is written."""
-    found = _MEMORY_WORD.fullmatch(word)
-    if not found:
-        raise InputError(f"{where}: {word[:SHOWN]!a} is not a size of memory such as 4000M or 1.5G")
-    size = int(Decimal(found[1]) * 1024 ** ("KMGTP".index((found[2] or "M").upper()) + 1))
-    if size > HORIZON:
-        raise InputError(f"{where}: {word[:SHOWN]} of memory is more than 2^62 B; give less")
-    return size
+    return size_word(resources["mem"], where) if "mem" in resources else UNKNOWN
 
 
 def _reqmem(end: str) -> Converter:
@@ -447,7 +435,7 @@ def _reqmem(end: str) -> Converter:
         if word.lower() in NO_VALUE or word.rstrip("ncKMGTP?") in ("0", ""):
             return UNKNOWN
         own = word[-1] if re.search(r"[\dKMGTP][nc]$", word) else ""
-        size = _bytes(word.removesuffix(own) if own else word, where)
+        size = size_word(word.removesuffix(own) if own else word, where)
         return size if own == end else UNKNOWN
 
     return Converter(word)

@@ -343,6 +343,37 @@ def test_a_bad_column_of_parquet_is_refused(tmp_path: Path, change: Any, said: s
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize("unit", ["datetime", "clock", "slurm"])
+def test_numbers_are_in_no_unit_of_text(tmp_path: Path, unit: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    name = {"datetime": "submit", "clock": "estimate", "slurm": "memory"}[unit]
+    path = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"t": [0], "r": [1], "p": [1], "n": [5]}), path)
+    columns = {**SMALL["columns"], name: {"column": "n", "unit": unit}}
+    said = f"{name} (n) holds int64, and its unit is {unit}; give that of its numbers"
+    with pytest.raises(InputError) as error:
+        read_log(path, columns={**SMALL, "columns": columns})
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("unit", "word", "said"),
+    [
+        ("slurm", "85X", "'85X' is not a size of memory such as 4000M"),
+        ("slurm", "9999999999P", "9999999999P of memory is more than 2^62 B"),
+        ("clock", "2 weeks", "'2 weeks' is not a time such as 1-02:03:04"),
+    ],
+)
+def test_bad_texts_of_a_unit(tmp_path: Path, unit: str, word: str, said: str) -> None:
+    name = "memory" if unit == "slurm" else "estimate"
+    columns = {**SMALL["columns"], name: {"column": "m", "unit": unit}}
+    with pytest.raises(InputError) as error:
+        read_log(written(tmp_path, f"t,r,p,m\n0,1,1,{word}\n"), columns={"columns": columns})
+    assert said in str(error.value)
+
+
 def test_numbers_that_mean_unknown_are_listed(tmp_path: Path) -> None:
     """In CSV and in Parquet alike."""
     pa = pytest.importorskip("pyarrow")
@@ -462,6 +493,34 @@ def test_a_map_of_swf_drops_no_rows_and_needs_them(tmp_path: Path) -> None:
 
 
 ROWS = {
+    "kestrel": (
+        {
+            "job_id": 4711,
+            "user_hash": "0a1b2c3",
+            "account_hash": "9f8e7d6",
+            "partition": "gpu-h100",
+            "qos": "high",
+            "submit_time": "2026-02-19 16:17:31-07",
+            "start_time": "2026-02-19 16:18:01-07",
+            "end_time": "2026-02-19 18:18:01-07",
+            "nodes_req": 1,
+            "processors_req": 32,
+            "processors_used": 64,
+            "memory_req": "85G",
+            "wallclock_req": "2 days 12:00:00",
+            "gpus_requested": 2,
+        },
+        {
+            "job": 4711,
+            "run": 7200,
+            "estimate": 216_000,
+            "procs": 32,
+            "nodes": 1,
+            "gpus": 2,
+            "memory": 85 * 2**30,
+            "logged_wait": 30,
+        },
+    ),
     "pm100": (
         {
             "job_id": 1,
