@@ -15,7 +15,7 @@ from typing import NamedTuple
 from schedfarm.core.arrays import MOST_WEEKS
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.field_map import AMOUNT, COUNT, SPAN, TARGETS, UNKNOWN_WORDS, field_map
+from schedfarm.core.logs.field_map import QUANTITIES, SPAN, TARGETS, UNKNOWN_WORDS, field_map
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.read import format_of
 from schedfarm.core.logs.rows import SHOWN
@@ -253,7 +253,7 @@ def _declared(text: bytes, source: str) -> dict[int, _Declared]:
     header.read(text, 1, source)
     found: dict[int, _Declared] = {}
     for name, line, table in header.fields:
-        numeric = name in TARGETS and TARGETS[name].kind in (SPAN, AMOUNT, COUNT)
+        numeric = name in TARGETS and TARGETS[name].kind in (SPAN, *QUANTITIES)
         if not numeric and name not in SWF_DECLARED_NAMES:
             continue
         try:

@@ -20,7 +20,12 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.logs.machine import machine_file
 from schedfarm.core.names import choices, nearest
 
-INSTANT, SPAN, AMOUNT, COUNT, WORD = "instant", "length of time", "memory", "count", "name"
+INSTANT, SPAN, AMOUNT, POWER, COUNT, WORD = (
+    "instant", "length of time", "memory", "power", "count", "name",
+)  # fmt: skip
+
+QUANTITIES = (AMOUNT, POWER, COUNT)
+"""Kinds that a log may give per node or processor."""
 
 SECONDS = {"ns": (1, 10**9), "us": (1, 10**6), "ms": (1, 1000), "s": (1, 1)}
 """Units of time up to the second, as fractions of it."""
@@ -40,11 +45,12 @@ UNITS: dict[str, dict[str, tuple[int, int]]] = {
         **{f"{p}iB": (1024**k, 1) for k, p in enumerate(("K", "M", "G", "T"), 1)},
         "slurm": (1, 1),
     },
+    POWER: {"W": (1, 1), "kW": (1000, 1), "MW": (10**6, 1)},
     COUNT: {},
     WORD: {},
 }
-"""Units of each kind of column: numerator and denominator to seconds or bytes. `datetime` is text
-such as 2024-01-02 03:04:05, `clock` text such as 1-02:03:04, `slurm` text such as 4000M."""
+"""Units of each kind of column: numerator and denominator to seconds, bytes or watts. `datetime` is
+text such as 2024-01-02 03:04:05, `clock` such as 1-02:03:04, `slurm` such as 4000M."""
 
 
 class Target(NamedTuple):
@@ -70,6 +76,8 @@ TARGETS = {
     "nodes": Target(COUNT, "nodes", "nodes"),
     "gpus": Target(COUNT, "gpus", "GPUs"),
     "memory": Target(AMOUNT, "memory", "memory"),
+    "licences": Target(COUNT, "licences", "licences"),
+    "watts": Target(POWER, "watts", "mean power"),
     "priority": Target(COUNT, "priority", "priority in the log"),
     "user": Target(WORD, "user", "user"),
     "group": Target(WORD, "group", "group or account"),
@@ -234,15 +242,17 @@ def _per(table: Mapping[str, Any], name: str, kind: str, what: str) -> str:
     if per == "":
         return ""
     known = [key for key, columns in EACH.items() if TARGETS[name].parsed not in columns]
-    if kind not in (COUNT, AMOUNT) or per not in known:
-        raise InputError(f"{what}: per is {per!r}; counts and memory may have {' or '.join(known)}")
+    if kind not in QUANTITIES or per not in known:
+        raise InputError(
+            f"{what}: per is {per!r}; counts, memory and power may have {' or '.join(known)}"
+        )
     return str(per)
 
 
 def _pattern(pattern: object, kind: str, what: str) -> str:
     if pattern == "":
         return ""
-    if kind not in (COUNT, AMOUNT, SPAN):
+    if kind not in (*QUANTITIES, SPAN):
         raise InputError(f"{what}: 'match' finds numbers in a text, and this is a {kind}")
     try:
         groups = re.compile(_text(pattern, f"{what}: match")).groups

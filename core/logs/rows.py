@@ -33,7 +33,10 @@ REASONS = {
 }
 """Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
-SAID = ("group", "queue", "partition", "nodes", "gpus", "memory", "priority", "soft")
+SAID = (
+    *("group", "queue", "partition", "nodes", "priority", "soft"),
+    *("gpus", "memory", "licences", "watts"),
+)
 """Optional columns, present in a workload if the log has them."""
 
 LONGEST_INT64 = 18

@@ -39,6 +39,9 @@ from schedfarm.core.names import choices
 from schedfarm.core.workload.load import work
 from schedfarm.core.workload.workload import Workload
 
+KWH = 3_600_000
+"""A kilowatt-hour, J."""
+
 
 def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
     return means(counted.origin, counted.origin_jobs, values)
@@ -46,6 +49,15 @@ def _per_origin(counted: Counted, values: Int64 | Float64) -> Float64:
 
 def _largest(counted: Counted, value: float) -> float:
     return value if len(counted) else np.nan
+
+
+def _energy(counted: Counted) -> float:
+    watts = counted.column("watts")
+    known = watts >= 0
+    if not known.any():
+        return math.nan
+    joules = watts[known].astype(np.float64) * counted.held[known]
+    return float(joules.sum() / KWH)
 
 
 def _makespan(counted: Counted) -> int:
@@ -387,7 +399,17 @@ _ROWS = (
 )  # fmt: skip
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
-"""Built-in metrics, by name."""
+"""Metrics of every summary and store, by name."""
+
+ON_REQUEST: dict[str, Metric] = {
+    row.name: row
+    for row in (
+        Metric(
+            "energy", "kWh", "energy of the jobs whose power is known: power x time held", _energy
+        ),
+    )
+}
+"""Built-in metrics of the campaigns that name them, by name."""
 
 
 def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, ...]:
@@ -418,11 +440,12 @@ def find_metric(name: str) -> Metric:
     >>> find_metric("wait").meaning
     'mean wait'
     """
-    if name in METRICS:
-        return METRICS[name]
+    built_in = {**METRICS, **ON_REQUEST}
+    if name in built_in:
+        return built_in[name]
     found = own.brought("metric", own.METRICS, name)
     if found is None:
-        known = choices(name, [*METRICS, *own.entered(own.METRICS)], "module:name")
+        known = choices(name, [*built_in, *own.entered(own.METRICS)], "module:name")
         raise InputError(f"metric {name!r} is unknown; {known}")
     if isinstance(found, Metric):
         metric = found
@@ -433,7 +456,7 @@ def find_metric(name: str) -> Metric:
             f"metric {name!r} is {reprlib.repr(found)}, {type(found).__name__}; it must be a "
             "function or a Metric"
         )
-    if metric.name in METRICS:
+    if metric.name in built_in:
         raise InputError(
             f"metric {name!r} would be called {metric.name!r}, like a built-in one; give it "
             "another name"

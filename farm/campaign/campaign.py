@@ -14,7 +14,7 @@ from schedfarm.core import own
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import KINDS
 from schedfarm.core.format.retention import ALL, RETENTION
-from schedfarm.core.metrics.declared import METRICS, find_metric
+from schedfarm.core.metrics.declared import METRICS, ON_REQUEST, find_metric
 from schedfarm.core.metrics.metric import CELL as ONE
 from schedfarm.core.metrics.window import NO_WARMUP, check_warmup
 from schedfarm.core.names import choices
@@ -91,7 +91,8 @@ Kinds = Annotated[
     tuple[str, ...], Meta(description=f"a list of kinds of fairness: {', '.join(OPTIONAL)}")
 ]
 Metrics = Annotated[
-    tuple[str, ...], Meta(description="a list of metrics of your own, such as 'mine:p95_wait'")
+    tuple[str, ...],
+    Meta(description="a list of further metrics: 'energy', or your own, such as 'mine:p95_wait'"),
 ]
 Precisions = Annotated[
     tuple[Precision, ...], Meta(description="a table or a list of tables, each with a metric")
@@ -156,7 +157,8 @@ class Campaign:
         equality (Sabin and Sadayappan 2005), and ``promise``, lateness relative to the start that
         was reserved at arrival; by default none, since they take many simulations.
     metrics : tuple of str
-        Plug-in metrics in addition to those of every summary, each ``module:function``.
+        Metrics in addition to those of every summary: ``energy``, or plug-in metrics, each
+        ``module:function``.
     keep : str
         Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
         everything except values per job; ``summary`` one value of each metric.
@@ -588,10 +590,13 @@ def _trace(place: int, given: Any, folder: Path) -> Trace:
 def _check_own(metric: str) -> None:
     if metric in METRICS:
         raise InputError(f"metric {metric!r} is in every store; leave it out")
+    if metric in ON_REQUEST:
+        return
     if ":" not in metric and own.entry_point(own.METRICS, metric) is None:
         raise InputError(
-            f"metric {metric!r} is unknown; name one of your own as module:function, such as "
-            "'mine:p95_wait' for a function in mine.py next to the campaign"
+            f"metric {metric!r} is unknown; give {', '.join(ON_REQUEST)}, or one of your own as "
+            "module:function, such as 'mine:p95_wait' for a function in mine.py next to the "
+            "campaign"
         )
 
 

@@ -91,13 +91,13 @@ def _whose(group: str, name: str) -> str:
 @command()
 @JSON
 def metrics(as_json: bool) -> None:
-    """List the metrics of every store, and those of installed packages."""
+    """List the metrics of every store, those on request, and those of installed packages."""
     from schedfarm.core import own
-    from schedfarm.core.metrics.declared import METRICS
+    from schedfarm.core.metrics.declared import METRICS, ON_REQUEST
 
     known = {
         name: {"meaning": row.meaning, "unit": row.unit, "over": row.over}
-        for name, row in METRICS.items()
+        for name, row in {**METRICS, **ON_REQUEST}.items()
     }
     for name in own.entered(own.METRICS):
         known[name] = {"meaning": _whose(own.METRICS, name), "unit": "", "over": ""}
@@ -113,8 +113,8 @@ def metrics(as_json: bool) -> None:
                 click.echo(f"  {name:<{width}}  {row['meaning']}{unit}")
         click.echo()
     click.echo(
-        "Name your own metric as module:function in metrics = [...] of a campaign, such as "
-        "mine:p95_wait for\n"
+        f"On request, by metrics = [...] of a campaign: {', '.join(ON_REQUEST)}.\n"
+        "Name your own metric as module:function there, such as mine:p95_wait for "
         "the function p95_wait in mine.py next to it."
     )
 

@@ -19,6 +19,7 @@ from schedfarm.core.format.names import MANIFEST
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.own import sources
 from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.verify import Again, verify
 from tests.support.command_line import farm_in
 from tests.support.growing import counts as outcome_counts
@@ -58,6 +59,28 @@ def test_serially__values_are_those_of_the_functions(serial: Path) -> None:
         waits = tree["m"]["wait"]
         assert (waits[:, :, 0] != waits[:, :, 1]).any()
         assert (waits[:, :, 0] != waits[:, :, 2]).any()
+
+
+def test_energy_is_stored_on_request(tmp_path: Path, made_store: MadeStores) -> None:
+    """Drawn jobs keep the power of the log's; the time held does not depend on the policy."""
+    lines = [f"{60 * k},{600 * (1 + k % 5)},1,{100 * (1 + k % 3)},{k % 4}" for k in range(90)]
+    (tmp_path / "jobs.csv").write_text("\n".join(["t,r,p,w,u", *lines]) + "\n")
+    columns = {
+        "submit": {"column": "t", "unit": "s"},
+        "run": {"column": "r", "unit": "s"},
+        "watts": {"column": "w", "unit": "W"},
+        **{"procs": "p", "user": "u"},
+    }
+    trace = Trace(name="m", file=str(tmp_path / "jobs.csv"), map={"columns": columns}, processors=4)
+    campaign = Campaign(
+        name="power", traces=(trace,), policies=("fcfs+easy", "saf+easy"), log=True, resamples=0,
+        metrics=("energy",),
+    )  # fmt: skip
+    work = sum(100 * (1 + k % 3) * 600 * (1 + k % 5) for k in range(90))
+    with farm.open(made_store(campaign)) as tree:
+        assert tree["energy"].attrs["units"] == "kWh"
+        found = tree["energy"].sel(trace="m", load="original")
+        assert found.values.ravel().tolist() == [work / 3.6e6] * 2
 
 
 def test_store_holds_the_text(serial: Path) -> None:

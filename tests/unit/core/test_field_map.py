@@ -374,6 +374,22 @@ def test_bad_texts_of_a_unit(tmp_path: Path, unit: str, word: str, said: str) ->
     assert said in str(error.value)
 
 
+def test_power_and_licences_are_columns_too(tmp_path: Path) -> None:
+    """Power per node is that of the job; SWF declares both by its header."""
+    columns = {
+        **SMALL["columns"],
+        "nodes": "n",
+        "watts": {"column": "kw", "unit": "kW", "per": "node"},
+        "licences": "l",
+    }
+    text = "t,r,p,n,kw,l\n0,1,1,2,0.25,3\n1,1,1,1,,0\n"
+    w = read_log(written(tmp_path, text), columns={**SMALL, "columns": columns})
+    assert (w.watts.tolist(), w.licences.tolist()) == ([500, -1], [3, 0])
+    swf = f"; MaxProcs: 4\n; Field 19: watts (W)\n; Field 20: licences\n{row()} 70 2\n"
+    w = read_log(written(tmp_path, swf, "wide.swf"))
+    assert (w.watts.tolist(), w.licences.tolist()) == ([70], [2])
+
+
 def test_numbers_that_mean_unknown_are_listed(tmp_path: Path) -> None:
     """In CSV and in Parquet alike."""
     pa = pytest.importorskip("pyarrow")

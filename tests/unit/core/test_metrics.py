@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,18 @@ def test_sums_of_one_pass_are_those_of_numpy(count: int) -> None:
     assert [first.sum(), others.sum(), first.size] == [found.early, found.others, found.premature]
     assert (found.waited, found.responded) == (c.wait.sum(), c.response.sum())
     assert c.log_slowdown.tolist() == [math.log(value) for value in c.slowdown.tolist()]
+
+
+def test_energy_is_the_power_of_the_jobs_for_the_time_that_they_hold() -> None:
+    """A job that is killed at its estimate takes power until then; an unknown power is left out."""
+    jobs = {"submit": [0, 0, 5], "run": [7200, 3600, 10], "estimate": [7200, 3600, 10]}
+    work = Workload.from_columns(**jobs, procs=[1, 2, 1], watts=[500, 1500, -1], processors=2)
+    energy = find_metric("energy")
+    assert energy.value(Counted(simulate(work, "fcfs+easy"))) == 2.5
+    assert math.isnan(
+        energy.value(Counted(simulate(replace(work, watts=np.full(3, -1)), "fcfs+easy")))
+    )
+    assert "energy" not in summarise(simulate(work, "fcfs+easy"))
 
 
 def test_classes_of_slowdown_begin_at_their_lower_bound() -> None:
