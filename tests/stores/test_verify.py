@@ -153,6 +153,19 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
     assert repair(store, faults) == [block]
 
 
+def test_a_record_that_became_unreadable_acknowledges_nothing(store: Path) -> None:
+    """A disk that loses a record after the run has read it: the block is simulated again."""
+    from schedfarm.core.format.geometry import Block
+    from schedfarm.core.format.names import record_name
+    from schedfarm.farm.store.block import OpenBlock
+
+    block, opened = Block("log", "cells", 0, 0, 0), farm.Store.open(store)
+    assert OpenBlock(opened, block).missing == []
+    (store / record_name(block)).write_bytes(b"junk")
+    draft = OpenBlock(opened, block)
+    assert draft.missing == [*range(len(draft.cells))]
+
+
 def test_command_says_sound_and_exits_0(sound: Path) -> None:
     """`farm verify` on a sound store says so."""
     result = CliRunner().invoke(cli, ["verify", str(sound), "--seed", "7"])

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.own import load, sources
+from schedfarm.core.policy.cost import CALLED, FREE
 from schedfarm.core.policy.functions import as_key, f1, f2, f3, f4, own_function, unicef, wfp3
 from schedfarm.core.policy.orders import ORDERS, find_order
 from schedfarm.core.workload.workload import Workload
@@ -189,6 +190,14 @@ def test_nan_is_of_the_job_with_the_number_of_the_log() -> None:
     """And not of its place among the jobs that wait."""
     with pytest.raises(InputError, match="returned NaN for job 44"):
         as_key([1.0, np.nan], np.array([31, 44]), "mine")
+
+
+def test_an_order_of_ones_own_that_moves_costs_calls() -> None:
+    """One that is known at submission is evaluated once, whatever the number of passes."""
+    moving, fixed = (
+        find_order(f"schedfarm.core.policy.functions:{name}") for name in ("wfp3", "f1")
+    )
+    assert (moving.cost, fixed.cost) == (CALLED, FREE)
 
 
 def test_planned_shares_are_of_jobs() -> None:
