@@ -99,10 +99,11 @@ def unfold(store: Store, data: Data | None = None) -> Any:
     Returns
     -------
     Dataset or DataArray
-        ``trace`` and ``policy`` have the names as written in the campaign, and each axis is a
-        dimension after the dimension of its labels, with its values as coordinates, numbers
-        ascending. A policy that does not depend on an axis has the same values everywhere along it.
-        Combinations that the store lacks are NaN. Without axes the data are unchanged.
+        ``trace`` and ``policy`` have the names as written in the campaign. Each axis is a further
+        dimension, after the dimension whose labels contained it; its coordinates are the axis's
+        values, numbers in ascending order. A policy that does not depend on an axis has the same
+        values everywhere along it. Combinations that the store lacks are NaN. Without axes the data
+        are unchanged.
 
     Raises
     ------

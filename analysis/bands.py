@@ -82,10 +82,10 @@ def bands(
     over : str
         The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
     kind, trim, q, level
-        As in `analysis.band_rule.band_rule`: ``trimmed`` is the published rule (Carastan-Santos et
-        al. 2019, section V-A), ``range`` the least, the median and the largest sample, ``auto`` is
-        ``trimmed`` for ten or more samples and ``range`` for fewer; ``quantile`` gives plain
-        quantiles, ``interval`` the mean and an interval of the mean.
+        The rule, as in `analysis.band_rule.band_rule`. ``trimmed`` is the published rule
+        (Carastan-Santos et al. 2019, section V-A). ``range`` gives the least, the median and the
+        largest sample. ``auto`` is ``trimmed`` for ten or more samples and ``range`` for fewer.
+        ``quantile`` gives plain quantiles. ``interval`` gives the mean and an interval of the mean.
     trace, load, policy : optional
         Restriction: one or several labels of the store, in any spelling (0.95, ``sjf+easy``); by
         default all.
@@ -93,19 +93,25 @@ def bands(
     Returns
     -------
     Dataset
-        The metric on (trace, load, policy, band), or with ``quantile`` or ``interval`` as the last
-        dimension, NaN where fewer than two samples remain. On (trace, load, policy) ``n`` and
-        ``missing``, the samples with a value and without; ``first`` and ``last``, the ranks of the
-        samples that the numbers span; ``coverage``, the expected share of all possible samples
-        within these ranks (not for intervals); ``least`` and ``most`` of all samples; and ``log``,
-        the value of the log itself, if the store has it. A further dimension of the metric, such as
-        ``origin``, is kept before ``policy``. The attributes contain the same in words.
+        The metric on (trace, load, policy, band); for the kinds ``quantile`` and ``interval`` the
+        last dimension has that name instead. Values are NaN where fewer than two samples remain. A
+        further dimension of the metric, such as ``origin``, precedes ``policy``. The other
+        variables are on (trace, load, policy):
+
+        - ``n``, ``missing``: number of samples with a value, and without one;
+        - ``first``, ``last``: ranks of the first and the last sample that the numbers span;
+        - ``coverage``: expected share of all possible samples between these ranks (not for
+          intervals);
+        - ``least``, ``most``: least and largest value of all samples;
+        - ``log``: value of the log itself, if the store has it.
+
+        The attributes describe the same in words.
 
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, or the metric holds no numbers; a
-        `TooFewSamplesError`, if no cell has enough samples.
+        If the store cannot be read, a name is unknown, or the metric holds no numbers. If no cell
+        has enough samples, the error is a `TooFewSamplesError`.
 
     Examples
     --------
@@ -165,10 +171,10 @@ def weekly_bands(
     Returns
     -------
     Dataset
-        The metric on (load, policy, week, band) or (..., quantile), NaN before a job has ended in
-        two samples, and after the weeks of submissions at that load; the variables of `bands` on
-        (load, policy), for the means over all jobs; and ``log`` on (load, policy, week). If one
-        load is given, it is a scalar coordinate.
+        The metric on (load, policy, week, band) or (load, policy, week, quantile). It is NaN until
+        jobs have ended in two samples, and after the last week of submissions at that load. If one
+        load is given, ``load`` is a scalar coordinate. Further variables are those of `bands` on
+        (load, policy), for the means over all jobs, and ``log`` on (load, policy, week).
 
     Raises
     ------
@@ -229,8 +235,8 @@ def all_weekly_bands(
     Returns
     -------
     list of Dataset
-        What `weekly_bands` gives for each, on (trace, load, policy, week, band) with one trace;
-        at least one.
+        At least one: the result of `weekly_bands` for each such trace, on (trace, load, policy,
+        week, band) with a single trace.
 
     Raises
     ------

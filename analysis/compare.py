@@ -117,21 +117,33 @@ def compare(
     Returns
     -------
     Dataset
-        On (metric, trace, load, policy): ``mean`` and ``baseline_mean`` over the pairs, in the
-        metric's units; ``difference`` and ``ratio`` of policy to baseline, with ``bound`` (low,
-        estimate, high) as last dimension: a studentised bootstrap interval, Student's for fewer
-        than five pairs; ``p``, two-sided, for the hypothesis that the ratio is 1, and ``p_holm``,
-        corrected for the number of policies; ``better``, the share of pairs in which the policy is
-        better, on ``bound`` (Wilson's interval); ``pairs``, their number, and ``correlation`` of
-        their values (NaN for fewer than five pairs); ``ratio_of_log``, the ratio in the log itself;
-        ``logged``, the mean over the same samples with the waits that their jobs had in the log, at
-        its own load; and, with ``resample`` as last dimension, ``sample_ratio``, the ratio of each
-        pair. On (metric, policy) over all traces and loads: ``overall`` (the geometric mean of the
-        ratios, on ``bound``), ``overall_p``, ``overall_p_holm``; and on (metric, ranked), with the
-        baseline: ``rank``, the mean over the traces of the mean rank over the loads, 1 the best;
-        ``critical_difference`` on metric (Nemenyi), NaN for a single trace. Attributes of the
-        dataset: ``baseline`` and ``level``; coordinates ``units``, ``long_name`` and ``better_is``
-        (``smaller`` or ``larger``) on metric.
+        Variables on (metric, trace, load, policy); a further dimension ``bound`` is (low, estimate,
+        high):
+
+        - ``mean``, ``baseline_mean``: means over the pairs, in the metric's units;
+        - ``difference``, ``ratio``: policy to baseline, on ``bound``, with a studentised bootstrap
+          interval (Student's for fewer than five pairs);
+        - ``p``: two-sided p value of the hypothesis that the ratio is 1;
+        - ``p_holm``: the same, corrected for the number of policies;
+        - ``better``: share of pairs in which the policy is better, on ``bound``, with Wilson's
+          interval;
+        - ``pairs``: number of pairs;
+        - ``correlation``: correlation of the values of the pairs, NaN for fewer than five pairs;
+        - ``ratio_of_log``: ratio in the log itself;
+        - ``logged``: mean over the same samples with the waits that their jobs had in the log, at
+          the log's own load;
+        - ``sample_ratio``: ratio of each pair, with ``resample`` as the last dimension.
+
+        Variables over all traces and loads:
+
+        - ``overall``, on (metric, policy, bound): geometric mean of the ratios;
+        - ``overall_p``, ``overall_p_holm``, on (metric, policy): its p values;
+        - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean over the
+          traces of the mean rank over the loads; 1 is the best;
+        - ``critical_difference``, on metric: Nemenyi's, NaN for a single trace.
+
+        Attributes: ``baseline`` and ``level``. Coordinates on metric: ``units``, ``long_name`` and
+        ``better_is``, which is ``smaller`` or ``larger``.
 
     Raises
     ------
@@ -186,7 +198,7 @@ def compare_values(
     axis : str, optional
         Name of the axis; by default the only one.
     baseline : int, float or str, optional
-        The value to compare with; by default the first, of numbers the smallest.
+        The value to compare with; by default the first, or the smallest if the values are numbers.
     values : sequence of int, float or str
         The values to compare; by default all others.
     policy : str, optional
@@ -202,13 +214,14 @@ def compare_values(
     -------
     Dataset
         As `compare`, with labels such as ``processors=120`` in place of policies, and traces as
-        written in the campaign. Further attributes: ``axis``; and ``cells``, the store's labels of
-        trace and policy by trace and label of a value.
+        written in the campaign. There are two further attributes: ``axis``; and ``cells``, which
+        gives the store's labels of trace and policy for each trace and label of a value.
 
     Raises
     ------
     StoreError
-        As `compare`; if there is no such axis or value, or another axis or the policy is not fixed.
+        As `compare`. Also if the axis or a value does not exist, or if the policy or another axis
+        is not fixed.
 
     Examples
     --------

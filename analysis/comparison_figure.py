@@ -50,8 +50,8 @@ def comparison_figure(
     Returns
     -------
     Figure
-        Rows are traces and loads, and their mean where there are several; a diamond is the ratio
-        in the log itself; the line at 0 % is the baseline.
+        There is a row for each trace and load, and a row for their mean if there are several. A
+        diamond marks the ratio in the log itself; the line at 0 % is the baseline.
 
     Raises
     ------

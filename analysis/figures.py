@@ -207,7 +207,7 @@ def figure_notes(
     trace: Labels = None,
     policy: Labels = None,
 ) -> list[str]:
-    """Report panels of `weekly_bands_figure` whose lines end in another order than in the table.
+    """Report panels of `weekly_bands_figure` whose lines do not end in the order of the table.
 
     Parameters
     ----------

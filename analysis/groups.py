@@ -147,13 +147,16 @@ def changes(
     Returns
     -------
     DataFrame
-        Indexed by group; users are sorted by total loss, largest first. Columns: ``jobs`` and
-        ``work``, the group's shares of jobs and of run x procs; ``before`` and ``after``, its means
-        under baseline and policy; ``change``, their difference; ``least`` and ``most``, the range
-        of the change over the samples; ``loses`` and ``of``, the number of samples with a positive
-        change, and with jobs of the group; ``log``, the change in the log itself, or NaN. Values
-        are means over the samples that have jobs of the group. Without resamples the log counts as
-        the sample. ``attrs`` contain the query, ``units`` and ``samples``.
+        Indexed by group; users are sorted by total loss, largest first. Values are means over the
+        samples that have jobs of the group. Without resamples the log counts as the sample.
+        ``attrs`` contain the query, ``units`` and ``samples``. Columns:
+
+        - ``jobs``, ``work``: the group's shares of the jobs and of run x procs;
+        - ``before``, ``after``: the group's means under the baseline and under the policy;
+        - ``change``: after - before;
+        - ``least``, ``most``: range of the change over the samples;
+        - ``loses``, ``of``: number of samples with a positive change, and with jobs of the group;
+        - ``log``: change in the log itself, or NaN.
 
     Raises
     ------
@@ -329,7 +332,7 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
-    """Return changes as CSV, one line per group, each with its query.
+    """Return changes as CSV: one line per group, with the query repeated on each line.
 
     Parameters
     ----------

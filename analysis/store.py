@@ -46,14 +46,14 @@ def open_summary(store: Store) -> xr.Dataset:
     Returns
     -------
     Dataset
-        The root of the store on (trace, resample, load, policy), some metrics on a further
-        dimension; read lazily; NaN where a cell failed or was not simulated.
+        The summary on (trace, resample, load, policy); some metrics have a further dimension.
+        Values are read lazily, and are NaN where a cell failed or was not simulated.
 
     Raises
     ------
     StoreError
-        If the path is not a store, or its version is newer; on reading, if values do not match the
-        records.
+        If the path is not a store, or its version is newer. When values are read: if they do not
+        match the store's records.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     Returns
     -------
     Dataset
-        Jobs on (resample, load, policy, job), weeks on (resample, load, policy, week), others
-        on a dimension of their own, read lazily; -1 along job is padding. The starts are computed:
-        submit + wait.
+        Values per job on (resample, load, policy, job), and values per week on (resample, load,
+        policy, week); others have a dimension of their own. All are read lazily. A value of -1
+        along ``job`` is padding. ``start`` is computed as submit + wait.
 
     Raises
     ------

@@ -73,7 +73,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
 
 
 def table_csv(bands: xr.Dataset) -> str:
-    """Write a band as CSV: one line per cell with all digits, empty without a band.
+    """Write a band as CSV: one line per cell with all digits; fields without a band are empty.
 
     Parameters
     ----------
@@ -173,10 +173,10 @@ def table_text(bands: xr.Dataset) -> str:
     r"""Write a band as aligned text, a block for each trace and load, a line for each policy.
 
     Numbers of a block share their decimals, chosen so that its middle value shows three
-    digits; thousands are separated by a blank. ``samples`` lists, by rank, the samples behind a
-    line, and their total; ``holds`` is the expected share of all possible samples within them;
-    ``log`` is the log itself. The head of a block has the offered load of its samples if it
-    differs.
+    digits; thousands are separated by a blank. The column ``samples`` has the ranks of the samples
+    that a line spans, and the number of all samples; ``holds`` the expected share of all possible
+    samples between these ranks; ``log`` the value of the log itself. The heading of a block shows
+    the offered load of its samples if their loads differ.
 
     Parameters
     ----------

@@ -74,11 +74,14 @@ def validation(
     -------
     DataFrame
         Indexed by (trace, load, policy, by, group), where ``by`` is ``all``, ``week`` (of
-        submission, from 1), ``queue`` or ``width``: ``jobs``, the jobs with a logged wait that
-        started; ``simulated`` and ``logged``, their mean waits, s; ``difference``, simulated -
-        logged, s; ``mean_absolute_error`` of single jobs, s. Empty unless a trace has logged waits
-        and its log is one of the resamples. If the store keeps no single jobs, the only group is
-        ``all``.
+        submission, from 1), ``queue`` or ``width``. It is empty unless a trace has logged waits and
+        its log is one of the resamples. If the store keeps no single jobs, the only group is
+        ``all``. Columns:
+
+        - ``jobs``: number of jobs with a logged wait that started;
+        - ``simulated``, ``logged``: mean waits of these jobs, s;
+        - ``difference``: simulated - logged, s;
+        - ``mean_absolute_error``: mean absolute difference of single jobs, s.
 
     Raises
     ------
@@ -114,10 +117,11 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by (trace, load, policy), a column for each of ``all``, ``week``, ``queue`` and
-        ``width`` that is known: the mean over the jobs of the absolute difference between the
-        simulated and the logged mean wait of their group, as a share of the mean logged wait: 0
-        if all groups have their logged mean waits, 1 if the error is as large as the waits.
+        Indexed by (trace, load, policy), with a column for each known grouping: ``all``, ``week``,
+        ``queue`` and ``width``. The distance is the absolute difference between the simulated and
+        the logged mean wait of a job's group, averaged over the jobs and divided by the mean logged
+        wait. It is 0 if all groups have their logged mean waits, and 1 if the error is as large as
+        the waits.
 
     Examples
     --------

@@ -37,7 +37,8 @@ class Opening:
     note : callable
         Receives the id of each submitted job.
     imports : tuple of str
-        Names of modules that the workers of a local cluster share; each imports others itself.
+        Names of modules that are imported once for all workers of a local cluster; each worker
+        imports other modules itself.
     """
 
     watched: bool = False

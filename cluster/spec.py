@@ -35,7 +35,7 @@ class ClusterSpec:
     options : mapping
         Options of the launcher.
     minimum : int, optional
-        Number of worker processes that are kept with less work; by default all.
+        Number of worker processes to keep when there is less work; by default all.
     coordinator : mapping
         Options of a submitted coordinator's job that differ from those of the workers' jobs.
     certificates : str, optional

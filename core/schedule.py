@@ -97,8 +97,8 @@ NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
-    Attributes that a simulation does not give are derived from the starts when they are first used:
-    on most platforms `end`, `state`, `place` and `segments`.
+    On most platforms a simulation gives no `end`, `state`, `place` and `segments`. They are then
+    derived from the starts when they are first used.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ class Schedule:
     counts : mapping of str to int, optional
         Counters of the simulation, such as searches that it gave up; by default there are none.
     given : dict, optional
-        The given ones of the last five parameters, by name, as passed by `dataclasses.replace`.
+        Those of the last five parameters that were given, by name, as passed by
+        `dataclasses.replace`.
 
     Raises
     ------

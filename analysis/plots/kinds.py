@@ -178,10 +178,10 @@ def plot(
     metric : str, optional
         Metric of the store; for ``cdf`` and ``users`` one of wait, bounded_slowdown and response.
     begin, length : int, optional
-        Window of time, s after the first submission, and its length, s; by default everything.
+        Begin of the window, s after the first submission, and its length, s; by default everything.
     trace, load, policies, sample : optional
-        Cells of a store. Figures of jobs and schedules show by default the first trace and load,
-        the log itself or the first sample, and the first policies.
+        Cells of a store to draw. By default figures of jobs and schedules show the first trace and
+        load, the log itself (without it the first sample), and the first policies.
     axis : str, optional
         Axis of the campaign, for the figure ``axis``; by default the only axis.
     at : mapping, optional

@@ -40,10 +40,12 @@ def fair_start_times(
 ) -> Int64:
     """Return the start that each job would have without the jobs later than it.
 
-    The schedule is the real one up to the arrival of a job. From then on, with true run times
-    and the same policy: strictly, later jobs do not exist unless they run already, and the job
-    waits with the others; relaxed, it joins the queue, with its own submit time, only at the
-    first instant at which all arrived jobs before it have started.
+    The schedule is the real one up to the arrival of a job. It continues with true run times and
+    the same policy, and without later jobs, except those that run already:
+
+    - ``strict``: the job waits with the others;
+    - ``relaxed``: the job joins the queue, with its own submit time, only at the first instant at
+      which all arrived jobs before it have started.
 
     Parameters
     ----------
@@ -54,12 +56,14 @@ def fair_start_times(
     kind : {"strict", "relaxed"}
         Whether the job waits with others, or joins after them.
     jobs : slice or iterable of int, optional
-        Requested jobs; by default all. A range also costs the schedule up to its end.
+        Indices of the requested jobs; by default all. A range also takes the time to simulate the
+        schedule up to its end.
     later : str
         The fair order: ``arrival``, or a queue order that is fixed at submission, such as
-        ``spf``. Job k is later than j if its key is larger, or equal and k comes after j by
-        (submit, position). Waiting jobs that are later than j vanish at its arrival; future
-        ones that are not later arrive. Under ``arrival`` there are neither.
+        ``spf``. Job k is later than job j if its key is larger, or if the keys are equal and k
+        comes after j by (submit, position). At the arrival of j, waiting jobs that are later than j
+        vanish. Future jobs that are not later than j still arrive. Under ``arrival`` there are no
+        such jobs.
 
     Returns
     -------
@@ -69,15 +73,16 @@ def fair_start_times(
     Raises
     ------
     InputError
-        If the kind, the policy or a job is unknown, the fair order changes as time passes, or
-        more than strict fair starts by arrival are requested of a user's rule or one on nodes.
+        If the kind, the policy or a job is unknown, or the fair order changes as time passes. Also
+        for a plug-in rule or a rule on nodes, unless the fair starts are strict and by arrival.
     Left
         As `core.simulate`.
 
     Notes
     -----
-    A user's order that changes as time passes, and a user's rule, take a simulation for
-    each job (strict, by arrival) or the slow reference: request some hundreds of jobs at most.
+    Plug-in orders that change as time passes, and plug-in rules, are slow: strict fair starts by
+    arrival take one simulation for each job, and all others the reference simulator. Request some
+    hundreds of jobs at most.
 
     Examples
     --------

@@ -59,16 +59,17 @@ class Explanation:
     held : tuple of Held
         Reasons why it did not start at its submission, and in the last pass before its start.
     ended, arrived : tuple of int
-        Indices of the jobs that ended, and that were submitted, at its start.
+        Indices of the jobs that ended at its start, and of the jobs that were submitted then.
     others : tuple of Other
-        The jobs that ran or were ahead of it at its submission, later jobs and jobs behind it that
-        started first, and all jobs without which it starts earlier.
+        Jobs around it: those that ran, or were ahead of it in the queue, at its submission; those
+        submitted later, or behind it in the queue, that started first; and all jobs without which
+        it starts earlier.
     cause : CauseSet, optional
         The smallest set of jobs without which it starts earlier; None if it never waited, was
         refused, or `departure` gives a reason.
     departure : str, optional
-        Sentence that names the first job whose start differs from the policy's, after which no
-        cause can be simulated.
+        Sentence that names the first job that did not start when the policy would have started it.
+        After that start no cause can be simulated.
 
     Examples
     --------
@@ -154,13 +155,14 @@ def explain(
     policy : Policy or str, optional
         The policy; by default that of the schedule.
     effort : float
-        Limit of the search for the smallest set, s of CPU, as estimated from the rates of the rule.
-        With ``math.inf`` all sets of up to three jobs are tried.
+        Limit of the search for the smallest set, s of CPU time, estimated from the speed of the
+        rule. With ``math.inf`` all sets of up to three jobs are tried.
 
     Returns
     -------
     Explanation
-        The jobs around it, the reasons of the rule, and the set.
+        The rule's reasons, the jobs around the explained job, and the smallest set of jobs without
+        which it starts earlier.
 
     Raises
     ------

@@ -38,11 +38,12 @@ OTHERS = "others"
 
 @dataclass(frozen=True)
 class Delays:
-    """Hold, for each pair of groups of jobs, the waiting that one causes the other.
+    """Hold the waiting that groups of jobs cause each other.
 
-    Waiting is counted in processor-hours, over the jobs that wait in the schedule. What a group
-    causes is the waiting that vanishes in a simulation without the group. Waiting may vanish
-    without either of two groups, and then counts for both, so that rows do not add up to `waiting`.
+    Waiting is counted in processor-hours, over the jobs that wait in the schedule. A group causes
+    the waiting that vanishes in a simulation without the group. If the same waiting vanishes
+    without one group and also without another one, it counts for both. Therefore rows do not add up
+    to `waiting`.
 
     Parameters
     ----------
@@ -55,10 +56,11 @@ class Delays:
     waiting : float64[k]
         Waiting of each group, processor-hours.
     caused : float64[k, k]
-        Waiting of the group of the row that vanishes without the group of the column,
-        processor-hours; on the diagonal, the waiting that its jobs cause each other.
+        ``caused[i, j]`` is the waiting of group i that vanishes without group j, processor-hours.
+        The diagonal has the waiting that the jobs of a group cause each other.
     error : float64[k]
-        Half of the 90 % interval of each number of the diagonal, 0 where it is exact.
+        Half the width of the 90 % interval of each diagonal entry, processor-hours; 0 where the
+        entry is exact.
     """
 
     trace: str

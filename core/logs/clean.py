@@ -72,9 +72,9 @@ class Clean(Options):
     Parameters
     ----------
     processors : str
-        A key of `PROCESSORS`.
+        Source of the number of processors of a job, a key of `PROCESSORS`.
     estimates : str
-        A key of `ESTIMATES`.
+        Source of the estimate of a job, a key of `ESTIMATES`.
     no_estimate : str or int
         Estimate of a job whose row requests no time: a key of `NO_ESTIMATE`, or a number of seconds
         from 1 to 10^9, raised to the run time of a longer job.
@@ -89,11 +89,11 @@ class Clean(Options):
     run_plus : int
         Seconds added to the logged run time of every job, from 0 to 10^9.
     zero_run : str
-        A key of `ZERO_RUN`.
+        Treatment of rows with a run time of 0 s, a key of `ZERO_RUN`.
     submit : str
-        A key of `SUBMIT`.
+        Instant at which a job arrives, a key of `SUBMIT`.
     no_wait : str
-        A key of `NO_WAIT`.
+        Treatment of rows with an unknown wait, a key of `NO_WAIT`.
 
     Raises
     ------
@@ -174,8 +174,8 @@ class Clean(Options):
     def times(self, run: Int64, asked: Int64, name: str = "log") -> tuple[Int64, Int64, Bool]:
         """Return run times, estimates and killed jobs; no run time exceeds its estimate.
 
-        `run` are the logged run times, s, at least 0, `asked` the requested times, s, 0 or less for
-        none. Under another `name` a model draws other estimates.
+        `run` has the logged run times, s, at least 0; `asked` the requested times, s, where 0 or
+        less means none. Models of estimates are seeded by `name`.
         """
         # A cached log may have 32 bits, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)

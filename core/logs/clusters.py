@@ -121,7 +121,7 @@ def write_clusters(
     Raises
     ------
     InputError
-        If a file cannot be written, or the form cannot hold the workload.
+        If a file cannot be written, or the format cannot represent the workload.
 
     Examples
     --------

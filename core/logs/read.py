@@ -79,8 +79,8 @@ def read_log(
         `nb_res` of Batsim. GWF and sacct do not contain the size; a log of jobs on nodes or
         clusters does not need it.
     platform : Platform, optional
-        The machine. For a log with a machine of the same kind in a file next to it, this one is
-        used instead; for other logs only its size counts.
+        The machine. It replaces a machine of the same kind that a file next to the log describes;
+        for other logs only its size counts.
     rows : (int, int), optional
         Rows [first, last) of the file, counted from 0, before any row is dropped or sorted; by
         default all.
@@ -89,8 +89,8 @@ def read_log(
     clean : Clean
         Treatment of processors, estimates and run times.
     columns : mapping or str, optional
-        A map as a table with ``columns``, or the name of a ready map; by default the one in the
-        TOML file of the log's name.
+        Map of the log's columns: a table with ``columns``, or the name of a ready map; by default
+        the map in the TOML file of the log's name.
 
     Returns
     -------

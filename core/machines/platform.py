@@ -47,7 +47,7 @@ class Platform(Protocol):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Names of the clusters or nodes, of which `Schedule.place` is the index."""
+        """Names of the clusters or nodes; `Schedule.place` is an index into them."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -55,11 +55,11 @@ class Platform(Protocol):
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Names of the places to which jobs belong (`Columns.origin`); empty if they do not."""
+        """Names of the places to which jobs belong (`Columns.origin`); empty for others."""
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Column of requests, unit and capacity of each resource in addition to processors."""
+        """Column of requests, unit and capacity of each resource other than processors."""
 
     @property
     def key(self) -> str:

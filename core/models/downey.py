@@ -56,17 +56,18 @@ def downey(
 ) -> Workload:
     """Draw a workload from Downey's model, with rigid jobs; it starts with the busy half of a day.
 
-    The logarithm of a job's work is uniform, and so is that of its average parallelism, from 1 to
-    the whole machine. The model is of moldable jobs, to which the scheduler gives processors. Here
-    a job requests its average parallelism, rounded, and its run time is its work / `downey_speedup`
-    on these processors. Arrivals are Poisson, in the two halves of a day at different rates.
+    The work of a job and its average parallelism are log-uniform; the parallelism extends from 1 to
+    the whole machine. The model describes moldable jobs, whose processors the scheduler chooses.
+    Here jobs are rigid: a job requests its average parallelism, rounded, and its run time is its
+    work / `downey_speedup` on these processors. Arrivals are Poisson, at different rates in the two
+    halves of a day.
 
-    Shape, the variance's range and the speedup are as published. The ends of the distribution of
-    work and the mean gap could not be found in print: ours are fitted to the archive's log of the
-    CTC SP2, one of the author's two logs. The default of no submissions in the second half of a day
-    is not from the paper. Users are as in `core.lublin`. Submissions are rounded down to whole
-    seconds, run times to the nearest, at least 1 s. Fewer jobs or weeks under the same seed and
-    index are the first of more, unless estimates are Tsafrir's.
+    The distributions, the range of the variance and the speedup are as published. The bounds of
+    work and the mean time between submissions could not be found in print; the defaults are fitted
+    to the archive's log of the CTC SP2, one of the author's two logs. The default of no submissions
+    in the second half of a day is not from the paper. Users are as in `core.lublin`. Submissions
+    are rounded down to whole seconds, run times to the nearest, at least 1 s. A shorter workload
+    under the same seed and index is the beginning of a longer one, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -76,17 +77,17 @@ def downey(
         Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
-        Seed of the campaign, and which sample of the model.
+        Seed of the campaign, and number of the sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     least_work, most_work : float
-        Ends of the distribution of work, s x processors.
+        Bounds of the distribution of work, s x processors.
     interarrival : float
         Mean time between submissions over whole days, s.
     night : float
         Rate of arrivals in the second half of a day, as a share of that in the first, 0 to 1.
     least_variance, most_variance : float
-        Ends of the uniform distribution of the variance of parallelism, at least 0.
+        Bounds of the uniform distribution of the variance of parallelism, at least 0.
     users : int
         Number of users.
     estimates, f, max_estimate

@@ -100,18 +100,19 @@ def jann(
 ) -> Workload:
     """Draw a workload from the model of Jann et al., of the IBM SP2 at Cornell in summer 1996.
 
-    Each class of sizes has arrivals and run times of its own, all independent; the gaps between
-    submissions of a class and its run times have hyper-Erlang distributions of common order that
-    match three moments of the log. There is no daily cycle.
+    Jobs are divided into classes by size. Each class has its own arrivals and run times, all
+    independent. The times between submissions of a class and the run times have hyper-Erlang
+    distributions of common order, which match three moments of the log. There is no daily cycle.
 
     Method, classes and the days of the log are as published. The paper's tables of parameters could
-    not be opened for this program: those here are fitted by the paper's method to the same days of
-    the archive's cleaned log (`CTC`). They agree with the description of the tables: most gaps need
-    a single stage, run times up to eight, where the paper has up to seven. The sizes within a class
-    are not given either; `sizes` chooses them. Classes wider than the machine are left out, and a
-    class that exceeds it partly is narrowed. Submissions are rounded down to whole seconds, run
-    times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under the same seed and
-    index are the first of more, unless estimates are Tsafrir's.
+    not be obtained. The parameters here are fitted by the paper's method to the same days of the
+    archive's cleaned log (`CTC`). They agree with the paper's description of its tables: most times
+    between submissions need a single stage; run times need up to eight stages here, and up to seven
+    in the paper. The paper does not give the sizes within a class either; `sizes` chooses them.
+    Classes wider than the machine are left out, and a class that exceeds it partly is narrowed.
+    Submissions are rounded down to whole seconds, run times to the nearest. Users are as in
+    `core.lublin`. A shorter workload under the same seed and index is the beginning of a longer
+    one, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -121,11 +122,12 @@ def jann(
         Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
-        Seed of the campaign, and which sample of the model.
+        Seed of the campaign, and number of the sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     sizes : {"uniform", "largest"}
-        Each size of a class with equal weight, or its largest, a power of two except 322.
+        Size of a job in its class: any size with equal probability, or always the largest, which is
+        a power of two or 322.
     users : int
         Number of users.
     estimates, f, max_estimate
@@ -134,7 +136,7 @@ def jann(
     Returns
     -------
     Workload
-        The jobs of all classes, merged by submission; of one instant, the smaller class first.
+        The jobs of all classes, merged by submission; at one instant the smaller class comes first.
 
     Raises
     ------

@@ -108,12 +108,13 @@ def lublin(
 ) -> Workload:
     """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
 
-    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, except that a
-    submission is rounded down to whole seconds once, not again with each job after it. The model
-    has neither estimates nor users: estimates follow `core.models.estimates.f_model`, and the
-    k-th of the users submits each job with a probability in proportion to 1 / k, which is ours.
-    Fewer jobs or weeks under the same seed and index are the first of more. The draws are those
-    of numpy's `Generator`, the same as long as numpy keeps its streams.
+    Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, except for
+    rounding: a submission is rounded down to whole seconds once, and not again with each later job.
+    The model has neither estimates nor users. Here estimates follow
+    `core.models.estimates.f_model`, and user k submits each job with a probability in proportion to
+    1 / k; this choice is our own. A shorter workload under the same seed and index is the beginning
+    of a longer one. The draws come from numpy's `Generator`, and stay the same as long as numpy
+    keeps its streams.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def lublin(
         Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
-        Seed of the campaign, and which sample of the model.
+        Seed of the campaign, and number of the sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     classes : {"one", "two"}

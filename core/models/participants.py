@@ -61,15 +61,14 @@ def participants(
 ) -> Workload:
     """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster of a network.
 
-    Draws for a cluster are keyed by the seed, the index and its place among the clusters,
-    and scaled by the parameters: at another rate the same jobs come sooner or later, and those of
-    other clusters do not change. So workloads of several rates differ by the rates only (common
-    random numbers).
+    The random numbers of a cluster depend only on the seed, the index and the cluster's position;
+    the parameters scale them. At another rate, therefore, the same jobs arrive sooner or later, and
+    the jobs of other clusters do not change (common random numbers).
 
-    The k-th job of cluster c (k from 1, c from 0) of K has number k x K + c, its u-th user u x K +
-    c; users are as in `core.lublin`. Submissions are rounded down to whole seconds, run times to
-    the nearest. Fewer jobs or weeks under the same seed and index are the first of more, unless
-    estimates are Tsafrir's.
+    With K clusters, the k-th job of cluster c (k from 1, c from 0) has the number k x K + c, and
+    the cluster's u-th user the number u x K + c. Users are as in `core.lublin`. Submissions are
+    rounded down to whole seconds, run times to the nearest. A shorter workload under the same seed
+    and index is the beginning of a longer one, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def participants(
         Amount to draw: this number of jobs of all clusters together, or all jobs submitted in this
         number of weeks. Exactly one of them is given.
     seed, index : int
-        Seed of the campaign, and which sample of the model.
+        Seed of the campaign, and number of the sample of the model.
     load : float, optional
         Scale run times to this offered load of the whole network, as `core.scale_load`; by default
         the model's own.
@@ -110,8 +109,8 @@ def participants(
     Raises
     ------
     InputError
-        If the platform is no network, a parameter is out of range or has not one value for each
-        cluster, or not exactly one of `jobs` and `weeks` is given.
+        If the platform is not a network, a parameter is out of range or its values differ in number
+        from the clusters, or not exactly one of `jobs` and `weeks` is given.
 
     References
     ----------

@@ -48,11 +48,11 @@ def poisson(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
-    """Draw a workload of Poisson arrivals, exponential run times and uniformly many processors.
+    """Draw a workload of Poisson arrivals, exponential run times and uniform job sizes.
 
     The defaults are those of Jones and Ligon's clusters. Submissions are rounded down to whole
-    seconds, run times to the nearest. Users are as in `core.lublin`. Fewer jobs or weeks under
-    the same seed and index are the first of more, unless estimates are Tsafrir's.
+    seconds, run times to the nearest. Users are as in `core.lublin`. A shorter workload under the
+    same seed and index is the beginning of a longer one, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def poisson(
         Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
     seed, index : int
-        Seed of the campaign, and which sample of the model.
+        Seed of the campaign, and number of the sample of the model.
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     per_week : float

@@ -64,10 +64,27 @@ class Book(NamedTuple):
 class State(NamedTuple):
     """Input of a rule at a pass: no later jobs, and estimates in place of run times.
 
-    now: the time, s. processors: those of the machine. waiting: the waiting jobs in queue order,
-    int64[k], as indices of `jobs`. running: the running jobs, and ends: their predicted ends, s,
-    soonest first, int64[m] each; without the jobs that the rule starts in this pass. memory:
-    float64, zeros at the beginning, kept between passes; as many as the rule's attribute `memory`.
+    Attributes
+    ----------
+    now : int
+        Time of the pass, s.
+    processors : int
+        Processors of the machine.
+    waiting : int64[k]
+        Waiting jobs in queue order, as indices into `jobs`.
+    running : int64[m]
+        Running jobs, as indices into `jobs`, soonest predicted end first. Jobs that the rule starts
+        in this pass are not included.
+    ends : int64[m]
+        Predicted ends of the running jobs, s.
+    jobs : Columns
+        The jobs, a column for each of their properties.
+    profile : Profile
+        Free processors over time in this pass; see `earliest` and `reserve`.
+    memory : float64[r]
+        Values kept between passes, zeros at first; r is the rule's attribute `memory`.
+    book : Book
+        Starts and reservations of the pass, written by `start` and `reserve`.
     """
 
     now: int
@@ -92,7 +109,7 @@ def free(state: State) -> int:
     Returns
     -------
     int
-        Those that neither running jobs nor jobs started in this pass occupy.
+        Number of processors that neither running jobs nor jobs started in this pass occupy.
 
     Examples
     --------
@@ -152,9 +169,9 @@ def earliest(state: State, j: int) -> int:
     Returns
     -------
     int
-        The first instant, from now on, from which its processors are free for its estimate (1 s for
-        an estimate of 0) by the profile. If that is `now`, the job may still not fit: the profile
-        lacks running jobs with estimate 0.
+        The first instant, from now on, at which the job's processors are free in the profile for
+        the length of its estimate (1 s for an estimate of 0). If that is `now`, the job may still
+        not fit: the profile does not contain running jobs with estimate 0.
 
     Examples
     --------
@@ -251,7 +268,7 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
 
 
 def block(state: State, at: int, seconds: int, procs: int) -> int:
-    """Take processors out of the profile without a job, for this pass.
+    """Block processors of the profile (free processors over time) for this pass, without a job.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ class Policy:
     events : {"instant", "per-event"}
         Clock: one pass after all events of an instant, or one after each event (as pyss).
     predict : str, optional
-        Predictor of run times with which the rule and the orders plan instead of estimates:
-        ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``; jobs are still killed at
-        their estimates.
+        Predictor of run times: ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``.
+        The rule and the orders use predictions instead of estimates; jobs are still killed at their
+        estimates.
     correct : {"steps", "double", "estimate"}
         Correction of predictions that prove too short.
     walk : {"start", "arrival", "queue"}
@@ -152,8 +152,9 @@ class Policy:
     def compiles_fair_starts(self) -> bool:
         """Whether kernels compute fair starts.
 
-        They do not with predictions, which depend on the past, nor with limits, nor for an
-        expression of the instant combined with an order by the usage of users.
+        Kernels do not compute them in three cases: with predictions, since these depend on the
+        past; with limits; and if an expression that uses ``now`` is combined with an order by
+        users' usage.
         """
         orders = self.orders
         by_usage = any(order.shares or order.weighs for order in orders)

@@ -138,7 +138,7 @@ class Stepping:
 
     @property
     def running(self) -> Int64:
-        """The running jobs, int64[r], those that end soonest by their run times last."""
+        """The running jobs, int64[r], in descending order of their end by run time."""
         return list_of(self._states[0], JOB)[: self._states[0, RUNNING]].copy()
 
     @property

@@ -40,16 +40,18 @@ def resample_users(
     temporary user enters in a random week, possibly before the new trace begins, and leaves at the
     end of the user's trace. All shifts are whole weeks. Users may be drawn several times.
 
-    With `users` = 1 the number of long-term users is their average number in a week of the log;
-    each is drawn with a probability in proportion to the weeks of the user's trace. Temporary users
-    arrive at the rate of the log. So the expected load of every week is that of the log. A
-    fractional number of users is rounded at random. With more users under the same seed and index,
-    others are added to the former ones. Weeks are whole weeks from the first submission on, as in
-    `core.resample_weekly`. The unknown user (-1) is one user. A resample may be empty. Its load
-    depends on the drawn users: 0.49 to 0.94 (5 to 95 %) for the 0.70 of KTH-SP2.
+    With `users` = 1 the number of long-term users is their average number in a week of the log. A
+    user is drawn with a probability in proportion to the length of the user's trace. Temporary
+    users arrive at the rate of the log. So the expected load of every week is that of the log. A
+    fractional number of users is rounded at random. A larger value of `users` under the same seed
+    and index keeps these users and adds others. Weeks are whole weeks from the first submission on,
+    as in `core.resample_weekly`. The unknown user (-1) is one user. A resample may be empty. Its
+    load depends on the drawn users: for KTH-SP2, whose load is 0.70, the 5 and 95 % quantiles are
+    0.49 and 0.94.
 
-    The text of the paper was not available: drawing in proportion to the length of traces, and
-    temporary users from before the beginning, are our choice.
+    The text of the paper was not available. Two rules are our own choice: users are drawn in
+    proportion to the length of their traces, and temporary users may enter before the new trace
+    begins.
 
     Parameters
     ----------

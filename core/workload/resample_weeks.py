@@ -78,9 +78,9 @@ def resample_weekly(
     week after week. Jobs of the unknown user (-1) count as those of one user. A resample may be
     empty.
 
-    Weeks of users are drawn independently, so that weekly load spreads more than in the log:
-    standard deviation 0.185 instead of 0.094 on KTH-SP2 (docs/semantics.md). `resample_blocks`
-    keeps the spread.
+    Weeks of users are drawn independently, so that weekly load varies more than in the log: on
+    KTH-SP2 its standard deviation is 0.185 instead of 0.094 (docs/semantics.md). `resample_blocks`
+    keeps the variation of the log.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def resample_weekly(
     Raises
     ------
     InputError
-        If there is no job, `weeks` is not at least 1, `draw` is unknown, or users x weeks is
-        absurd.
+        If there is no job, `weeks` is not at least 1, `draw` is unknown, or users x weeks is too
+        large.
 
     References
     ----------

@@ -137,8 +137,8 @@ class Workload(Columns):
         name, max_estimate, dropped, unasked, ignored, epoch, names
             As the attributes of the same names.
         **others : array_like, shape (n,), optional
-            The columns that have a default, such as `user`, `job` and `killed`: by default -1 for
-            every user, 1 to n for the jobs, and none is killed.
+            The columns that have a default, such as `user` (-1 for every job), `job` (1 to n) and
+            `killed` (False).
 
         Returns
         -------
@@ -210,14 +210,15 @@ class Workload(Columns):
         Parameters
         ----------
         places : int64[k], bool[n] or slice
-            Indices of the jobs; one may be taken several times.
+            Indices of the jobs; a job may be taken several times.
         **changed
-            Columns, int64[k], that the taken jobs do not keep, and other attributes.
+            Columns, int64[k], that replace those of the taken jobs, and other attributes to
+            replace.
 
         Returns
         -------
         Workload
-            The jobs, whose submissions must ascend in the order in which they were taken.
+            The jobs in the order in which they were taken; their submissions must ascend.
 
         Raises
         ------

@@ -120,18 +120,20 @@ class Campaign:
     Parameters
     ----------
     name : str
-        Letters, digits, ``.``, ``_`` and ``-``.
+        Name of the campaign: letters, digits, ``.``, ``_`` and ``-``.
     traces : tuple of Trace
         At least one, with different names.
     policies : tuple of str
-        Policies, or keys of `named`; kept in canonical form.
+        Policies, or names that `named` defines; kept in canonical form.
     loads : tuple of str or float
-        ``original`` or an offered load > 0, to which the jobs are scaled; kept as labels.
+        Loads to simulate: ``original`` for the jobs as they are, or an offered load above 0 to
+        which they are scaled. Kept as labels.
     resamples : int
-        Number of samples of each trace, numbered from 1; with `precision` the largest number.
+        Number of samples of each trace, numbered from 1. With `precision` it is the largest number
+        that may be drawn.
     precision : tuple of Precision
-        Requested precision, plain tables or `Precision` values: samples are added in rounds until
-        the interval of each request is short enough at every trace and load.
+        Requests for precision, as `Precision` values or plain tables. Samples are added in rounds
+        until each requested interval is short enough at every trace and load.
     log : bool
         Whether to simulate the log itself, too, as resample 0; without samples it is always
         simulated.
@@ -163,23 +165,23 @@ class Campaign:
         Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
         everything except values per job; ``summary`` one value of each metric.
     block_seconds : float
-        CPU time that a block of cells should take, s, for traces new to the store: a smaller value
-        loses less work at an interruption and makes more files. By default up to 10 s, chosen by
-        the planner.
+        Target CPU time of a block, s. A block is a group of cells that are simulated and stored
+        together. A smaller value loses less work at an interruption and makes more files. It
+        applies to traces that are new to the store; by default the planner chooses up to 10 s.
     report : str
         Report that `farm run` writes at its end: a name in `analysis.papers`; by default bands.
     title : str
         One line for tables and lists.
     sources : mapping of str to str
-        Text of plug-in modules that are known already; others are found. It is not a key of a
+        Source text of plug-in modules by name; other modules are looked up. It is not a key of a
         campaign's file.
     axes : mapping of str to list or mapping
         Values of each axis, or a value for each label. An axis is a key of the traces, such as
         ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
         policies; see `farm.campaign.axes`.
     named : mapping of str to str
-        Policies by names of your own, which `policies`, tables and figures use. Cells are those of
-        the policies, whatever their names.
+        Policies by names of your own. `policies`, tables and figures use the names; the cells
+        depend on the policies only.
     variants : mapping of str to Variant
         Origin of each policy that has a name or was expanded from an axis; derived if it is not
         given. It is not a key of a campaign's file.
@@ -455,7 +457,7 @@ class Campaign:
         folder : Path
             Base of relative paths of traces, and folder of plug-in modules.
         sources : mapping of str to str, optional
-            Text of such modules, if known already.
+            Source text of these modules by name, if known already.
 
         Raises
         ------
@@ -502,7 +504,7 @@ class Campaign:
             raise InputError(f"campaign {path}: {error}") from None
 
     def located(self, folder: Path | None = None) -> Campaign:
-        """Return the campaign with the file of every log that it names; see `Trace.located`.
+        """Return the campaign with the path of every log filled in; see `Trace.located`.
 
         Raises
         ------
@@ -519,7 +521,7 @@ class Campaign:
 
     @property
     def labels(self) -> dict[str, dict[str, Any]]:
-        """Origin, values and name of expanded traces and policies, as a store has them."""
+        """Origin, values and name of expanded traces and policies, as a store records them."""
         traces = {t.name: one for t in self.traces if (one := expanded(t)) is not None}
         each = {"trace": traces, "policy": dict(self.variants)}
         names = self.policy_names

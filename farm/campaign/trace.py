@@ -116,7 +116,7 @@ class Trace:
     weeks : int, optional
         Weeks of each sample; by default those of the log.
     select : mapping, optional
-        Selection of jobs of the log, or of each of several: the arguments of
+        Selection of jobs of the log, or of each joined log: the arguments of
         `core.workload.select.select`.
     map : mapping or str, optional
         Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's name,
@@ -131,8 +131,8 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Size of the pool on which the jobs run, if samples and loads are made for another size; at
-        least the widest job.
+        Size of the pool on which the jobs run, if it differs from the size for which samples and
+        loads are made. It is not smaller than the widest job.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
     base, at : optional

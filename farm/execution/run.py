@@ -59,8 +59,8 @@ class Outcome:
     compared : int
         Cells that a second worker simulated for comparison.
     complete : bool
-        Whether the summary holds all cells that were simulated; False after a part while others are
-        missing.
+        Whether the summary has the values of all simulated cells; False after a run of one part
+        while other parts are missing.
     """
 
     store: Store
@@ -104,8 +104,8 @@ def run(
         its cells of this run are simulated again.
     part : str, optional
         Part of the blocks to simulate in this process, such as ``"7/200"``; other processes may
-        simulate other parts at the same time. The part that ends last completes the summary, or
-        else the next run without part.
+        simulate other parts at the same time. The part that ends last completes the summary; if
+        that fails, the next run without `part` does.
 
     Returns
     -------
@@ -117,10 +117,10 @@ def run(
     Raises
     ------
     InputError
-        If the campaign or the store is unusable; nothing is written then. If another run holds the
-        store, or another process the same part. Also if the store can no
-        longer be written, for example because the disk is full, or if there is no room for the
-        temporary files of the summary at the end.
+        If the campaign or the store is unusable; nothing is written then. If another run is using
+        the store, or another process simulates the same part. If the store can no longer be
+        written, for example because the disk is full, or the temporary files of the summary do not
+        fit at the end.
     SchedulerLost
         If the scheduler is lost. In either case the next run continues from the records.
 

@@ -47,21 +47,21 @@ class Status:
     seconds : float
         CPU time that their simulations took, s.
     wall : float
-        Time that runs have worked on the store, s, by its log of events; a killed run counts until
+        Total duration of the runs on the store, s, by its log of events; a killed run counts until
         its last event.
     traces : dict of str to dict
         The counts for each trace.
     origins : tuple of dict
-        Each host and set of versions that computed blocks, and the number of these `blocks`; a
-        block that several hosts have filled counts for each.
+        An entry for each host and set of versions that computed blocks, with their number as
+        `blocks`. A block to which several hosts contributed counts for each of them.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-        The longest tasks of a current run, of those that have taken some seconds.
+        The longest tasks of the current run, among those that have taken some seconds.
     precision : mapping
         Finished rounds of a campaign with requested precision, and the intervals of the last one.
     policy_names : mapping
-        Name of each policy that the campaign has named, by the policy.
+        Names that the campaign gives to policies, by policy.
     """
 
     campaign: str

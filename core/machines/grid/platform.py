@@ -29,8 +29,8 @@ class Grid:
     Raises
     ------
     InputError
-        If there is no cluster, a cluster has no processor, all together have more than 2^62 - 1, or
-        names repeat or are not one for each cluster.
+        If there is no cluster, a cluster has no processor, the clusters have more than 2^62 - 1
+        processors together, or the names repeat or differ in number from the clusters.
 
     Examples
     --------

@@ -49,9 +49,8 @@ class Network:
     Raises
     ------
     InputError
-        If there is no cluster, a cluster has no processor or too many, names repeat or are not one
-        for each cluster, a link has no capacity, or the number of links differs from that of the
-        clusters.
+        If there is no cluster, a cluster has no processor or too many, a link has no capacity,
+        names repeat, or names or links differ in number from the clusters.
 
     Examples
     --------

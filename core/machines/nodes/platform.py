@@ -44,9 +44,9 @@ class Nodes:
     Raises
     ------
     InputError
-        If there is no node, a node has no processor or too many, names repeat or are not one for
-        each node, a set is empty or names an unknown node, or an outage of a node has no duration
-        or overlaps another one.
+        If there is no node, a node has no processor or too many, names repeat or differ in number
+        from the nodes, a set is empty or names an unknown node, or an outage has no duration or
+        overlaps another outage of the same node.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Nodes:
 
     @property
     def set_names(self) -> tuple[str, ...]:
-        """Names of the property sets, of which a job's `properties` is the index."""
+        """Names of the property sets; a job's `properties` is an index into them."""
         return tuple(name for name, _ in self._sets)
 
     @property
@@ -187,7 +187,7 @@ class Nodes:
 
     @property
     def outages(self) -> Int64:
-        """Node's index, instant it goes down and instant it is up, s, int64[k, 3], by instant."""
+        """Node, instant of its outage and of its return, s, int64[k, 3], by instant."""
         place = {name: i for i, name in enumerate(self.names)}
         rows = [(place[node], first, until) for node, first, until in self.down]
         return np.array(rows, np.int64).reshape(-1, 3)
@@ -220,7 +220,7 @@ class Nodes:
         """Accept all jobs: every request has a meaning here."""
 
     def candidates(self, properties: int, weight: int) -> Bool:
-        """Return whether nodes are in a set, or `ANY`, with `weight` processors, bool[nodes]."""
+        """Return whether nodes of a set, or of `ANY`, have `weight` processors, bool[nodes]."""
         wide = np.array(self.capacities, np.int64) >= weight
         return wide if properties == ANY else wide & self.members[properties]
 

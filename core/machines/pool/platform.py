@@ -25,7 +25,7 @@ class Pool:
     Raises
     ------
     InputError
-        If there is no processor, or more than 2^62 - 1.
+        If `processors` is below 1 or above 2^62 - 1.
 
     Examples
     --------

@@ -22,17 +22,17 @@ Mask = npt.NDArray[np.int8]
 class SchedulingEnv(gymnasium.Env[Float32, int]):
     """Schedule the jobs of a weekly resample of a log, one decision at a time.
 
-    ``reset(seed=k)`` starts sample k: the resample number k of one part of the log under
-    `campaign_seed` (`resample_weekly`), the same workload in every environment and under every
-    agent. Without a seed the samples follow each other. **Training and test weeks are disjoint by
-    construction**: `part` chooses the first weeks of the log or the others (`split_weeks`), the
-    environment draws from these alone, and it keeps no job of the other part.
+    ``reset(seed=k)`` starts sample k. It is resample k of one part of the log, drawn by
+    `resample_weekly` under `campaign_seed`, and is the same workload in every environment and for
+    every agent. Without a seed the samples follow each other. **Training and test weeks are
+    disjoint by construction**: `part` chooses the first weeks of the log or the others
+    (`split_weeks`), the environment draws from these alone, and it keeps no job of the other part.
 
     The observation has a row for each of `slots` visible jobs; the action is the slot of one of
     them. The reward is 0 until the last job starts, when it is the metric of the whole schedule,
-    negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each action
-    that is possible; any other action counts as waiting if that is possible, otherwise as the first
-    slot (``info["refused"]`` counts these at the end).
+    negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each
+    possible action. An impossible action counts as waiting if waiting is possible, and otherwise as
+    the first slot; ``info["refused"]`` at the end is the number of such actions.
 
     Parameters
     ----------
@@ -54,19 +54,19 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     rule : {"free", "none", "easy"}
         Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next event
         by the last action. ``none``: it chooses the next job, and no other job starts until the
-        chosen one fits. ``easy``: likewise, while other jobs are backfilled, oldest first, with the
-        chosen job as the head of EASY: they end by its shadow time, or take extra processors only.
-        By default ``free``.
+        chosen one fits. ``easy``: as ``none``, but meanwhile other jobs are backfilled, oldest
+        first, behind the chosen job as the head of EASY: they end by its shadow time, or take extra
+        processors only. By default ``free``.
     observation : {"compact", "schedgym"}
         Eight numbers per job, from 0 to 1. ``compact``, the default: 1 for a job; its wait and
         estimate, on logarithmic scales; its share of the processors; whether it fits; whether it
         fits and leaves the earliest start of the oldest job unaffected; the share of free
-        processors; the length of the queue. ``schedgym``: those of RLScheduler (Zhang et al.,
-        SC20). In both parts, estimates are scaled by the longest time of the training weeks; longer
-        ones of test weeks count as 1.
+        processors; the length of the queue. ``schedgym``: the numbers of RLScheduler (Zhang et al.,
+        SC20). In training and in test weeks, estimates are scaled by the longest time of the
+        training weeks; longer estimates of test weeks count as 1.
     slots : int, optional
-        Visible jobs, the oldest ones; by default 64, for ``schedgym`` 128, where longer queues show
-        the shortest and narrowest jobs in turn.
+        Number of visible jobs; by default 64, for ``schedgym`` 128. The oldest jobs are visible;
+        under ``schedgym`` a longer queue shows the shortest and the narrowest jobs in turn.
     reward : str
         Name of a metric (`summarise`); by default ``bounded_slowdown``.
     tau : float
@@ -124,7 +124,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         Returns
         -------
         observation : float32[slots, 8]
-            Of the first decision.
+            Observation at the first decision.
         info : dict
             ``action_mask``, and ``sample``, the number.
 
@@ -152,7 +152,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         Returns
         -------
         observation : float32[slots, 8]
-            Of the next decision.
+            Observation at the next decision.
         reward : float
             0 until the end.
         terminated : bool

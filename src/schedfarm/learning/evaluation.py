@@ -38,8 +38,8 @@ def evaluate(
     env : SchedulingEnv
         An environment with ``part="test"``.
     agents : mapping
-        By label, a function of observation and mask that returns an action, or the name of a policy
-        for `simulate`. The first one is the baseline of `compare`.
+        Agents by label. An agent is a function of observation and mask that returns an action, or
+        the name of a policy for `simulate`. The first agent is the baseline of `compare`.
     samples : iterable of int
         Numbers of the samples.
     metrics : sequence of str

@@ -29,9 +29,9 @@ class Retrained:
     """Predict run times by a regressor of scikit-learn, trained again after `every` completions.
 
     Name a subclass in ``predict=module:name``: each simulation makes its own instance. A training
-    fits a new clone of `regressor` to all jobs that have completed, on one thread; before the first
-    one the prediction is the estimate. A predictor gets completed jobs only, so that the regressor
-    cannot use a run time that a scheduler would not have.
+    fits a new clone of `regressor` to all jobs that have completed, on one thread. Before the first
+    training the prediction is the estimate. A predictor gets completed jobs only, so that the
+    regressor cannot use a run time that a scheduler would not have.
 
     Attributes
     ----------
@@ -44,7 +44,8 @@ class Retrained:
     Raises
     ------
     InputError
-        If `regressor` is none, its results cannot be repeated, or `every` is out of range.
+        If `regressor` is not a regressor, its results cannot be repeated, or `every` is out of
+        range.
 
     Examples
     --------

@@ -40,8 +40,9 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
     num_envs : int
         Number of environments.
     samples : int, optional
-        Number of different samples, from 1, that follow each other by themselves; by default there
-        is no end. Up to 256 samples are kept in memory, and a start of one of them takes no time.
+        Number of different samples: numbers 1 to `samples` follow each other in a cycle; by default
+        there is no end. Up to 256 samples are kept in memory, and starting one of these takes no
+        time.
     copy : bool
         Whether observations and masks are new arrays at each step, and not overwritten by the next.
 
@@ -108,7 +109,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Returns
         -------
         observations : float32[num_envs, slots, 8]
-            Of the first decisions.
+            Observations at the first decisions.
         infos : dict
             ``action_mask``, int8[num_envs, actions], and ``sample``, int64[num_envs].
 
@@ -128,7 +129,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Parameters
         ----------
         actions : int64[num_envs]
-            As of `SchedulingEnv`.
+            One action for each environment, as for `SchedulingEnv.step`.
 
         Returns
         -------
@@ -139,7 +140,8 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Raises
         ------
         InputError
-            If there is not one action for each environment, a whole number of its action space.
+            If there is not one action for each environment, or an action is not a whole number of
+            the action space.
         gymnasium.error.ResetNeeded
             Before the first `reset`.
         """
