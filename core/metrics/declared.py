@@ -91,7 +91,10 @@ def _geometric_means(means: Float64) -> Float64:
 
 def _utilisation(counted: Counted) -> float:
     schedule, window, taken = counted.schedule, counted.window, counted.schedule.taken
-    if window.counts is None:
+    if window.counts is None and schedule.is_as_asked:
+        # The same under all policies.
+        done = work(counted.workload)
+    elif window.counts is None:
         done = total(schedule.held * taken)
     else:
         done = total(window.inside(schedule.start, schedule.end) * taken)

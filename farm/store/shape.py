@@ -221,12 +221,11 @@ class Shape:
 
     def lengths_of(self, block: Block, cell: Cell, jobs: int) -> dict[str, int]:
         """Return the number of a cell's values in each array of its block, without padding."""
-        arrays = self.arrays_of(block.trace, block.kind)
-        if not arrays:
+        factors = self._factors(block.trace, block.kind)
+        if not factors:
             return {}
-        weeks = self.week_entries(block.trace, cell)
-        sizes = {**self.sizes(block.trace), "job": jobs, "week": weeks}
-        return {v.name: math.prod(sizes[d] for d in v.inner) for v in arrays}
+        own = {"job": jobs, "week": self.week_entries(block.trace, cell)}
+        return {name: math.prod((own[d] for d in dims), start=n) for name, dims, n in factors}
 
     def week_entries(self, trace: str, cell: Cell) -> int:
         """Return the length of a cell's weekly series; its last entry is for all later ends."""
@@ -246,6 +245,19 @@ class Shape:
     def _cell_shape(self, trace: str, jobs: int, variable: Variable) -> tuple[int, ...]:
         sizes = {**self.sizes(trace), "job": jobs}
         return tuple(sizes[d] for d in variable.inner)
+
+    @remembered
+    def _factors(self, trace: str, kind: str) -> list[tuple[str, list[str], int]]:
+        """Return each array's dimensions that vary among cells, and its values along the others."""
+        sizes = self.sizes(trace)
+        return [
+            (
+                v.name,
+                [d for d in v.inner if d in ("job", "week")],
+                math.prod(sizes[d] for d in v.inner if d not in ("job", "week")),
+            )
+            for v in self.arrays_of(trace, kind)
+        ]
 
     @remembered
     def _cell_bytes(self, trace: str, kind: str, jobs: int) -> int:

@@ -1,9 +1,11 @@
 """What a job of a cell costs, stage by stage, and what a report takes; run by hand, in a minute.
 
-python -m tests.benchmarks.stages cells|metrics|report [--traces FOLDER] [--store STORE]
+python -m tests.benchmarks.stages cells|metrics|report [--traces FOLDER] [--samples N]
+    [--store STORE]
 
-`cells` runs a campaign of KTH-SP2 under EASY in this process: ns of CPU a job, the best of some
-passes over all cells, so that no pass sees the same jobs twice in a row. `metrics` says the same
+`cells` runs a campaign of KTH-SP2 under EASY in this process, 8 cells for the log and for each
+sample: ns of CPU a job, the best of some passes over all cells, so that no pass sees the same jobs
+twice in a row, and the ratio of all stages to the simulation. `metrics` says the same
 of each metric, what several share being counted to the first. `report` writes the report of a
 store's campaign into a folder of no worth under a profile.
 """
@@ -64,7 +66,12 @@ def campaign(given: Given) -> Campaign:
         sys.exit("the log KTH-SP2 is not here; `farm traces fetch KTH-SP2` brings it")
     trace = Trace(name="KTH-SP2", file=str(log))
     return Campaign(
-        name="stages", traces=(trace,), policies=POLICIES, loads=LOADS, resamples=1, log=True
+        name="stages",
+        traces=(trace,),
+        policies=POLICIES,
+        loads=LOADS,
+        resamples=given.samples,
+        log=True,
     )
 
 
@@ -98,7 +105,8 @@ def cells(given: Given) -> None:
             jobs = sum(stages(task, spent) for task in prepared.tasks)
         each = {stage: value / jobs for stage, value in spent.items()}
         best = {stage: min(value, best.get(stage, value)) for stage, value in each.items()}
-    tell(f"{jobs} jobs: " + ", ".join(f"{stage} {value:.1f}" for stage, value in best.items()))
+    text = ", ".join(f"{stage} {value:.1f}" for stage, value in best.items())
+    tell(f"{jobs} jobs: {text}; {sum(best.values()) / best['simulate']:.2f} times the simulation")
 
 
 def metrics(given: Given) -> None:
@@ -153,6 +161,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--traces", type=Path, default=SHARED, help="folder of the archive's logs")
+    parser.add_argument("--samples", type=int, default=1, help="samples of the log, beside it")
     parser.add_argument("--store", help="store whose report is written")
     given = parser.parse_args()
     PARTS[given.part](given)

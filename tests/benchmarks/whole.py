@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,21 @@ STARTS = {
     "fcfs+easy, 100 fair starts": ("-c", FAIR_STARTS),
 }
 """Processes to start with nothing compiled, and again; what Python is given before a log."""
+
+REAPER = """
+import ctypes, os, sys
+assert not ctypes.CDLL(None).prctl(36, 1)
+first = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+ended = {}
+while True:
+    try:
+        pid, state = os.wait()
+    except ChildProcessError:
+        sys.exit(abs(os.waitstatus_to_exitcode(ended[first])))
+    ended[pid] = state
+"""
+"""Runs a command and waits for all processes that it leaves, whose CPU time counts, too: the server
+that workers are forked from ends after the command. 36 is PR_SET_CHILD_SUBREAPER."""
 
 WAIT_SECONDS = 0.01
 """How often a process is asked whether it has ended."""
@@ -119,7 +135,7 @@ def run(
     begin = time.time()
     with said.open("w") as out:
         process = subprocess.Popen(
-            checkout.command(*words),
+            [sys.executable, "-SEc", REAPER, *checkout.command(*words)],
             cwd=folder,
             env=checkout.environment(kernels),
             stdout=out,
