@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,13 +13,12 @@ import pytest
 from schedfarm.analysis.plots.kinds import KINDS
 from schedfarm.core import Workload, read_log
 from tests.support.default_port import default_port
+from tests.support.pages import BLOCK, commands
 from tests.support.paths import DOCS
 from tests.support.seaweed import BUCKET, Seaweed, use
 
 PAGES = DOCS / "howto"
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
-ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
-BLOCK = re.compile(r"(?:`(?P<file>[\w.]+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)```", re.S)
 
 ANSWERS = {
     "log-to-answer": "spf+easy,threshold=3x: mean wait",
@@ -116,17 +114,12 @@ def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     environment = {**os.environ, "PATH": os.pathsep.join(own)}
     said = []
-    for block in BLOCK.finditer((PAGES / f"{page}.md").read_text(encoding="utf-8")):
-        if block["file"]:
-            (folder / block["file"]).write_text(block["text"], encoding="utf-8")
-            continue
-        run = {
-            "sh": ["bash", "-ec", f"{ENDING}\n{block['text']}"],
-            "python": [sys.executable, "-W", "error", "-c", block["text"]],
-        }[block["language"]]
+    for command in commands(PAGES / f"{page}.md", folder):
         with default_port():
-            done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, block["text"] + done.stdout + done.stderr
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True
+            )
+        assert done.returncode == 0, command[-1] + done.stdout + done.stderr
         said.append(done.stdout)
         assert "is not encrypted" not in done.stderr or page != "shared-machine"
     assert ANSWERS[page] in "".join(said)

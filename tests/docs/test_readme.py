@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.default_port import default_port
+from tests.support.pages import ENDING
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,8 +63,7 @@ def test_commands_and_examples_run(folder: Path) -> None:
     commands, examples = [], []
     for block in blocks("sh"):
         if SETS_UP not in block:
-            ending = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
-            commands.append(run(folder, "bash", "-ec", f"{ending}\n{block}"))
+            commands.append(run(folder, "bash", "-ec", f"{ENDING}\n{block}"))
     for block in blocks("python"):
         examples.append(run(folder, sys.executable, "-W", "error", "-c", block))
     (table,) = blocks("text")
