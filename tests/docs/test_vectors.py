@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.oracles import vectors
 from tests.support.paths import DOCS
 
 CHECKER = vectors.FOLDER / "check.py"
+SCHEMA = DOCS / "vectors.schema.json"
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,51 @@ def test_the_page_lists_the_files(generated: dict[str, Any]) -> None:
         r"^\| `(\w+)\.json`", (DOCS / "vectors.md").read_text(encoding="utf-8"), re.M
     )
     assert sorted(listed) == sorted(generated)
+
+
+def test_the_files_are_valid_by_their_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    for file in vectors.FOLDER.glob("*.json"):
+        Draft202012Validator(schema).validate(json.loads(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("clock", "per-instant"),
+        ("machine", {"name": "pool", "configuration": {"processors": 0}}),
+        ("machine", {"name": "pool", "configuration": {"clusters": [4]}}),
+        ("starts", [0.5]),
+        ("starts", []),
+        ("jobs", {"submit": [0], "run": [1], "estimate": [1]}),
+        ("jobs", {"submit": [0], "run": [1], "estimate": [1], "procs": [1], "cores": [1]}),
+        ("sha256", "0"),
+        ("proven", ["by eye"]),
+    ],
+)
+def test_the_schema_refuses_another_vector(key: str, value: object) -> None:
+    content = json.loads(vectors.path_of("resources").read_text(encoding="utf-8"))
+    content["vectors"][0][key] = value
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    places = [list(error.path)[:3] for error in Draft202012Validator(schema).iter_errors(content)]
+    assert places == [["vectors", 0, key]]
+
+
+def test_the_schema_and_the_page_have_the_same_keys() -> None:
+    vector = json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"]["vectors"]["items"]
+    page = (DOCS / "vectors.md").read_text(encoding="utf-8")
+    _, keys, machines, columns = re.split(r"^\| (?:key|machine|column) \|.*\n", page, flags=re.M)
+    assert names_of(keys) == list(vector["properties"]) == vector["required"]
+    assert names_of(columns) == list(vector["properties"]["jobs"]["properties"])
+    described = [one["properties"] for one in vector["properties"]["machine"]["oneOf"]]
+    assert names_of(machines) == [one["name"]["const"] for one in described]
+
+
+def names_of(text: str) -> list[str]:
+    """Return the names in the first cells of a table's rows."""
+    rows = re.findall(r"^\| (`[^|]+) \|", text.partition("\n\n")[0], re.M)
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
 def test_our_schedules_are_accepted(generated: dict[str, Any], tmp_path: Path) -> None:
