@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.default_port import default_port
-from tests.support.pages import ENDING
-from tests.support.paths import ROOT
+from tests.support.pages import ENDING, commands
+from tests.support.paths import DOCS, ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OF_ITS_STORE = {"comparisons": "compare.tex", "export": "spf.swf", "report": "page.html"}
+"""Pages whose commands take the store of the README's campaign, and a file that each writes."""
+
 SETS_UP = "python3 -m venv"
 """The two commands that set everything up are run by continuous integration itself."""
 
@@ -60,17 +63,21 @@ def test_links_lead_to_files() -> None:
 
 def test_commands_and_examples_run(folder: Path) -> None:
     """What the README shows is what happens, and its blocks agree with each other."""
-    commands, examples = [], []
+    said, examples = [], []
     for block in blocks("sh"):
         if SETS_UP not in block:
-            commands.append(run(folder, "bash", "-ec", f"{ENDING}\n{block}"))
+            said.append(run(folder, "bash", "-ec", f"{ENDING}\n{block}"))
     for block in blocks("python"):
         examples.append(run(folder, sys.executable, "-W", "error", "-c", block))
     (table,) = blocks("text")
-    assert table in commands[1]
+    assert table in said[1]
     assert numbers(table, 2, 4) == series(examples[0])
     assert (folder / "wait.png").stat().st_size > 10_000
     assert (folder / "on-cluster" / "figures" / "bands.png").exists()
+    for page, written in OF_ITS_STORE.items():
+        for command in commands(DOCS / f"{page}.md", folder):
+            run(folder, *command)
+        assert (folder / written).stat().st_size > 0
 
 
 def numbers(table: str, median: int, log: int) -> list[tuple[str, int]]:

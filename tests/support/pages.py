@@ -20,15 +20,14 @@ ENDING = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
 
 
 def commands(page: Path, folder: Path) -> Iterator[list[str]]:
-    """Write the files that a page names before a block, and yield the other blocks' commands."""
+    """Write the files that a page names before a block, and yield the commands of its programs."""
     for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
         if block["file"]:
             (folder / block["file"]).write_text(block["text"], encoding="utf-8")
-            continue
-        yield {
-            "sh": ["bash", "-ec", f"{ENDING}\n{block['text']}"],
-            "python": ["python", "-W", "error", "-c", block["text"]],
-        }[block["language"]]
+        elif block["language"] == "sh":
+            yield ["bash", "-ec", f"{ENDING}\n{block['text']}"]
+        elif block["language"] == "python":
+            yield ["python", "-W", "error", "-c", block["text"]]
 
 
 def main() -> None:
