@@ -122,11 +122,11 @@ def compare(
 
         - ``mean``, ``baseline_mean``: means over the pairs, in the metric's units;
         - ``difference``, ``ratio``: policy to baseline, on ``bound``, with a studentised bootstrap
-          interval (Student's for fewer than five pairs);
+          interval (Student's for fewer than five pairs), NaN if most pairs have one ratio;
         - ``p``: two-sided p value of the hypothesis that the ratio is 1;
         - ``p_holm``: the same, corrected for the number of policies;
-        - ``better``: share of pairs in which the policy is better, on ``bound``, with Wilson's
-          interval;
+        - ``better``: share of pairs in which the policy is better, on ``bound``, with Clopper
+          and Pearson's interval, of at least ``level``;
         - ``pairs``: number of pairs;
         - ``correlation``: correlation of the values of the pairs, NaN for fewer than five pairs;
         - ``ratio_of_log``: ratio in the log itself;
@@ -554,7 +554,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     }
     if precision.get("stopped"):
         said.append(_ended(precision))
-    said += _alike(found)
+    said += [*_mostly_alike(found), *_alike(found)]
     for metric in found["metric"].values.tolist():
         name, _, place = metric.partition(", ")
         band = bands(store, name).sel(shown)
@@ -565,7 +565,8 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
 
 def _alike(found: xr.Dataset) -> Iterator[str]:
     """Report, by metric, pairs so highly correlated that an interval may be too short."""
-    for metric, of in found["correlation"].groupby("metric", squeeze=False):
+    known = found["ratio"].sel(bound="low").notnull()
+    for metric, of in found["correlation"].where(known).groupby("metric", squeeze=False):
         alike = (of > ALIKE).values
         if alike.any():
             where = "" if alike.size == 1 else f"in {alike.sum()} of {alike.size} comparisons "
@@ -573,6 +574,20 @@ def _alike(found: xr.Dataset) -> Iterator[str]:
                 f"{metric}: {where}the pairs have a correlation above {ALIKE:g} (up to "
                 f"{float(of.max()):.3f}): the samples may lack the workloads in which the policies "
                 "differ most, so that the interval may be too short; more samples show it"
+            )
+
+
+def _mostly_alike(found: xr.Dataset) -> Iterator[str]:
+    """Report, by metric, comparisons without an interval since most pairs have one ratio."""
+    ratio = found["ratio"]
+    blank = ratio.sel(bound="estimate").notnull() & ratio.sel(bound="low").isnull()
+    for metric, of in blank.groupby("metric", squeeze=False):
+        if of.any():
+            where = "" if of.size == 1 else f"in {int(of.sum())} of {of.size} comparisons "
+            yield (
+                f"{metric}: {where}most pairs have one ratio, so that the rarer others decide the "
+                "change, and too few of them are known for an interval; compare by a mean instead "
+                "of a median, or at a higher load"
             )
 
 

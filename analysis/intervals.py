@@ -14,7 +14,7 @@ from schedfarm.core.bootstrap import (
     Statistic,
     bootstrap_interval,
     difference,
-    over_blocks,
+    estimate,
 )
 
 FEW = 5
@@ -38,27 +38,26 @@ def interval(
     """Return the mean of a statistic over blocks of pairs, with its interval and p value.
 
     A bootstrap interval (`core.bootstrap.bootstrap_interval`), or Student's t where a block has
-    fewer than `FEW` pairs. widened: factor of its length.
+    fewer than `FEW` pairs. widened: factor of its length. Without ends if most pairs of a
+    block have one ratio (`core.bootstrap.estimate`).
 
     Examples
     --------
-    >>> base, other = np.arange(10.0, 20.0)[:, None], np.arange(5.0, 15.0)[:, None]
-    >>> interval([(base, other)], difference, level=0.9)
-    Interval(low=-5.0, value=-5.0, high=-5.0, p=0.0)
+    >>> base, other = np.arange(10.0, 20.0)[:, None], np.array([[3.0], [7.0]] * 5)
+    >>> [round(x, 2) for x in interval([(base, other)], difference, level=0.9)]
+    [-11.51, -9.5, -7.49, 0.0]
+    >>> interval([(base, base)], difference, level=0.9)
+    Interval(low=nan, value=0.0, high=nan, p=nan)
     """
     least = min((len(base) for base, _ in blocks), default=0)
     if not 2 <= least < FEW:
         return bootstrap_interval(blocks, statistic, level=level, key=key, widened=widened)
     from scipy.stats import t as student
 
-    value, error = over_blocks([statistic(*block) for block in blocks])
-    if not np.isfinite(value + error):
-        return NO_INTERVAL
-    if error == 0:
-        return Interval(float(value), float(value), float(value), float(value == 0))
+    value, error = estimate(blocks, statistic)
     half = float(student.ppf((1 + level) / 2, least - 1) * error) * widened
     p = float(2 * student.sf(abs(value / error) / widened, least - 1))
-    return Interval(float(value) - half, float(value), float(value) + half, p)
+    return Interval(value - half, value, value + half, p)
 
 
 def difference_interval(
@@ -92,19 +91,22 @@ def correlation(pairs: Block) -> float:
 
 
 def better_share(better: int, pairs: int, *, level: float) -> Interval:
-    """Return the share of pairs in which a policy is better, with Wilson's interval.
+    """Return the share of pairs in which a policy is better, with Clopper and Pearson's interval.
+
+    It holds the true share with a probability of at least the level. A share of few pairs has few
+    values, so that no interval has the level itself at every true share: Wilson's has 83 to 98 %.
 
     Examples
     --------
     >>> tuple(round(x, 3) for x in better_share(9, 10, level=0.9)[:3])
-    (0.652, 0.9, 0.977)
+    (0.606, 0.9, 0.995)
     """
     if not pairs:
         return NO_INTERVAL
     from scipy.stats import binomtest
 
     found = binomtest(better, pairs)
-    ends = found.proportion_ci(level, method="wilson")
+    ends = found.proportion_ci(level, method="exact")
     return Interval(float(ends.low), better / pairs, float(ends.high), float(found.pvalue))
 
 

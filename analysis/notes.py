@@ -44,7 +44,7 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-        At most one sentence on each: the log's value lies outside all samples; the weekly load of
+        At most one sentence on each: means without an interval; the log's value lies outside all samples; the weekly load of
         the samples varies more than that of the log; the log was not simulated.
 
     Examples
@@ -57,8 +57,24 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     the log's own wait lies outside all its samples: 9, samples 1 to 2 (2 by draw = "replace"); a \
 log like its samples would lie outside with a chance of 67 %
     """
-    found = [_outside(store, bands), _swings(store), _no_log(store)]
+    found = [_no_interval(bands), _outside(store, bands), _swings(store), _no_log(store)]
     return [sentence for sentence in found if sentence]
+
+
+def _no_interval(bands: xr.Dataset) -> str:
+    """Report the number of means without an interval since most samples have one value."""
+    if bands.attrs.get("kind") != "interval":
+        return ""
+    values = bands[bands.attrs["metric"]]
+    low, mean = (values.sel(interval=name) for name in ("low", "mean"))
+    blank = (mean.notnull() & low.isnull()).values
+    if not blank.any():
+        return ""
+    where = f"in {blank.sum()} of {blank.size} cells " if blank.size > 1 else ""
+    return (
+        f"{where}most samples have one value of {bands.attrs['metric']}, so that the rarer others "
+        "decide the mean, and too few of them are known for an interval"
+    )
 
 
 def _outside(store: Store, bands: xr.Dataset) -> str:

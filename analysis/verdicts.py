@@ -95,6 +95,11 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     caution = "; may be too short, pairs are alike" if 2 * alike.sum() > alike.size else ""
     counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
     level = f"{100 * attrs['level']:g} %"
+    if not np.isfinite(low):
+        return (
+            f"{name} {_change(value, words)} {base}{where} "
+            f"(no interval: most pairs have one ratio, {counted} pairs)"
+        )
     if low < 1 < high:
         spread = f"{_percent(low, words)} to {_percent(high, words)}"
         return (

@@ -36,7 +36,8 @@ Statistic: TypeAlias = Callable[[Float64, Float64], tuple[Float64, Float64]]
 class Interval(NamedTuple):
     """Hold an estimate with its interval.
 
-    low, value, high: in the units of the statistic. p: two-sided, of no difference.
+    low, value, high: in the units of the statistic. p: two-sided, of no difference. low, high and p
+    are NaN for an estimate without an interval.
     """
 
     low: float
@@ -46,6 +47,9 @@ class Interval(NamedTuple):
 
 
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan, np.nan)
+
+RATIO_DIGITS = 9
+"""Decimals to which ratios of pairs that count as one ratio agree: the others are rounding."""
 
 
 def difference(base: Float64, other: Float64) -> tuple[Float64, Float64]:
@@ -87,20 +91,52 @@ def bootstrap_interval(
     """Return the mean of a statistic over blocks of pairs, with its symmetric interval (Hall 1988).
 
     With equal tails instead, 86 to 88 % of the 90 % intervals held the true ratio of 10 to 40
-    samples; symmetric ones 89 to 90 %. The same key gives the same interval. NaN where a block has
-    fewer than two pairs or the statistic has no value, such as the ratio to a mean of 0.
+    samples; symmetric ones 89 to 90 %. The same key gives the same interval.
     """
-    if not blocks or min(len(base) for base, _ in blocks) < 2:
-        return NO_INTERVAL
-    value, error = over_blocks([statistic(*block) for block in blocks])
-    if not np.isfinite(value + error):
-        return NO_INTERVAL
-    if error == 0:
-        return Interval(float(value), float(value), float(value), float(value == 0))
+    value, error = estimate(blocks, statistic)
+    if not np.isfinite(error):
+        return Interval(np.nan, value, np.nan, np.nan)
     drawn = widened * np.abs(_studentised(blocks, statistic, value, key))
     half = float(np.quantile(drawn, level) * error)
     p = float((1 + (drawn >= abs(value / error)).sum()) / (len(drawn) + 1))
-    return Interval(float(value) - half, float(value), float(value) + half, p)
+    return Interval(value - half, value, value + half, p)
+
+
+def estimate(blocks: Sequence[Block], statistic: Statistic) -> tuple[float, float]:
+    """Return the mean of a statistic over blocks, and its standard error.
+
+    Both are NaN where a block has fewer than two pairs or the statistic has no value, such as the
+    ratio to a mean of 0. The error is NaN if there can be no interval: if most pairs of a block
+    have one ratio, the rarer ones decide the mean, and too few of them are known. Of pairs of
+    medians, two thirds of them equal, 54 to 82 % of the 90 % intervals held the true ratio.
+    """
+    if not blocks or min(len(base) for base, _ in blocks) < 2:
+        return np.nan, np.nan
+    value, error = (float(x) for x in over_blocks([statistic(*block) for block in blocks]))
+    if not np.isfinite(value + error):
+        return np.nan, np.nan
+    return value, np.nan if error == 0 or any(map(mostly_alike, blocks)) else error
+
+
+def mostly_alike(pairs: Block) -> bool:
+    """Return whether more than half of the pairs have one ratio, usually 1.
+
+    Examples
+    --------
+    >>> base = np.array([[1.0], [1.0], [2.0], [5.0]])
+    >>> mostly_alike((base, base + [[0], [0], [1], [1]])), mostly_alike((base, 3 * base))
+    (False, True)
+    """
+    return 2 * differing(pairs) < len(pairs[0])
+
+
+def differing(pairs: Block) -> int:
+    """Return the number of pairs that have another ratio than the commonest, at any load."""
+    base, other = pairs
+    with np.errstate(divide="ignore"):
+        ratios = np.where(base == other, 1.0, other / np.where(base == other, 1.0, base))
+    _, count = np.unique(ratios.round(RATIO_DIGITS), axis=0, return_counts=True)
+    return len(base) - int(count.max())
 
 
 def ratio_interval(
@@ -131,7 +167,7 @@ def stopped_widening(pairs: int) -> float:
 
 
 def _studentised(
-    blocks: Sequence[Block], statistic: Statistic, value: Float64, key: Sequence[object]
+    blocks: Sequence[Block], statistic: Statistic, value: float, key: Sequence[object]
 ) -> Float64:
     """Return the distances of bootstrap estimates from the estimate, in their standard errors."""
     random = np.random.Generator(philox("comparison", *key))

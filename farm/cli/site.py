@@ -167,7 +167,7 @@ def _fit(
     period = period_of(found, warmup)
     with patience(quiet=quiet), counting("simulations", quiet=quiet) as show:
         fitted = fit(found, period, names, trials=trials, seed=seed, progress=show)
-    return fitted, judge(found, fitted.setting, period, seed=seed)
+    return fitted, judge(found, fitted.setting, period)
 
 
 def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:

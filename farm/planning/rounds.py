@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.arrays import Float64
-from schedfarm.core.bootstrap import Block, Interval, ratio_interval
+from schedfarm.core.bootstrap import Block, Interval, differing, ratio_interval
 from schedfarm.core.errors import InputError
 from schedfarm.core.numerals import counted
 from schedfarm.farm.campaign.campaign import Campaign
@@ -36,9 +36,6 @@ LEAST_PAIRS = 2
 LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
 """A round has at least and at most this number of times the samples of the one before."""
 
-NO_LENGTH = 1e-9
-"""Half of an interval, as a share of the ratio, up to which its pairs count as equal: rounding."""
-
 Pairs = Callable[[Precision, str, str], Block]
 """Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
 
@@ -51,9 +48,10 @@ class NoIntervalError(InputError):
 class Estimate:
     """Hold the interval of one request at one trace and load after a round.
 
-    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio;
-    for an interval of length 0 the share of samples that may have another ratio (`unseen`).
-    samples: number needed for the requested length, by the present variance.
+    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio.
+    Without an interval, since most pairs have one ratio, low and high are NaN, and half is the
+    share of samples that may have another (`unseen`). samples: number needed for the requested
+    length, by the present variance.
     """
 
     request: Precision
@@ -74,13 +72,17 @@ class Estimate:
         """Return plain values, for the record of a store."""
         asked = {key: getattr(self.request, key) for key in ("metric", "policy", "over")}
         place = {"trace": self.trace, "load": self.load}
-        found = {key: getattr(self, key) for key in ("low", "ratio", "high")}
+        ends = {"low": self.low, "ratio": self.ratio, "high": self.high}
+        found = {key: one if math.isfinite(one) else None for key, one in ends.items()}
         return {**asked, **place, **found, "half": self.half, "short": self.is_short}
 
     def __str__(self) -> str:
+        length = f"± {100 * self.half:.2g} %"
+        if math.isnan(self.low):
+            length = f"(most pairs have one ratio, up to {100 * self.half:.2g} % another)"
         return (
             f"{self.request} at {self.trace}, load {self.load}: ratio {self.ratio:.3g} "
-            f"± {100 * self.half:.2g} %, {100 * self.request.relative:g} % requested"
+            f"{length}, {100 * self.request.relative:g} % requested"
         )
 
 
@@ -189,30 +191,33 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
             + ("run the failed cells with --retry-failed" if few else "request another metric")
         )
     low, ratio, high = np.exp(found[:3]).tolist()
-    half = (high - low) / 2 / ratio
-    log_half = found.high - found.value
-    samples = len(pairs[0]) * (log_half / math.asinh(request.relative)) ** 2
-    if half <= NO_LENGTH:
-        # Pairs of one ratio have no variance, and show nothing about rarer samples with another
-        # ratio. Such samples change the ratio by about their share if they change by the mean
-        # itself.
-        half = unseen(len(pairs[0]), request.level)
+    if math.isnan(low):
+        # Pairs of another ratio change the mean by about their share if they change by it.
+        other = differing(pairs)
+        half = unseen(other, len(pairs[0]), request.level)
         samples = math.log1p(-request.level) / math.log1p(-request.relative)
+        samples = len(pairs[0]) * half / request.relative if other else samples
+    else:
+        half = (high - low) / 2 / ratio
+        log_half = found.high - found.value
+        samples = len(pairs[0]) * (log_half / math.asinh(request.relative)) ** 2
     return Estimate(request, trace, load, low, ratio, high, half, samples)
 
 
-def unseen(pairs: int, level: float) -> float:
-    """Return the largest share of samples with another ratio, if all pairs so far have one ratio.
+def unseen(others: int, pairs: int, level: float) -> float:
+    """Return the largest share of samples with another ratio, by the number of such pairs.
 
-    With a larger share, at least one of the pairs has another ratio with a probability above the
-    level (Hanley and Lippman-Hand 1983, the rule of three at 95 %).
+    With a larger share, more of the pairs have another ratio with a probability above the level
+    (Clopper and Pearson 1934; without any, the rule of three at 95 %).
 
     Examples
     --------
-    >>> [round(unseen(pairs, 0.9), 3) for pairs in (20, 114)]
-    [0.109, 0.02]
+    >>> [round(unseen(0, pairs, 0.9), 3) for pairs in (20, 114)], round(unseen(3, 114, 0.9), 3)
+    ([0.109, 0.02], 0.058)
     """
-    return float(1 - (1 - level) ** (1 / pairs))
+    from scipy.stats import beta
+
+    return float(beta.ppf(level, others + 1, pairs - others))
 
 
 def interval_of(pairs: Block, request: Precision, trace: str, load: str) -> Interval:

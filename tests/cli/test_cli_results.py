@@ -93,7 +93,10 @@ def test_few_samples_are_all_shown(farm: Farm, stores: Path) -> None:
     assert lines[at + 1].split() == ["policy", "min", "median", "max", "log", "samples", "holds"]
     assert lines[at + 2].endswith("  1 to 4 of 4  60.0 %")
     interval = farm("bands", stores / "mine.farm", "--kind", "interval").stdout
-    assert "mean of 4 samples and its 90 % interval (Student's t)" in interval.splitlines()[0]
+    assert (
+        "mean of 4 samples and its 90 % interval (Student's t, corrected for skewness)"
+        in interval.splitlines()[0]
+    )
     assert "figure" not in interval
 
 

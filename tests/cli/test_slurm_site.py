@@ -387,13 +387,13 @@ def test_an_interrupted_fit_writes_nothing(
 
 
 def test_agreement_is_counted_from_the_judged_period(dump: Path) -> None:
-    """Days before it are not blocks of the bootstrap: three days are too few for an interval."""
+    """Weeks before it are not counted: the judged one is too few for an interval."""
     site = read_site(dump)
     jobs = replace(site.jobs, logged_wait=np.full(len(site.jobs), DAY))
     begin = int(jobs.submit[-1]) - 2 * DAY
     known = jobs.submit >= begin
     start = (jobs.submit + jobs.logged_wait)[known]
-    found = _agreement(replace(site, jobs=jobs), known, start, 1, begin)
+    found = _agreement(replace(site, jobs=jobs), known, start, begin)
     assert found == Range(1, None, None)
 
 

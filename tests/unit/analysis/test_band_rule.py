@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from schedfarm.analysis.band_rule import (
@@ -141,12 +142,10 @@ def test_a_share_without_about_is_the_same_for_every_distribution(rule: BandRule
 
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_an_interval_holds_the_mean_as_often_as_its_level_says(level: float) -> None:
-    """Of intervals of 5 normal samples that share holds the mean: a band would not."""
-    low, mean, high = np.moveaxis(
-        Interval(level).reduce(np.random.default_rng(3).normal(5.0, 2.0, (4_000, 5))), -1, 0
-    )
+    """Of intervals of 40 normal samples that share holds the mean: a band would not."""
+    random = np.random.default_rng(3)
+    low, _, high = np.moveaxis(Interval(level).reduce(random.normal(5, 2, (4_000, 40))), -1, 0)
     assert ((low < 5) & (high > 5)).mean() == pytest.approx(level, abs=0.03)
-    np.testing.assert_allclose((low + high) / 2, mean)
     rule = Interval(level)
     assert f"{100 * level:g} % interval" in rule.describe(5)
     assert f"{100 * level:g} % interval" in rule.caption(5, 5)
@@ -170,3 +169,46 @@ def test_ranks_are_of_bands_alone() -> None:
     assert np.isnan([first[0], last[0]]).all()
     assert (first[1:].tolist(), last[1:].tolist()) == ([2, 2], [3, 9])
     assert np.isnan(Range().coverage([0, 1])).all()
+
+
+@given(
+    st.lists(st.integers(0, 999) | st.just(None), min_size=5, max_size=25).filter(
+        lambda few: len({*few} - {None}) > 2
+    )
+)
+def test_the_ends_of_a_mean_are_students_quantiles_after_halls_polynomial(
+    samples: list[int | None],
+) -> None:
+    """Hall 1992, with SciPy's skewness: w + a w^2 / 3 + a^2 w^3 / 27 + a / 6n at either end."""
+    there = np.array([x for x in samples if x is not None], dtype=np.float64)
+    n = there.size
+    values = np.array([np.nan if x is None else x for x in samples], dtype=np.float64)
+    low, mean, high = Interval(0.8).reduce(values)
+    assert mean == pytest.approx(there.mean())
+    if max(np.unique(there, return_counts=True)[1]) > n / 2:
+        assert np.isnan([low, high]).all()
+        return
+    a = stats.skew(there, bias=False)
+    for end, quantile in ((low, 0.9), (high, 0.1)):
+        w = (mean - end) / there.std(ddof=1)
+        transformed = w + a * w**2 / 3 + a**2 * w**3 / 27 + a / (6 * n)
+        expected = stats.t(n - 1).ppf(quantile) * (1 + 0.5 / n)
+        assert np.sqrt(n) * transformed == pytest.approx(expected, abs=1e-6)
+
+
+def test_symmetric_samples_have_students_interval() -> None:
+    """Without skewness the transformation is the identity."""
+    values = np.array([1.0, 2.0, 4.0, 5.0, 7.0, 8.0])
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    found = Interval().reduce(values)
+    assert found - values.mean() == pytest.approx(
+        (1 + 0.5 / 6) * (np.array([low, values.mean(), high]) - values.mean())
+    )
+
+
+def test_skewed_samples__the_interval_holds_the_mean_as_often() -> None:
+    """Exponential samples, ten of which Student's interval holds in 85 % of the cases."""
+    low, _, high = np.moveaxis(
+        Interval().reduce(np.random.default_rng(3).exponential(size=(20_000, 10))), -1, 0
+    )
+    assert 0.88 < ((low < 1) & (high > 1)).mean() < 0.92

@@ -14,7 +14,7 @@ from schedfarm.analysis.intervals import (
     holm,
     interval,
 )
-from schedfarm.core.bootstrap import difference, log_ratio, stopped_widening
+from schedfarm.core.bootstrap import Statistic, difference, log_ratio, stopped_widening
 
 BASE = np.array([14.0, 9.0, 30.0, 11.0, 17.0, 8.0, 21.0, 12.0, 19.0, 10.0])
 OTHER = np.array([11.0, 9.5, 22.0, 7.0, 15.0, 7.0, 16.0, 12.5, 13.0, 9.0])
@@ -113,15 +113,42 @@ def test_no_interval(blocks: list[tuple[np.ndarray, np.ndarray]]) -> None:
     assert np.isnan(interval(blocks, log_ratio, level=0.9)).all()
 
 
-def test_equal_pairs__no_difference_for_sure() -> None:
+@pytest.mark.parametrize("pairs", [3, 4, 9])
+@pytest.mark.parametrize("statistic", [log_ratio, difference])
+def test_pairs_mostly_of_one_ratio__a_value_without_interval(
+    pairs: int, statistic: Statistic
+) -> None:
+    """The rarer ones decide: their number and size are unknown. Half of them is enough."""
+    base, others = BASE[:pairs, None], (pairs - 1) // 2
+    other = 0.8 * base
+    other[:others] *= 0.5
+    found = interval([(base, other)], statistic, level=0.9)
+    assert found.value == statistic(base, other)[0]
+    assert np.isnan([found.low, found.high, found.p]).all()
+    other[others] *= 0.7
+    assert np.isfinite(interval([(base, other)], statistic, level=0.9)).all()
+
+
+def test_pairs_mostly_of_one_ratio_in_one_trace__no_interval_over_all() -> None:
     same = (BASE[:, None], BASE[:, None])
-    assert interval([same], log_ratio, level=0.9) == (0.0, 0.0, 0.0, 1.0)
+    found = interval([block(10), same], log_ratio, level=0.9)
+    assert np.isfinite(found.value)
+    assert np.isnan(found.low)
 
 
-def test_wilson_and_critical_difference() -> None:
+def test_values_of_zero_under_both__are_equal() -> None:
+    base = np.zeros((9, 1))
+    base[:4] = BASE[:4, None]
+    assert np.isnan(interval([(base, 2 * base)], difference, level=0.9).low)
+
+
+def test_clopper_pearson_and_critical_difference() -> None:
     """Table 5 of Demsar 2006 has q(0.05) = 2.343 for three classifiers, 2.569 for four."""
-    ends = stats.binomtest(9, 10).proportion_ci(0.9, method="wilson")
-    assert better_share(9, 10, level=0.9)[:3] == (ends.low, 0.9, ends.high)
+    # Below the lower end, 9 or more of 10 have less than 5 %; above the upper end, 9 or fewer.
+    low, share, high, _ = better_share(9, 10, level=0.9)
+    assert stats.binom.sf(8, 10, low) == pytest.approx(0.05)
+    assert stats.binom.cdf(9, 10, high) == pytest.approx(0.05)
+    assert share == 0.9
     assert np.isnan(better_share(0, 0, level=0.9)).all()
     assert critical_difference(3, 10, level=0.95) == pytest.approx(
         2.343 * np.sqrt(12 / 60), abs=1e-3

@@ -115,3 +115,19 @@ def test_models_have_no_log_to_be_told_of(tmp_path: Path) -> None:
         tmp_path / "s",
     )
     assert notes(tmp_path / "s", bands(tmp_path / "s", "wait")) == []
+
+
+def test_samples_mostly_of_one_value__no_interval_of_their_mean() -> None:
+    """The note counts the cells; a band of the samples themselves has none."""
+    values = [[1.0, 5.0], [1.0, 6.0], [1.0, 8.0], [4.0, 7.0], [1.0, 9.0]]
+    summary = xr.Dataset(
+        {"wait": (("resample", "policy"), values)},
+        {"resample": [1, 2, 3, 4, 5], "policy": [*POLICIES]},
+        {"draw": "weeks"},
+    )
+    tree = xr.DataTree(summary.expand_dims(trace=["m"], load=["0.9"]))
+    found = bands(tree, "wait", kind="interval")
+    assert np.isnan(found["wait"].sel(interval="low").values.ravel()).tolist() == [True, False]
+    (said,) = notes(tree, found)
+    assert said.startswith("in 1 of 2 cells most samples have one value of wait, so that the rarer")
+    assert notes(tree, bands(tree, "wait")) == []

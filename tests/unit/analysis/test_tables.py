@@ -86,14 +86,15 @@ def test_text_of_an_interval(store: Path) -> None:
     """It is called one, has its level, and holds no share of the samples."""
     lines = table_text(bands(store, "wait", kind="interval").sel(trace=["ALPHA"])).splitlines()
     assert lines[0] == (
-        "Mean wait (s): mean of 10 samples and its 90 % interval (Student's t); log: the log itself"
+        "Mean wait (s): mean of 10 samples and its 90 % interval (Student's t, corrected for "
+        "skewness); log: the log itself"
     )
     assert lines[3:5] == [
         "policy      low   mean   high       log        samples",
-        "fcfs+easy  7.49  11.00  14.51  1 998.00  1 to 10 of 10",
+        "fcfs+easy  7.31  11.00  14.69  1 998.00  1 to 10 of 10",
     ]
     line = table_csv(bands(store, "wait", kind="interval")).splitlines()[1]
-    assert line.startswith("ALPHA,original,fcfs+easy,wait,s,interval,0.9,7.48985")
+    assert line.startswith("ALPHA,original,fcfs+easy,wait,s,interval,0.9,7.31434")
 
 
 def test_text_of_few_samples(store: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from schedfarm.core.bootstrap import Block
 from schedfarm.farm.campaign.campaign import Campaign
@@ -48,13 +49,24 @@ def test_samples_of_one_ratio_are_enough_once_rarer_others_hardly_matter(
 
 
 def test_a_rare_sample_with_another_ratio_is_found() -> None:
-    """The first round has none, and its interval no length."""
+    """Sampling goes on to the last sample: 3 of 400 give no interval, nor as few as 1.5 %."""
     other = BASE.copy()
     other[[30, 77, 93]] *= 4
-    found = judged(other, 0.02)
+    found = judged(other, 0.01)
     first, last = found.rounds[0].estimates[0], found.rounds[-1].estimates[0]
-    assert first.low == first.ratio == first.high == 1
+    assert first.ratio == 1 < last.ratio
+    assert all(np.isnan([one.low, one.high]).all() for one in (first, last))
     assert not first.is_short
-    assert len(found.rounds) > 1
-    assert found.samples > 30
-    assert last.low < last.ratio < last.high
+    assert (found.samples, found.is_met) == (400, False)
+    # Of 400 samples, at most 3 have another ratio with a chance of a tenth if this share has.
+    assert stats.binom.cdf(3, 400, last.half) == pytest.approx(0.1)
+    assert "ratio 1.01 (most pairs have one ratio, up to 1.7 % another), 1 % requested" in str(last)
+    assert last.to_dict()["low"] is None
+
+
+def test_the_rarer_half__an_interval() -> None:
+    """Half of the pairs may have one ratio, not more."""
+    even = np.arange(len(BASE)) % 2 == 0
+    ends = [judged(np.where(rare, 2, 1) * BASE, 0.2).rounds[0].estimates[0].low
+            for rare in (even, even & (np.arange(len(BASE)) != 4))]  # fmt: skip
+    assert np.isnan(ends).tolist() == [False, True]
