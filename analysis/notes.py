@@ -44,8 +44,9 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-        At most one sentence on each: means without an interval; the log's value lies outside all samples; the weekly load of
-        the samples varies more than that of the log; the log was not simulated.
+        At most one sentence on each: means without an interval; the log's value lies outside all
+        samples; the weekly load of the samples varies more than that of the log; the log was not
+        simulated.
 
     Examples
     --------

@@ -7,11 +7,14 @@ of model workloads is simulated under two policies; its values are the truth. Ea
 samples of it, makes the intervals, and looks whether they hold the truth: with a number of samples,
 then with rounds of samples by the rule of a campaign that asks for precision, until the interval is
 as short as that number makes it on average. The share of intervals with the caution that pairs are
-alike follows, and the coverage with and without it.
+alike follows, and the coverage with and without it. The verdict over several traces has as many
+samples of each model, whose populations are blocks. The share of samples without an interval comes
+last; the coverage is that of the others.
 
-`farm site`: a generated site runs for years, and is simulated with fewer processors. The distance
-between its real and its simulated waits over all years is the truth; each replication judges some
-consecutive periods.
+`farm site`: generated sites run for years, and are simulated with fewer processors. The distance
+between their real and simulated waits over all years is the truth; each replication judges some
+consecutive periods. `--only fit` calibrates other sites, and looks whether the intervals of their
+parameters hold the true values (minutes for each site).
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -33,7 +37,7 @@ from schedfarm.analysis.intervals import (
     interval,
 )
 from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
-from schedfarm.core.arrays import Float64
+from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.bootstrap import Block, difference, log_ratio
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.farm.campaign.campaign import Campaign
@@ -41,7 +45,8 @@ from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.rounds import Verdict, judge
 from schedfarm.farm.site.example import Truth, run_site, true_order
-from schedfarm.farm.site.judgement import PERIODS, ratio_over_periods
+from schedfarm.farm.site.judgement import PERIODS, by_week, ratio_over_periods
+from tests.oracles.calibrated import NAMES, known_site
 
 POLICIES = ("fcfs+easy", "spf+easy")
 
@@ -67,10 +72,10 @@ MOST = 2000
 COSTLY = 4
 """Replications of an interval with a fixed number of samples for each one of the stopping rule."""
 
-WEEKS, SMALLER = 500, 0.97
-"""Weeks of the generated site, and its simulated processors as a part of the real ones."""
+SITES, WEEKS, SMALLER = 8, 500, 0.97
+"""Generated sites, their weeks, and their simulated processors as a part of the real ones."""
 
-UNITS = {"week": (6, 13, 26), "two_weeks": (4, 6, 13)}
+UNITS = {"week": (6, 13, 26), "two_weeks": (4, 6, 13), "day": (42,)}
 """Numbers of periods of a judgement, by the length of the periods."""
 
 
@@ -126,14 +131,34 @@ def populations(model: str, workloads: int) -> dict[str, Block]:
     return {m: (values[:, :1, i], values[:, 1:, i]) for i, m in enumerate(METRICS)}
 
 
-def share(held: list[bool]) -> str:
-    """Return the share of intervals that hold the true value, and its standard error."""
-    found = float(np.mean(held))
-    return f"{found:.3f} {np.sqrt(found * (1 - found) / len(held)):.3f}"
+@dataclass
+class Count:
+    """Count the intervals that hold the true value, of those that are given."""
+
+    held: list[bool] = field(default_factory=list)
+    none: int = 0
+
+    def add(self, ends: tuple[float, float], truth: float) -> bool:
+        """Count an interval, and return whether there is one."""
+        low, high = ends
+        if np.isnan(low):
+            self.none += 1
+            return False
+        self.held.append(bool(low <= truth <= high))
+        return True
+
+    def __str__(self) -> str:
+        if not self.held:
+            return "- - none 1.000"
+        found, all_of = float(np.mean(self.held)), len(self.held) + self.none
+        error = np.sqrt(found * (1 - found) / len(self.held))
+        return f"{found:.3f} {error:.3f} none {self.none / all_of:.3f}"
 
 
 def cautioned(held: list[bool], alike: list[bool]) -> str:
     """Return the share of intervals with a caution, and the coverage with and without it."""
+    if not held:
+        return ""
     with_it = [one for one, warned in zip(held, alike, strict=True) if warned]
     without = [one for one, warned in zip(held, alike, strict=True) if not warned]
     covered = (f"{np.mean(part):.3f}" if part else "-" for part in (with_it, without))
@@ -145,15 +170,32 @@ def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
     for name, statistic in STATISTICS.items():
         truth = statistic.truth(of)
         for samples in SIZES:
-            held, alike = [], []
+            count, alike = Count(), []
             for number in range(replications):
-                random = np.random.default_rng([samples, number])
-                chosen = random.choice(len(of[0]), samples, replace=False)
-                pairs = (of[0][chosen], of[1][chosen])
-                low, high = statistic.ends(pairs, level, (samples, number))
-                held.append(bool(low <= truth <= high))
-                alike.append(correlation(pairs) > ALIKE)
-            yield f"{name} {samples} {share(held)} {cautioned(held, alike)}"
+                pairs = drawn(of, samples, number)
+                if count.add(statistic.ends(pairs, level, (samples, number)), truth):
+                    alike.append(correlation(pairs) > ALIKE)
+            yield f"{name} {samples} {count} {cautioned(count.held, alike)}"
+
+
+def drawn(of: Block, samples: int, number: int) -> Block:
+    """Return a number of samples of a population."""
+    random = np.random.default_rng([samples, number])
+    chosen = random.choice(len(of[0]), samples, replace=False)
+    return of[0][chosen], of[1][chosen]
+
+
+def several(traces: list[Block], replications: int, level: float) -> Iterator[str]:
+    """Yield the coverage of the change over several traces with each number of samples."""
+    truth = float(np.mean([log_ratio(*of)[0] for of in traces]))
+    for samples in SIZES:
+        count = Count()
+        for number in range(replications):
+            # Other samples of each trace.
+            blocks = [drawn(of, samples, 10 * number + i) for i, of in enumerate(traces)]
+            found = interval(blocks, log_ratio, level=level, key=(samples, number))
+            count.add((found.low, found.high), truth)
+        yield f"verdict {samples} {count}"
 
 
 def stopping(of: Block, metric: str, replications: int, level: float) -> Iterator[str]:
@@ -163,15 +205,15 @@ def stopping(of: Block, metric: str, replications: int, level: float) -> Iterato
     for target in TARGETS:
         half = NormalDist().inv_cdf((1 + level) / 2) * spread / np.sqrt(target)
         asked = asked_for(metric, float(np.sinh(half)), level)
-        held, samples = [], []
+        count, samples = Count(), []
         for number in range(replications):
             random = np.random.default_rng([target, number])
             order = random.permutation(len(of[0]))[: asked.resamples]
             found = sampled(asked, (of[0][order], of[1][order]))
             (last,) = found.rounds[-1].estimates
-            held.append(bool(np.log(last.low) <= truth <= np.log(last.high)))
+            count.add((np.log(last.low), np.log(last.high)), truth)
             samples.append(found.samples)
-        yield f"stopped {target} {share(held)} {np.mean(samples):.0f}"
+        yield f"stopped {target} {count} {np.mean(samples):.0f}"
 
 
 def asked_for(metric: str, relative: float, level: float) -> Campaign:
@@ -193,35 +235,78 @@ def sampled(asked: Campaign, of: Block) -> Verdict:
     return judge(asked, first, asked.resamples)
 
 
-def site_waits(weeks: int) -> tuple[Float64, Float64, Float64]:
+def site_waits(seed: int) -> tuple[Int64, Float64, Float64]:
     """Return the submissions of a generated site's jobs, and their real and simulated waits, s."""
-    truth = Truth(jobs=670 * weeks, weeks=weeks, nodes=24, usable=0.9, load=0.7)
+    truth = Truth(jobs=670 * WEEKS, weeks=WEEKS, nodes=24, usable=0.9, load=0.7, seed=seed)
     real = run_site(truth)
     smaller = Pool(round(SMALLER * truth.processors))
     jobs = real.workload.take(slice(None), platform=smaller)
-    simulated = simulate(jobs, f"{true_order(truth).name}+depth({truth.depth})")
+    simulated = simulate(jobs, f"{true_order(truth).name}+{truth.rule}")
     since = jobs.submit - jobs.submit[0]
     return since, real.wait.astype(np.float64), simulated.wait.astype(np.float64)
 
 
-def site(weeks: int, replications: int) -> Iterator[str]:
-    """Yield the coverage of the distance between real and simulated waits of a site."""
-    since, real, simulated = site_waits(weeks)
+def site(replications: int) -> Iterator[str]:
+    """Yield the coverage of the distance between real and simulated waits of sites."""
+    sites = [site_waits(seed) for seed in range(1, SITES + 1)]
     for unit, numbers in UNITS.items():
         # The last period is not whole.
-        sums = [np.bincount(since // PERIODS[unit], x)[:-1] for x in (real, simulated)]
-        for name, over in (("error", np.abs(sums[1] - sums[0])), ("bias", sums[1])):
-            truth = over.sum() / sums[0].sum()
+        sums = [
+            [np.bincount(since // PERIODS[unit], x)[:-1] for x in (real, simulated)]
+            for since, real, simulated in sites
+        ]
+        for name in ("error", "bias"):
+            over = [np.abs(b - a) if name == "error" else b for a, b in sums]
+            truth = sum(x.sum() for x in over) / sum(a.sum() for a, _ in sums)
             for number in numbers:
-                held = []
+                count = Count()
                 for replication in range(replications):
                     random = np.random.default_rng([number, replication])
-                    first = random.integers(0, len(over) - number)
+                    i = replication % SITES
+                    first = random.integers(0, len(over[i]) - number)
                     part = slice(first, first + number)
-                    found = ratio_over_periods(over[part], sums[0][part], replication)
+                    found = ratio_over_periods(
+                        by_week(over[i][part], unit), by_week(sums[i][0][part], unit)
+                    )
                     low, high = (np.nan if x is None else x for x in (found.low, found.high))
-                    held.append(bool(low <= truth <= high))
-                yield f"{name} {number} {share(held)}"
+                    count.add((low, high), truth)
+                yield f"{unit} {name} {number} {count}"
+
+
+def fits(sites: int) -> Iterator[str]:
+    """Yield the coverage of the parameters that are fitted to sites."""
+    counts = {name: Count() for name in NAMES}
+    for seed in range(1, sites + 1):
+        known = known_site(seed)
+        for name, one in known.fit.parameters.items():
+            counts[name].add((one.low, one.high), known.values[name])
+    yield from (f"{name} {sites} {count}" for name, count in counts.items())
+
+
+def lines(given: argparse.Namespace) -> Iterator[str]:
+    """Yield the coverage of the intervals of all models, of several traces, and of sites."""
+    asked = {given.only} if given.only else {*MODELS, "verdict", "site"}
+    found = {
+        model: populations(model, given.workloads) for model in MODELS if asked & {model, "verdict"}
+    }
+    for model, metric in product(found, METRICS):
+        if model in asked:
+            of = found[model][metric]
+            yield from labelled(f"{model} {metric}", fixed(of, given.replications, given.level))
+            stopped = stopping(of, metric, given.replications // COSTLY, given.level)
+            yield from labelled(f"{model} {metric}", stopped)
+    for metric in METRICS if "verdict" in asked else ():
+        traces = [of[metric] for of in found.values()]
+        over = several(traces, given.replications, given.level)
+        yield from labelled(f"{len(traces)} traces {metric}", over)
+    if "site" in asked:
+        yield from labelled("site", site(given.replications))
+    if "fit" in asked:
+        yield from labelled("fit", fits(given.sites))
+
+
+def labelled(label: str, lines: Iterator[str]) -> Iterator[str]:
+    return (f"{label} {line}" for line in lines)
 
 
 def main() -> int:
@@ -229,22 +314,11 @@ def main() -> int:
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--workloads", type=int, default=20_000)
     parser.add_argument("--level", type=float, default=0.9)
-    parser.add_argument("--only", choices=[*MODELS, "site"], help="a model, or farm site")
+    parser.add_argument("--only", choices=[*MODELS, "verdict", "site", "fit"], help="one part")
+    parser.add_argument("--sites", type=int, default=8, help="sites of `--only fit`")
     given = parser.parse_args()
     sys.stdout.write("of metric statistic samples coverage error [cautioned with without]\n")
-
-    def lines() -> Iterator[str]:
-        for model in [given.only] if given.only else [*MODELS, "site"]:
-            if model == "site":
-                yield from (f"site {line}" for line in site(WEEKS, given.replications))
-                continue
-            for metric, of in populations(model, given.workloads).items():
-                for line in fixed(of, given.replications, given.level):
-                    yield f"{model} {metric} {line}"
-                for line in stopping(of, metric, given.replications // COSTLY, given.level):
-                    yield f"{model} {metric} {line}"
-
-    for line in lines():
+    for line in lines(given):
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
     return 0

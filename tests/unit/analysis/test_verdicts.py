@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import xarray as xr
 
-from schedfarm.analysis.compare import compare
+from schedfarm.analysis.compare import compare, comparison_warnings
 from schedfarm.analysis.verdicts import verdicts
 
 
@@ -27,3 +27,22 @@ def test_an_opposite_change_in_the_log_is_part_of_the_verdict() -> None:
 @pytest.mark.parametrize("log", [[40.0, 30.0], [40.0, 40.0], [40.0, float("nan")], [0.0, 0.0]])
 def test_any_other_log_is_not(log: list[float]) -> None:
     assert verdict_of(log).endswith("3 pairs)")
+
+
+def test_pairs_mostly_of_one_ratio__the_change_without_interval() -> None:
+    """Two of three samples are equal: the verdict says why there is no interval, as does a note."""
+    waits = [[[10.0, 10.0]], [[30.0, 30.0]], [[100.0, 86.0]]]
+    root = xr.Dataset(
+        {"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
+        {"resample": [1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]},
+        {"draw": "weeks"},
+    )
+    tree = xr.DataTree(root.expand_dims(trace=["KTH"]))
+    found = compare(tree)
+    assert verdicts(found) == [
+        "saf+easy: wait 10 % shorter than fcfs+easy (no interval: most pairs have one ratio, "
+        "3 pairs)"
+    ]
+    (said,) = [one for one in comparison_warnings(tree, found) if "one ratio" in one]
+    assert said.startswith("wait: most pairs have one ratio, so that the rarer others decide")
+    assert found["p"].isnull().all()
