@@ -77,9 +77,9 @@ def compare(
 
     By default all other policies are compared with the store's first. The first lines are the
     verdicts: the change of the mean over all traces and loads, its interval, the number of pairs,
-    and the users who gain. Then, for each metric, trace and load: means, changes with studentised
-    bootstrap intervals, p values corrected for the number of policies (Holm), the change in the log
-    itself, mean ranks, and the users who lose most.
+    and the users who gain. The tables below them have, for each metric, trace and load, the means,
+    changes with studentised bootstrap intervals, p values corrected for the number of policies
+    (Holm), the change in the log itself, mean ranks, and the users who lose most.
     """
     from schedfarm import analysis
     from schedfarm.analysis.drawing import checked_path

@@ -65,8 +65,8 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--effort",
     type=click.FloatRange(min=0),
-    help="Limit of the search for the smallest set, s of CPU as estimated; by default 1. inf tries "
-    "all sets of up to three jobs.",
+    help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. inf "
+    "tries all sets of up to three jobs.",
 )
 @click.option(
     "--by",

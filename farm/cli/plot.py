@@ -77,7 +77,8 @@ def _kinds() -> list[str]:
 @click.option(
     "--metric",
     shell_complete=words.metrics,
-    help="Metric of a store, such as wait; of users and cdf wait, bounded_slowdown or response.",
+    help="Metric of a store, such as wait; for the kinds users and cdf: wait, bounded_slowdown or "
+    "response.",
 )
 @click.option("--begin", type=Span(), help="Begin of the window after the first submission.")
 @click.option("--length", type=Span(), help="Length of the window.")

@@ -55,9 +55,12 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 @click.option(
     "--warmup",
     type=click.FloatRange(min=0),
-    help="Weeks at the beginning that are simulated and not counted.  [a tenth of the log]",
+    help="Weeks at the beginning that are simulated but not counted.  [a tenth of the log]",
 )
-@click.option("--partition", help="Partition whose nodes are simulated, with all that share them.")
+@click.option(
+    "--partition",
+    help="Partition whose nodes are simulated, with all other partitions that share them.",
+)
 @click.option(
     "--processors", type=click.IntRange(min=1), help="Processors of the nodes; by default sinfo's."
 )

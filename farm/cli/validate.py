@@ -31,9 +31,10 @@ def validate(
 ) -> None:
     """Compare simulated waits with those of the log, by week, queue and width.
 
-    The waits in a log come from its site's own scheduler. The distance is the mean over the jobs
-    of the absolute difference between the simulated and the logged mean wait of their group, as a
-    share of the mean logged wait: 0 % is the log itself, 100 % an error as large as the waits.
+    The waits in a log come from its site's own scheduler. The distance is the absolute
+    difference between the simulated and the logged mean wait of a job's group, averaged over the
+    jobs and divided by the mean logged wait. It is 0 % for the log itself, and 100 % for an error
+    as large as the waits.
     """
     from schedfarm import analysis
     from schedfarm.analysis.validation import validation_facts, validation_text

@@ -20,8 +20,8 @@ from schedfarm.farm.cli.own import brought_policy
 )
 @click.option(
     "--install",
-    help="File of kernels that --archive wrote: added to those of this host; the command then "
-    "compiles only what the file lacks.",
+    help="File of kernels that --archive wrote. They are added to the kernels of this host; the "
+    "command then compiles only kernels that the file lacks.",
 )
 @QUIET
 def warm(policies: Sequence[str], archive: str | None, install: str | None, quiet: bool) -> None:
