@@ -79,19 +79,21 @@ def stages(task: Task, spent: Spent) -> int:
     """Do a task as a worker does; return its jobs."""
     made, jobs = Simulations(task.store, task.trace), 0
     blocks = [OpenBlock(task.store, block, "") for block in task.blocks]
-    for one in blocks:
-        simulated = one.block.product.simulates
-        for place, cell in enumerate(one.cells):
-            with timed(spent, "draw"):
-                made.jobs(*cell[:2])
-            if simulated:
-                with timed(spent, "simulate"):
-                    made.schedule(cell)
-            with timed(spent, "measure" if simulated else "draw"):
-                count, rows, figures = made.values(one.block, cell, None)
-            with timed(spent, "put"):
-                one.add(place, count, rows, figures, 0.0)
-            jobs += count * simulated
+    wanted = [(one, place) for one in blocks for place in one.missing]
+    # As in a worker: cells of one sample follow one another.
+    wanted.sort(key=lambda pair: pair[0].cells[pair[1]])
+    for one, place in wanted:
+        cell, simulated = one.cells[place], one.block.product.simulates
+        with timed(spent, "draw"):
+            made.jobs(*cell[:2])
+        if simulated:
+            with timed(spent, "simulate"):
+                made.schedule(cell)
+        with timed(spent, "measure" if simulated else "draw"):
+            count, rows, figures = made.values(one.block, cell, None)
+        with timed(spent, "put"):
+            one.add(place, count, rows, figures, 0.0)
+        jobs += count * simulated
     with timed(spent, "commit"):
         commit(blocks)
     return jobs
