@@ -60,7 +60,7 @@ def explanation_figure(
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     top : int
-        Number of other jobs: first those without which the job starts earliest.
+        Number of other jobs to draw: those without which the job starts earliest come first.
 
     Returns
     -------

@@ -172,11 +172,11 @@ def fact(value: Any) -> Any:
 def table_text(bands: xr.Dataset) -> str:
     r"""Write a band as aligned text, a block for each trace and load, a line for each policy.
 
-    Numbers of a block share their decimals, chosen so that its middle value shows three
-    digits; thousands are separated by a blank. The column ``samples`` has the ranks of the samples
-    that a line spans, and the number of all samples; ``holds`` the expected share of all possible
-    samples between these ranks; ``log`` the value of the log itself. The heading of a block shows
-    the offered load of its samples if their loads differ.
+    All numbers of a block have the same number of decimals, chosen so that the middle value shows
+    three digits. Thousands are separated by a blank. The column ``samples`` has the ranks of the
+    samples that a line spans, and the number of all samples; ``holds`` the expected share of all
+    possible samples between these ranks; ``log`` the value of the log itself. The heading of a
+    block shows the offered load of its samples if their loads differ.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class ClusterSpec:
 
     @property
     def launcher(self) -> Launcher:
-        """Row of the launcher."""
+        """Definition of the launcher, a row of `LAUNCHERS`."""
         return LAUNCHERS[self.kind]
 
     @property

@@ -168,7 +168,7 @@ class Clean(Options):
         return np.asarray((asked <= 0) & silent)
 
     def limit(self, logged: int) -> int:
-        """Return the largest estimate of a platform whose log allows `logged` s; -1 for unknown."""
+        """Return the largest estimate, s, where the log allows `logged`; -1 for unknown."""
         return min(logged, self.max_estimate) if self.max_estimate else logged
 
     def times(self, run: Int64, asked: Int64, name: str = "log") -> tuple[Int64, Int64, Bool]:

@@ -55,7 +55,7 @@ class Platform(Protocol):
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Names of the places to which jobs belong (`Columns.origin`); empty for others."""
+        """Names of the places if jobs belong to places (`Columns.origin`), otherwise empty."""
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
@@ -67,7 +67,7 @@ class Platform(Protocol):
 
     @property
     def limit(self) -> str:
-        """Limit of a job's processors, for the message that refuses others."""
+        """Largest number of processors of a job, as text for error messages."""
 
     def admits(self, jobs: Columns) -> Bool:
         """Return whether each job could run here if it were alone, bool[n]."""

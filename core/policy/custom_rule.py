@@ -203,8 +203,8 @@ def start(state: State, j: int) -> None:
     state : State
         The pass.
     j : int
-        The job, an index of `state.jobs`. After the pass a job that does not fit, or does not
-        wait, is refused by an error.
+        The job, an index of `state.jobs`. A job that does not wait, or does not fit, is an error at
+        the end of the pass.
 
     Examples
     --------

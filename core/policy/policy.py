@@ -145,7 +145,7 @@ class Policy:
 
     @property
     def row(self) -> Rule:
-        """Row of the rule."""
+        """Definition of the rule."""
         return find_rule(self.rule)
 
     @property
@@ -174,7 +174,7 @@ class Policy:
 
     @property
     def orders(self) -> list[Order]:
-        """Rows of the queue order and, if it differs, of the backfill order."""
+        """Definitions of the queue order and, if it differs, of the backfill order."""
         return [find_order(name) for name in (self.order, self.backfill) if name is not None]
 
     @property

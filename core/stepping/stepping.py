@@ -148,7 +148,8 @@ class Stepping:
 
     @property
     def can_wait(self) -> bool:
-        """Whether an event is to come; without one the machine is idle, and a job must start."""
+        """Whether an event is still to come; otherwise the machine is idle, and a job must
+        start."""
         row = self._states[0]
         return bool(row[RUNNING] or row[ARRIVED] < row[JOBS])
 

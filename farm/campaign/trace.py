@@ -518,12 +518,13 @@ class Trace:
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return jobs of the trace's machine, mapped to its nodes, network or resources.
+        """Return the jobs mapped to the nodes, network or resources that the trace configures.
 
         Raises
         ------
         InputError
-            If they are on nodes or a network already, or as for `put_on_network`, `put_on_nodes`.
+            If the jobs are already on nodes or a network; also as `put_on_network` and
+            `put_on_nodes`.
         """
         with self._named():
             if self.resources is not None:

@@ -98,12 +98,12 @@ class Grid:
 
     @property
     def key(self) -> str:
-        """Text of the grid in a workload's digest; names change no schedule."""
+        """Text of the grid in a workload's digest, without names: they affect no schedule."""
         return "grid " + " ".join(map(str, self.clusters))
 
     @property
     def limit(self) -> str:
-        """Limit of a job's processors, for the message that refuses others."""
+        """Largest number of processors of a job, as text for error messages."""
         return f"at most the widest cluster's {max(self.clusters)}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -115,6 +115,6 @@ class Grid:
         """Accept all jobs: every request has a meaning here."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         plain = {"clusters": list(self.clusters), "names": list(self.names)}
         return {"name": self.name, "configuration": plain}

@@ -128,14 +128,14 @@ class Network:
 
     @property
     def key(self) -> str:
-        """Text of the network in a workload's digest; names change no schedule."""
+        """Text of the network in a workload's digest, without names: they affect no schedule."""
         return "|".join(
             ["network " + " ".join(map(str, self.clusters)), " ".join(map(str, self.links))]
         )
 
     @property
     def limit(self) -> str:
-        """Limit of a job's processors, for the message that refuses others."""
+        """Largest number of processors of a job, as text for error messages."""
         return f"at most those of all clusters together, {self.size}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -166,7 +166,7 @@ class Network:
         refuse_jobs(long, jobs.estimate, "estimate", "below 2^32 s on a network")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         plain = {
             "clusters": list(self.clusters),
             "names": list(self.names),

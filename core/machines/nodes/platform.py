@@ -194,14 +194,14 @@ class Nodes:
 
     @property
     def key(self) -> str:
-        """Text of the nodes in a workload's digest; names change no schedule."""
+        """Text of the nodes in a workload's digest, without names: they affect no schedule."""
         sets = (" ".join(map(str, np.flatnonzero(row))) for row in self.members)
         outages = " ".join(map(str, self.outages.ravel().tolist()))
         return "|".join(["nodes " + " ".join(map(str, self.capacities)), *sets, outages])
 
     @property
     def limit(self) -> str:
-        """Limit of a job's processors, for the message that refuses others."""
+        """Largest number of processors of a job, as text for error messages."""
         return "its weight on each of enough nodes of its set"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -225,7 +225,7 @@ class Nodes:
         return wide if properties == ANY else wide & self.members[properties]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         plain = {
             "capacities": list(self.capacities),
             "names": list(self.names),

@@ -82,7 +82,7 @@ class Pool:
 
     @property
     def limit(self) -> str:
-        """Limit of a job's processors, for the message that refuses others."""
+        """Largest number of processors of a job, as text for error messages."""
         return f"at most the machine's {self.processors}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -94,5 +94,5 @@ class Pool:
         """Accept all jobs: every request has a meaning here."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         return {"name": self.name, "configuration": {"processors": self.processors}}

@@ -156,7 +156,7 @@ class Resources:
         """Accept all jobs: every request has a meaning here."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, of which `core.machines.platform.platform_from_dict` makes one."""
+        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         return {
             "name": self.name,
             "configuration": {"processors": self.processors, "capacities": dict(self._rows)},
