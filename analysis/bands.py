@@ -145,14 +145,15 @@ def weekly_bands(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> xr.Dataset:
-    """Reduce the cumulative mean over the jobs ended up to each week to bands over the samples.
+    """Reduce a mean that accumulates week by week to bands over the samples.
 
-    Figure 1 of Carastan-Santos et al. 2019. The trimmed rule omits whole samples, the best and the
-    worst of each load and policy by their mean over all jobs. The band at each week is then the
-    lowest, the mean and the highest of the remaining samples; ranks and coverage refer to the means
-    over all jobs. All other rules are applied to each week separately, over all samples. The last
-    entry of a sample includes all jobs that ended later. It counts in the mean over all jobs, but
-    is not part of the result, since a line would jump there.
+    The mean at a week is over all jobs that have ended by the end of that week, as in figure 1 of
+    Carastan-Santos et al. 2019. The trimmed rule omits whole samples, the best and the worst of
+    each load and policy by their mean over all jobs. The band at each week is then the lowest, the
+    mean and the highest of the remaining samples; ranks and coverage refer to the means over all
+    jobs. All other rules are applied to each week separately, over all samples. The last entry of a
+    sample includes all jobs that ended later. It counts in the mean over all jobs, but is not part
+    of the result, since a line would jump there.
 
     Parameters
     ----------

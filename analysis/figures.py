@@ -86,13 +86,14 @@ def weekly_bands_figure(
 ) -> Figure:
     """Draw each policy's band over the weeks, a panel for each trace and load.
 
-    Figure 1 of Carastan-Santos et al. 2019: the cumulative mean over the jobs ended up to each
-    week. A solid line is the middle of the samples, a filled band with dashed edges spans their
-    lowest to their highest value, both as in `weekly_bands`; a dotted line is the log itself, if
-    the store has it. With too few samples only the dotted line is drawn. Marks at the right edge
-    are the numbers over all jobs of `bands`, which include jobs that end after the last week. The
-    caption describes the samples that a band spans, and its expected coverage. A policy's colour is
-    given by its index on the store's policy axis, in all figures alike.
+    The figure shows the mean over all jobs that have ended by the end of each week, as figure 1 of
+    Carastan-Santos et al. 2019. A solid line is the middle of the samples, a filled band with
+    dashed edges spans their lowest to their highest value, both as in `weekly_bands`; a dotted line
+    is the log itself, if the store has it. With too few samples only the dotted line is drawn.
+    Marks at the right edge are the numbers over all jobs of `bands`, which include jobs that end
+    after the last week. The caption describes the samples that a band spans, and its expected
+    coverage. A policy's colour is given by its index on the store's policy axis, in all figures
+    alike.
 
     Parameters
     ----------

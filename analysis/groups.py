@@ -318,7 +318,8 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        The frame's attributes, and ``groups``, one dict each; None for missing numbers.
+        The frame's attributes, and ``groups``, a list with a dict for each group; None for missing
+        numbers.
 
     Examples
     --------

@@ -148,8 +148,7 @@ class Stepping:
 
     @property
     def can_wait(self) -> bool:
-        """Whether an event is still to come; otherwise the machine is idle, and a job must
-        start."""
+        """Whether an event follows; otherwise the machine is idle, and a job must start."""
         row = self._states[0]
         return bool(row[RUNNING] or row[ARRIVED] < row[JOBS])
 

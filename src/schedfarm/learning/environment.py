@@ -42,7 +42,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     Other Parameters
     ----------------
     part : {"train", "test"}
-        Which weeks; by default those for training.
+        Part of the weeks to draw from; by default those for training.
     train : float
         Share of the weeks for training, the first ones; by default 0.7.
     weeks : int
@@ -58,19 +58,20 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         first, behind the chosen job as the head of EASY: they end by its shadow time, or take extra
         processors only. By default ``free``.
     observation : {"compact", "schedgym"}
-        Eight numbers per job, from 0 to 1. ``compact``, the default: 1 for a job; its wait and
-        estimate, on logarithmic scales; its share of the processors; whether it fits; whether it
-        fits and leaves the earliest start of the oldest job unaffected; the share of free
-        processors; the length of the queue. ``schedgym``: the numbers of RLScheduler (Zhang et al.,
-        SC20). In training and in test weeks, estimates are scaled by the longest time of the
-        training weeks; longer estimates of test weeks count as 1.
+        Eight numbers per slot, from 0 to 1. ``compact``, the default: (1) 1 if the slot has a job;
+        (2) the job's wait and (3) its estimate, on logarithmic scales; (4) its share of the
+        processors; (5) whether it fits; (6) whether it fits and leaves the earliest start of the
+        oldest job unaffected; (7) the share of free processors; (8) the length of the queue.
+        ``schedgym``: the numbers of RLScheduler (Zhang et al., SC20). In training and in test
+        weeks, estimates are scaled by the longest time of the training weeks; longer estimates of
+        test weeks count as 1.
     slots : int, optional
         Number of visible jobs; by default 64, for ``schedgym`` 128. The oldest jobs are visible;
         under ``schedgym`` a longer queue shows the shortest and the narrowest jobs in turn.
     reward : str
         Name of a metric (`summarise`); by default ``bounded_slowdown``.
     tau : float
-        Run times below this count as this in slowdowns, s; by default 10.
+        Threshold of slowdowns, s: shorter run times count as `tau`; by default 10.
 
     Raises
     ------
