@@ -28,7 +28,7 @@ PERIODS = {"two_weeks": 2 * WEEK, "week": WEEK, "day": DAY}
 FEWEST = 4
 """Periods from which on an error has an interval."""
 
-WIDENED, WIDENED_FEW = 1.6, 2.5
+WIDENED, WIDENED_FEW = 1.7, 2.0
 """An interval is this number plus the second over its periods times as long as Student's: periods
 that share a queue are not independent, and a few hold most of the waits (docs/comparisons.md)."""
 

@@ -72,8 +72,11 @@ MOST = 2000
 COSTLY = 4
 """Replications of an interval with a fixed number of samples for each one of the stopping rule."""
 
-SITES, WEEKS, SMALLER = 8, 500, 0.97
-"""Generated sites, their weeks, and their simulated processors as a part of the real ones."""
+SITES = (*range(1, 9), *range(21, 27))
+"""Seeds of the generated sites."""
+
+WEEKS, SMALLER = 500, 0.97
+"""Weeks of a generated site, and its simulated processors as a part of the real ones."""
 
 UNITS = {"week": (6, 13, 26), "two_weeks": (4, 6, 13), "day": (42,)}
 """Numbers of periods of a judgement, by the length of the periods."""
@@ -248,7 +251,7 @@ def site_waits(seed: int) -> tuple[Int64, Float64, Float64]:
 
 def site(replications: int) -> Iterator[str]:
     """Yield the coverage of the distance between real and simulated waits of sites."""
-    sites = [site_waits(seed) for seed in range(1, SITES + 1)]
+    sites = [site_waits(seed) for seed in SITES]
     for unit, numbers in UNITS.items():
         # The last period is not whole.
         sums = [
@@ -262,7 +265,7 @@ def site(replications: int) -> Iterator[str]:
                 count = Count()
                 for replication in range(replications):
                     random = np.random.default_rng([number, replication])
-                    i = replication % SITES
+                    i = replication % len(SITES)
                     first = random.integers(0, len(over[i]) - number)
                     part = slice(first, first + number)
                     found = ratio_over_periods(

@@ -18,7 +18,7 @@ def test_the_interval_is_students_of_the_logarithm__and_longer() -> None:
     value, n = APART.sum() / REAL.sum(), len(REAL)
     apart = APART / value - REAL
     error = apart.std(ddof=1) / np.sqrt(n) / REAL.mean()
-    half = (1.6 + 2.5 / n) * stats.t(n - 1).ppf(0.95) * error
+    half = (1.7 + 2 / n) * stats.t(n - 1).ppf(0.95) * error
     assert found.low is not None
     assert found.high is not None
     assert np.log([found.low, found.value, found.high]) == pytest.approx(
