@@ -29,6 +29,8 @@ class State(IntEnum):
     """It never started: no part of the machine could hold it."""
     LOST = 3
     """It started and was cut off before its end."""
+    WITHDRAWN = 4
+    """It left the queue before it started."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,13 +109,14 @@ class Schedule:
     policy : str
         Canonical name of the policy.
     start : int64[n]
-        Start instant, s; -1 for a job that was refused.
+        Start instant, s; -1 for a job that was refused or withdrawn.
     backfilled : bool[n]
         Whether the job started while a job before it in the queue continued to wait.
     end : int64[n], optional
         Completion instant, s; by default start + run.
     state : int8[n], optional
-        End of the job, a `State`; by default that of the workload: killed or done.
+        End of the job, a `State`; by default killed or done as in the workload, or withdrawn if it
+        may leave the queue and has no start.
     place : int64[n], optional
         Place of the job, as an index into the platform's places; by default the first one.
     segments : Segments, optional
@@ -127,7 +130,7 @@ class Schedule:
     Raises
     ------
     InputError
-        If an accepted job has no start, or a refused job has a start.
+        If a job without a start is neither refused nor withdrawn, or one of these has a start.
 
     Examples
     --------
@@ -179,7 +182,7 @@ the last end>
         self._check()
 
     def __repr__(self) -> str:
-        jobs, ran = self.workload, ~self.refused
+        jobs, ran = self.workload, ~self.unstarted
         first = int(jobs.submit.min(initial=HORIZON, where=ran))
         last = int(self.end.max(initial=0, where=ran))
         span = f", {lasting(last - first)} from the first submission to the last end"
@@ -190,12 +193,12 @@ the last end>
 
     @cached_property
     def end(self) -> Int64:
-        """Completion instant, int64[n], s; -1 of a refused job."""
+        """Completion instant, int64[n], s; -1 of a job that never started."""
         end: Int64 | None = self.given.get("end")
         if end is not None:
             return end
         ends = self.start + self.workload.run
-        return np.where(self.refused, self.start, ends) if "state" in self.given else ends
+        return np.where(self.unstarted, self.start, ends) if self._may_not_start else ends
 
     @cached_property
     def state(self) -> Int8:
@@ -204,7 +207,10 @@ the last end>
         if state is not None:
             return state
         killed, done = np.int8(State.KILLED), np.int8(State.DONE)
-        return np.where(self.workload.killed, killed, done)
+        ended = np.where(self.workload.killed, killed, done)
+        if self.workload.has_leaving:
+            ended[(self.start < 0) & (self.workload.leave >= 0)] = State.WITHDRAWN
+        return ended
 
     @cached_property
     def place(self) -> Int64:
@@ -231,14 +237,15 @@ the last end>
 
     @property
     def wait(self) -> Int64:
-        """Time from submission to start, int64[n], s; 0 of a refused job, which never waited."""
+        """Time from submission to start, int64[n], s; 0 of a job that never started."""
         waits = self.start - self.workload.submit
-        return np.where(self.refused, 0, waits) if "state" in self.given else waits
+        return np.where(self.unstarted, 0, waits) if self._may_not_start else waits
 
     @property
     def held(self) -> Int64:
-        """Time for which each job held its processors, int64[n], s; 0 of a refused job."""
-        return self.end - self.start if self.given.keys() & {"end", "state"} else self.workload.run
+        """Time for which each job held its processors, int64[n], s; 0 if it never started."""
+        varies = "end" in self.given or self._may_not_start
+        return self.end - self.start if varies else self.workload.run
 
     @cached_property
     def taken(self) -> Int64:
@@ -248,7 +255,7 @@ the last end>
             taken = np.zeros(len(jobs), np.int64)
             np.add.at(taken, parts.job, parts.procs)
             return taken
-        return np.where(self.refused, 0, jobs.procs) if "state" in self.given else jobs.procs
+        return np.where(self.unstarted, 0, jobs.procs) if self._may_not_start else jobs.procs
 
     @property
     def killed(self) -> Bool:
@@ -261,6 +268,18 @@ the last end>
         return self._is(State.REFUSED)
 
     @property
+    def withdrawn(self) -> Bool:
+        """Whether the job left the queue before it started, bool[n]."""
+        return self._is(State.WITHDRAWN)
+
+    @property
+    def unstarted(self) -> Bool:
+        """Whether the job never started, since it was refused or withdrawn, bool[n]."""
+        if not self._may_not_start:
+            return np.zeros(len(self.workload), np.bool_)
+        return self.refused | self.withdrawn
+
+    @property
     def lost(self) -> Bool:
         """Whether the job was cut off before its end, bool[n]."""
         return self._is(State.LOST)
@@ -270,22 +289,27 @@ the last end>
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
     def _is(self, state: State) -> Bool:
-        if "state" not in self.given:
+        if not self._may_not_start:
             killed = self.workload.killed
             return killed if state == State.KILLED else np.zeros(len(killed), np.bool_)
         # With a member of an enumeration numpy first converts all states to int64: 0.4 ns a job.
         found: Bool = self.state == int(state)
         return found
 
+    @property
+    def _may_not_start(self) -> bool:
+        """Whether states other than done and killed are possible."""
+        return "state" in self.given or self.workload.has_leaving
+
     def _check(self) -> None:
         if self.start.min(initial=0) >= 0 and "state" not in self.given:
             return
-        wrong = np.flatnonzero((self.start < 0) != self.refused)
+        wrong = np.flatnonzero((self.start < 0) != self.unstarted)
         if wrong.size:
             j = wrong[0]
             right = (
-                "a refused job has the start -1"
-                if self.refused[j]
+                f"a {State(self.state[j]).name.lower()} job has the start -1"
+                if self.unstarted[j]
                 else ("a schedule starts every job at 0 or later")
             )
             raise InputError(

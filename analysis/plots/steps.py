@@ -81,7 +81,7 @@ def queue_steps(schedule: Schedule) -> Steps:
     >>> queue.times.tolist(), queue.values.tolist(), queue.integral()
     ([0, 1, 4, 6], [0, 1, 0], 3)
     """
-    ran = ~schedule.refused
+    ran = ~schedule.unstarted
     submit, start = schedule.workload.submit[ran], schedule.start[ran]
     return _steps(schedule, submit, start, np.ones(submit.size, np.int64))
 

@@ -77,7 +77,7 @@ def _naming(schedule: Schedule, job: int) -> str:
 
 
 def _proofs(evidence: Evidence) -> list[Fault | None]:
-    checks = (times.early, times.overrun, times.misplaced, times.overload)
+    checks = (times.early, times.late, times.overrun, times.misplaced, times.overload)
     return [check(evidence) for check in checks]
 
 

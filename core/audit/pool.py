@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from schedfarm.core.audit.machine import Machine, Pass
 from schedfarm.core.audit.rules import Discipline
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
+
+
+def _leaving(schedule: Schedule) -> list[tuple[int, int]]:
+    """Return the instant at which each job without an earlier start leaves, and the job."""
+    work, start = schedule.workload, schedule.start
+    instant = work.submit + work.leave
+    jobs = np.flatnonzero((work.leave >= 0) & ((start < 0) | (start >= instant)))
+    return sorted(zip(instant[jobs].tolist(), jobs.tolist(), strict=True))
 
 
 class Replay:
@@ -18,7 +28,10 @@ class Replay:
         self.discipline: Discipline = kind(policy)
         self.name, self.places = policy.name, schedule.place
         self.per_event = policy.events == "per-event"
-        self.by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
+        self.leaving = _leaving(schedule)
+        by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
+        gone = {job for _, job in self.leaving}
+        self.by_start = [job for job in by_start if job not in gone]
         self.arrived = self.begun = 0
 
     def first_fault(self, until: int) -> Fault | None:
@@ -45,6 +58,7 @@ class Replay:
         instants = machine.submit[self.arrived : self.arrived + 1]
         instants += [end for end, _, _ in machine.ending[:1]]
         instants += [machine.start[job] for job in self.by_start[self.begun : self.begun + 1]]
+        instants += [instant for instant, _ in self.leaving[:1]]
         due = self.discipline.due(machine.now)
         return min(instants if due is None else [*instants, due], default=None)
 
@@ -63,7 +77,11 @@ class Replay:
 
     def _calls_for_pass(self) -> bool:
         now = self.machine.now
-        return self._submits() or self.machine.ends_now() or self.discipline.due(now - 1) == now
+        happens = self._submits() or self.machine.ends_now() or self._leaves()
+        return happens or self.discipline.due(now - 1) == now
+
+    def _leaves(self) -> bool:
+        return bool(self.leaving) and self.leaving[0][0] == self.machine.now
 
     def _passes(self, given: list[int]) -> list[Pass]:
         """Process every event of this instant, with a pass after each, or after all."""
@@ -78,6 +96,7 @@ class Replay:
                 self._arrive(1)
             else:
                 self._complete(1)
+            self._withdraw()
             step = Pass(machine)
             step.keep_out()
             # Most passes find a full machine: no job started, and none could have.
@@ -89,6 +108,10 @@ class Replay:
 
     def _complete(self, most: int | None) -> None:
         self.discipline.completed(self.machine, self.machine.complete(most))
+
+    def _withdraw(self) -> None:
+        while self._leaves():
+            self.machine.leave_queue([self.leaving.pop(0)[1]])
 
     def _arrive(self, most: int | None) -> None:
         jobs: list[int] = []

@@ -50,7 +50,7 @@ def first(faults: Iterable[Fault | None]) -> Fault | None:
 def unstarted(evidence: Evidence) -> Fault | None:
     """Return the first job that has no start; its instant is that of its submission."""
     work = evidence.schedule.workload
-    bad = np.flatnonzero(evidence.schedule.start < 0)
+    bad = np.flatnonzero((evidence.schedule.start < 0) & (work.leave < 0))
     if not bad.size:
         return None
     job = int(bad[0])
@@ -69,6 +69,19 @@ def early(evidence: Evidence) -> Fault | None:
     instant = int(start[job])
     why = f"job {work.job[job]} started at {instant} s, before its submission at {work.submit[job]}"
     return Fault(instant, job, "submit", why)
+
+
+def late(evidence: Evidence) -> Fault | None:
+    """Return the first start of a job that had left the queue by then."""
+    work, start = evidence.schedule.workload, evidence.schedule.start
+    left = work.submit + work.leave
+    bad = np.flatnonzero((start >= 0) & (work.leave >= 0) & (start >= left))
+    if not bad.size:
+        return None
+    job = int(bad[np.argmin(start[bad])])
+    instant = int(start[job])
+    why = f"{evidence.says(job)} started at {instant} s, and left the queue at {left[job]} s"
+    return Fault(instant, job, "start", why)
 
 
 def overrun(evidence: Evidence) -> Fault | None:

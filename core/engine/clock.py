@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.leaving import next_leave
 from schedfarm.core.engine.machine import Machine, give_back, next_end, release_due
 from schedfarm.core.engine.running import Jobs
 
@@ -17,11 +18,12 @@ def turn_clock(
     """Go to the next instant, or single event, and end the jobs that complete.
 
     Returns the instant, s, or NEVER at the end, the number of jobs arrived by then, and whether any
-    job completed or, per event, should have by its prediction.
+    job completed, is to leave the queue now or, per event, should have completed by its prediction.
     """
     n = jobs.submit.size
     due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(machine)
-    now = min(due, end)
+    leave = next_leave(jobs.leaving, jobs.start)
+    now = min(min(due, end), leave)
     if now == NEVER:
         return now, arrived, False
     freed = per_event and give_back(machine, now)
@@ -32,4 +34,4 @@ def turn_clock(
         arrived += 1
         while not per_event and arrived < n and jobs.submit[arrived] == now:
             arrived += 1
-    return now, arrived, ended or freed
+    return now, arrived, ended or freed or leave == now

@@ -17,6 +17,7 @@ from schedfarm.core.engine.expressions import (
 )
 from schedfarm.core.engine.history import History
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.priority import (
     WeighedRankings,
     Weights,
@@ -239,7 +240,7 @@ class Orders:
         active = np.concatenate((running, done[last_first]))
         started = np.zeros(len(work), np.bool_)
         columns = (work.submit, work.run, work.estimate, work.procs, start, started)
-        jobs = Jobs(*columns, np.zeros(1, np.int64))
+        jobs = Jobs(*columns, np.zeros(1, np.int64), STAYING)
         for tree, ranking in zip(weighing, self.rankings[:2], strict=True):
             if tree.constants.used:
                 charge_ended(tree, jobs, active, running.size, now)

@@ -97,6 +97,7 @@ def fair_start_times(
     chosen = Policy.parse(policy) if isinstance(policy, str) else policy
     if kind not in KINDS:
         raise InputError(f"kind={kind!r} of fair start times is unknown; known: {', '.join(KINDS)}")
+    workload.refuse_leaving("the definition of fair start times")
     asked = _asked(jobs, len(workload))
     rank = _rank(workload, later)
     fst, known = (np.full(len(workload), NOT_ASKED, np.int64) for _ in range(2))

@@ -6,6 +6,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, least, lowest
+from schedfarm.core.engine.leaving import withdraw_due
 from schedfarm.core.engine.machine import (
     begin,
     candidates,
@@ -151,7 +152,10 @@ def schedule(world: World, rule: int, now: int) -> None:
 
 @verb
 def take_in(world: World, rule: int, first: int, arrived: int, look: bool) -> bool:
-    """Queue the arriving jobs from `first` on; return whether the instant needs a pass."""
+    """Queue the arriving jobs from `first` on; return whether the instant needs a pass.
+
+    A job that arrives alone, with `look` False, does not leave at this instant.
+    """
     if arrived == first + 1 and not look:
         return admit(world, rule, first)
     for j in range(first, arrived):
@@ -173,8 +177,10 @@ def run_events(world: World, options: Options) -> None:
         if threshold < NEVER and oldest < first and jobs.submit[oldest] < now - threshold:
             oldest = promote(queue, jobs, world.key, oldest, first, now - threshold)
             look = True
-        if take_in(world, rule, first, arrived, look) and queue.size[0] > 0:
-            schedule(world, rule, now)
+        if take_in(world, rule, first, arrived, look):
+            withdraw_due(jobs.leaving, world, now)
+            if queue.size[0] > 0:
+                schedule(world, rule, now)
 
 
 @rolled_kernel

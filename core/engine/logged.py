@@ -51,6 +51,7 @@ def logged(workload: Workload, policy: Policy) -> Schedule:
             else 'leave them out with no_wait = "drop" of [traces.clean]'
         )
         raise InputError(f"rule {policy.rule!r}: the log lacks the wait of {what}; {right}")
-    start = workload.submit + workload.logged_wait
+    # Jobs that left the queue did not start.
+    start = np.where(workload.leave < 0, workload.submit + workload.logged_wait, -1)
     latest = np.maximum.accumulate(start)
-    return Schedule(workload, policy.name, start, start < latest)
+    return Schedule(workload, policy.name, start, (start >= 0) & (start < latest))

@@ -19,6 +19,7 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.fixed_order import run_fixed
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.leaving import STAYING, leaving_of, true_starts
 from schedfarm.core.engine.limited import STATE, WAITS, Limited, run_limited
 from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.machine import Machine
@@ -51,7 +52,8 @@ def idle_jobs(workload: Workload, width: Int64) -> Jobs:
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
-    return Jobs(workload.submit, workload.run, workload.estimate, width, start, backfilled, leave)
+    times = (workload.submit, workload.run, workload.estimate)
+    return Jobs(*times, width, start, backfilled, leave, STAYING)
 
 
 def unit_of(workload: Workload) -> int:
@@ -105,14 +107,16 @@ class Door(NamedTuple):
             return self._done(workload, policy, world_of_limits.jobs, world_of_limits.machine)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
         world, clock = self.world(workload, orders), np.zeros(2, np.int64)
-        jobs, machine = world.jobs, world.machine
+        jobs, machine = world.jobs._replace(leaving=leaving_of(workload)), world.machine
+        world = world._replace(jobs=jobs)
         if not _moves(orders):
             run_fixed(world, options)
         elif orders.called:
             waiting = np.empty_like(world.key)
             while count := next_pass(world, clock, orders.rankings, options, waiting):
                 now = int(clock[NOW])
-                orders.call(now, waiting[:count].copy(), jobs.start, machine.running_jobs())
+                start = true_starts(workload, jobs.start)
+                orders.call(now, waiting[:count].copy(), start, machine.running_jobs())
                 run_pass(world, orders.rankings, options, now)
         else:
             run_moving(world, clock, orders.ranked, options)
@@ -255,8 +259,8 @@ class Door(NamedTuple):
 
     def _done(self, workload: Workload, policy: Policy, jobs: Jobs, machine: Machine) -> Schedule:
         underway().check()
-        place = self.place(machine)
-        return Schedule(workload, policy.name, jobs.start, jobs.backfilled, place=place)
+        place, start = self.place(machine), true_starts(workload, jobs.start)
+        return Schedule(workload, policy.name, start, jobs.backfilled, place=place)
 
 
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

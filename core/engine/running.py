@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ class Jobs(NamedTuple):
 
     leave: int64[1], nonzero if the kernel is to stop between two instants, before its end.
     Kernels run without the GIL: another thread sets it, and reads the progress in `start`.
+    leaving: `core.engine.leaving.Leaving` if jobs may be withdrawn, else `Staying`.
     """
 
     submit: Int64
@@ -25,6 +26,7 @@ class Jobs(NamedTuple):
     start: Int64
     backfilled: npt.NDArray[np.bool_]
     leave: Int64
+    leaving: Any
 
 
 class Running(NamedTuple):

@@ -33,8 +33,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Raises
     ------
     InputError
-        If the policy is unknown or a function, its rule does not support the platform, or its
-        plug-in cannot be used.
+        If the policy is unknown or a function, its rule does not support the platform or jobs that
+        leave the queue, or its plug-in cannot be used.
     Left
         If the simulation was cancelled; see `core.engine.cancel`.
 
@@ -47,6 +47,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     [0, 10, 2]
     """
     chosen = _chosen(policy)
+    if what := chosen.without_leaving(workload.platform.name):
+        workload.refuse_leaving(what)
     here = underway()
     here.check()
     outcome = chosen.row.find("simulate", workload.platform.name)(workload, chosen)

@@ -9,6 +9,7 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.leaving import withdraw_due
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import Queue, empty_queue, enqueue
 from schedfarm.core.engine.running import Jobs
@@ -56,11 +57,12 @@ def empty_world(jobs: Jobs, machine: Machine, key: Int64) -> World:
 
 @verb
 def turn(world: World, arrived: int, per_event: bool) -> tuple[int, int]:
-    """Go to the next instant or event, queue arrivals; return it, s, and the number of arrivals."""
+    """Go to the next instant or event and change the queue; return it, s, and the arrivals."""
     first = arrived
     now, arrived, _ = turn_clock(world.jobs, world.machine, first, per_event)
     for j in range(first, arrived):
         enqueue(world.queue, world.jobs, world.key, j)
+    withdraw_due(world.jobs.leaving, world, now)
     return now, arrived
 
 

@@ -178,6 +178,7 @@ def explain(
     'it needs 4 processors, 1 are free'
     """
     chosen = _chosen(schedule, policy)
+    schedule.workload.refuse_leaving("an explanation")
     if chosen.predict is not None:
         raise InputError(
             f"policy {chosen.name!r}: explanations support estimates only; "

@@ -51,6 +51,12 @@ NO_WAIT = {"keep": "a job like others", "drop": "left out, and counted"}
 ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
 """Treatment of a row whose run time is 0 s."""
 
+CANCELLED = {
+    "drop": "left out, and counted, if its run time is unknown",
+    "queue": "in the queue until the log's instant of cancellation",
+}
+"""Treatment of a job that was cancelled before it started."""
+
 OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
 """Options that change estimates, and therefore contradict exact estimates."""
 
@@ -94,6 +100,8 @@ class Clean(Options):
         Instant at which a job arrives, a key of `SUBMIT`.
     no_wait : str
         Treatment of rows with an unknown wait, a key of `NO_WAIT`.
+    cancelled : str
+        Treatment of jobs that were cancelled before they started, a key of `CANCELLED`.
 
     Raises
     ------
@@ -126,6 +134,7 @@ class Clean(Options):
     zero_run: str = option("keep", one_of(ZERO_RUN))
     submit: str = option("submitted", one_of(SUBMIT))
     no_wait: str = option("keep", one_of(NO_WAIT))
+    cancelled: str = option("drop", one_of(CANCELLED))
 
     def _check_together(self) -> None:
         if self.estimates != "exact":
@@ -136,6 +145,11 @@ class Clean(Options):
                     f"clean: {key} is {getattr(self, key)!r}, which changes estimates, and "
                     "estimates is 'exact'; leave one of them out"
                 )
+        if self.queues_cancelled:
+            raise InputError(
+                "clean: cancelled is 'queue', and estimates is 'exact', but a job that never "
+                "started has no run time; leave one of them out"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options that differ from the default, as plain values."""
@@ -160,6 +174,20 @@ class Clean(Options):
     def lacks_wait(self, wait: Int64) -> Bool:
         """Return the mask of rows left out for an unknown wait, bool[n]."""
         return np.asarray((wait == UNKNOWN) & (self.no_wait == "drop"))
+
+    @property
+    def queues_cancelled(self) -> bool:
+        """Whether jobs that were cancelled before they started wait in the queue."""
+        return self.cancelled == "queue"
+
+    def queued(self, left: Int64, asked: Int64) -> Bool:
+        """Return the mask of rows that wait until they are cancelled, bool[n].
+
+        left: their waits, s, below 0 of other rows. One without an estimate stays out: its run
+        time, 0, is none.
+        """
+        estimated = (asked > 0) | (self.no_estimate != "run")
+        return np.asarray((left >= 0) & estimated & self.queues_cancelled)
 
     def unasked(self, asked: Int64) -> Bool:
         """Return the mask of rows without a request, whose estimate is their run time, bool[n]."""

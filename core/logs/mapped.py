@@ -111,7 +111,10 @@ def _as_parsed(
         columns.setdefault(name, empty)
     start, end = columns["start"], columns.pop("end")
     both = (columns["run"] == UNKNOWN) & (start >= 0) & (end >= 0)
+    waited = (columns["run"] <= 0) & (start < 0) & (end >= 0)
     columns["run"] = np.where(both, np.maximum(end - start, UNKNOWN), columns["run"])
+    known = waited & (columns["submit"] >= 0) & (end >= columns["submit"])
+    left = np.where(known, end - columns["submit"], UNKNOWN)
     if "job" not in columns or (columns["job"] < UNKNOWN).any():
         columns["job"] = np.arange(1, count + 1)
     columns.setdefault("eligible", empty)
@@ -131,6 +134,7 @@ def _as_parsed(
         epoch=epoch,
         names=names,
         faults={reason: bad for reason, bad in dropped.items() if bad.any()},
+        left=(lambda: left) if {"start", "end"} <= given.keys() else None,
     )
 
 

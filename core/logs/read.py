@@ -215,7 +215,7 @@ def read_as(
         processors = platform.size
     check_sizes(source, processors, jobs)
     parsed = form.parse(path, given, fields)
-    columns = chosen_rows(parsed.columns, source, rows)
+    columns = chosen_rows(parsed.all_columns(source, clean), source, rows)
     faults = chosen_rows(parsed.faults, source, rows) if parsed.faults else {}
     machine: int | Platform
     if parsed.platform is None:

@@ -33,6 +33,9 @@ REASONS = {
 }
 """Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
+CANCELLED = "cancelled"
+"""Reason to drop a job that was cancelled before it started, in formats that tell."""
+
 SAID = (
     *("group", "queue", "partition", "nodes", "priority", "soft"),
     *("gpus", "memory", "licences", "watts"),
@@ -131,6 +134,9 @@ class Parsed:
         Rows to drop by reasons of the format, which precede those of `REASONS`.
     ignored : callable
         From the kept rows to the number of jobs with properties that no simulation considers.
+    left : callable, optional
+        Returns for each row the wait after which it was cancelled before a start, int64[n], s; -1
+        for other rows. None for formats that do not tell.
     table : Any
         The rows as they were read, for the columns of a schedule.
     """
@@ -143,7 +149,19 @@ class Parsed:
     names: Names = field(default_factory=dict)
     faults: Mapping[str, Bool] = field(default_factory=dict)
     ignored: Callable[[Kept], Mapping[str, int]] = lambda _: {}
+    left: Callable[[], Int64] | None = None
     table: Any = None
+
+    def all_columns(self, source: str, clean: Clean) -> Mapping[str, Int64]:
+        """Return the columns, and `left` if the cleaning asks for it."""
+        if not clean.queues_cancelled:
+            return self.columns
+        if self.left is None:
+            raise InputError(
+                f"{source}: clean: cancelled = 'queue' needs the instant at which a job was "
+                "cancelled, which SWF, sacct and maps with start and end give; leave it out"
+            )
+        return {**self.columns, "left": self.left()}
 
 
 def needed_size(
@@ -235,10 +253,13 @@ def kept_rows(
     """Choose the rows of a log that can be simulated on a machine of some processors.
 
     The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
-    and `user`; `wait`, `eligible` and the columns of `SAID` if the log has them; and `task` if jobs
-    share a number. Rows with `faults` are dropped before those of `REASONS`.
+    and `user`; `wait`, `eligible` and the columns of `SAID` if the log has them; `left` if
+    cancelled jobs are to queue; and `task` if jobs share a number. Rows with `faults` are dropped
+    before those of `REASONS`.
     """
     column = _arriving(column, source, clean)
+    if "left" in column:
+        column, faults = _queueing(column, faults or {}, clean)
     procs = clean.procs(column["requested"], column["allocated"])
     place, dropped = _sound({**(faults or {}), **_faults(column, procs, machine, clean)})
     if not place.size:
@@ -258,7 +279,7 @@ def to_workload(
     asked, name = kept["request_time"], log_name(source)
     run, estimate, killed = clean.times(kept["run"], asked, name)
     platform = Pool(machine) if isinstance(machine, int) else machine
-    said = {key: kept[key] for key in (*SAID, *platform.asks) if key in kept.column}
+    said = {key: kept[key] for key in (*SAID, "leave", *platform.asks) if key in kept.column}
     if "wait" in kept.column:
         said["logged_wait"] = kept["wait"]
     try:
@@ -305,7 +326,24 @@ def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping
     if "wait" in column:
         wait = column["wait"] - (submit - column["submit"])
         moved["wait"] = np.where((column["wait"] < 0) | (wait < 0), UNKNOWN, wait)
+    if "left" in column:
+        # A job that was cancelled before it was eligible never waited.
+        left = column["left"] - (submit - column["submit"])
+        moved["left"] = np.where((column["left"] < 0) | (left < 0), UNKNOWN, left)
     return {**column, **moved}
+
+
+def _queueing(
+    column: Mapping[str, Int64], faults: Mapping[str, Bool], clean: Clean
+) -> tuple[Mapping[str, Int64], Mapping[str, Bool]]:
+    """Return columns and faults in which cancelled jobs wait until `leave` and have no run time."""
+    queued = clean.queued(column["left"], column["request_time"])
+    leave = np.where(queued, column["left"], UNKNOWN)
+    found = {**column, "run": np.where(queued, 0, column["run"]), "leave": leave}
+    if "wait" in column:
+        found["wait"] = np.where(queued, leave, column["wait"])
+    others = {name: bad & ~queued if name == CANCELLED else bad for name, bad in faults.items()}
+    return found, others
 
 
 def _check_once(kept: Kept, source: str) -> None:
@@ -333,12 +371,13 @@ def _faults(
 ) -> dict[str, Bool]:
     """Return the mask of rows with each fault of `REASONS`, bool[n] each."""
     run, no_wait = column["run"], np.full(procs.size, UNKNOWN)
+    stays = column["leave"] < 0 if "leave" in column else np.True_
     found = (
         clean.lacks_wait(column.get("wait", no_wait)),
         procs <= 0,
         procs > machine,
         run < 0,
-        clean.leaves_out(run),
+        clean.leaves_out(run) & stays,
         column["submit"] < 0,
     )
     return dict(zip(REASONS, found, strict=True))

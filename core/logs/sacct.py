@@ -12,6 +12,7 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.rows import (
+    CANCELLED,
     LONGEST_INT64,
     REASONS as ROW_REASONS,
     SHOWN,
@@ -40,7 +41,7 @@ REASONS = {
     "step": "a step of a job, such as 123.batch: its job has a row of its own",
     "unfinished": "pending, running or suspended when sacct was called: its run time is unknown",
     "requeued": "an earlier run of a job that was requeued: its last run has a row of its own",
-    "cancelled": "cancelled while it waited: it never started",
+    CANCELLED: "cancelled while it waited: it never started",
     **ROW_REASONS,
 }
 """Reasons why a row cannot be simulated; it counts under the first of them."""
@@ -157,9 +158,12 @@ def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
     for name, needed in OPTIONAL.items():
         if set(needed).isdisjoint(header):
             del columns[name]
-    marked = ("step", "unfinished", "requeued", "cancelled")
+    marked = ("step", "unfinished", "requeued", CANCELLED)
     faults = {reason: columns[reason] > 0 for reason in marked}
-    return Parsed(columns, epoch=epoch, names=names, faults=faults, ignored=_ignored)
+    left = columns.pop("left")
+    return Parsed(
+        columns, epoch=epoch, names=names, faults=faults, ignored=_ignored, left=lambda: left
+    )
 
 
 def _ignored(kept: Kept) -> dict[str, int]:
@@ -256,7 +260,7 @@ def _layout(header: Sequence[str]) -> Layout:
 
 
 def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
-    """Set run times and the mask of unfinished jobs from times and states."""
+    """Set run times, the masks of unfinished and cancelled jobs, and the waits of the latter."""
     start, end, state = columns["start"], columns.pop("end"), columns.pop("state")
     both = (start >= 0) & (end >= 0)
     run = np.where((columns["run"] < 0) & both, end - start, columns["run"])
@@ -264,7 +268,10 @@ def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
     cancelled = (state == _CANCELLED) & (run <= 0)
     running = (start >= 0) & (end < 0) & ("end" in header)
     columns["run"] = np.where(never_started | cancelled, UNKNOWN, run)
-    columns["cancelled"] = ((state == _CANCELLED) & (columns["run"] < 0)).astype(np.int64)
+    waited = (state == _CANCELLED) & (columns["run"] < 0)
+    columns[CANCELLED] = waited.astype(np.int64)
+    known = waited & (columns["submit"] >= 0) & (end >= columns["submit"])
+    columns["left"] = np.where(known, end - columns["submit"], UNKNOWN)
     columns["unfinished"] = ((state == _UNFINISHED) | running).astype(np.int64)
 
 

@@ -95,5 +95,6 @@ def _placed(work: Workload, run: Int64, source: str) -> LoggedSchedule:
             "check the units of the log's times"
         )
     overrun = np.where(work.killed, run - work.estimate - KILL_MARK, 0)
-    start, never = work.submit + wait, np.zeros(len(work), np.bool_)
+    start = np.where(work.leave < 0, work.submit + wait, -1)
+    never = np.zeros(len(work), np.bool_)
     return LoggedSchedule(work, "", start, never, overrun=overrun)

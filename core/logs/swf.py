@@ -15,6 +15,7 @@ from schedfarm.core.logs import swf_cache, swf_text
 from schedfarm.core.logs.packed import check_is_file, unpacked_parts, write_log
 from schedfarm.core.logs.rows import Kept, Parsed
 from schedfarm.core.logs.swf_text import Log
+from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ USED = (
     "allocated",
     "requested",
     "request_time",
+    "status",
     "user",
     "group",
     "queue",
     "partition",
 )
 """Fields of a row that become columns of a workload."""
+
+CANCELLED = 5
+"""Status of a job that was cancelled, before or after its start."""
 
 CACHED_FROM = 2**16
 """Files of fewer bytes are not cached: they parse in less time than the cache takes."""
@@ -43,7 +48,9 @@ CACHED_FROM = 2**16
 def parse_swf(path: str | os.PathLike[str], fields: FieldMap | None = None) -> Parsed:
     """Read the rows of a log, from the cache if it was read before; a map declares its fields."""
     log = _stored(path, USED, fields)
-    undeclared = log.undeclared
+    undeclared, wait = log.undeclared, log.columns["wait"]
+    # As one byte per row, since most readings do not need it.
+    waited = (log.columns.pop("status") == CANCELLED) & (log.columns["run"] <= 0)
 
     def ignored(kept: Kept) -> dict[str, int]:
         found = {
@@ -59,6 +66,7 @@ def parse_swf(path: str | os.PathLike[str], fields: FieldMap | None = None) -> P
         epoch=log.epoch,
         names=log.names,
         ignored=ignored,
+        left=lambda: np.where(waited & (wait >= 0), wait, UNKNOWN).astype(np.int64),
     )
 
 
@@ -123,8 +131,10 @@ def write_swf(
 
     The same jobs give the same bytes. A killed job's run time is written as its estimate + 1 s,
     so that a reader sees it exceed the request; the platform's largest estimate is a header line
-    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload. Groups, queues and partitions
-    are written as numbers, without their names.
+    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload. A job that may leave the
+    queue, in a schedule one that left, is written as cancelled after its wait, without a run time,
+    and read again with ``Clean(cancelled="queue")``. Groups, queues and partitions are written as
+    numbers, without their names.
 
     Parameters
     ----------
@@ -188,15 +198,16 @@ def check_killed(workload: Workload) -> None:
 
 def _text(workload: Workload, schedule: Schedule | None, notes: Mapping[str, str]) -> str:
     wait = np.full(len(workload), -1) if schedule is None else schedule.wait
+    gone = workload.leave >= 0 if schedule is None else schedule.withdrawn
     columns = (
         workload.job,
         workload.submit,
-        wait,
-        workload.run + workload.killed,
+        np.where(gone, workload.leave, wait),
+        np.where(gone, -1, workload.run + workload.killed),
         workload.procs,
         workload.procs,
         workload.estimate,
-        np.where(workload.killed, 5, 1),
+        np.where(workload.killed | gone, CANCELLED, 1),
         workload.user,
         workload.group,
         workload.queue,

@@ -241,6 +241,10 @@ _ROWS = (
         "refused", "1", "number of jobs refused", lambda c: np.count_nonzero(c.schedule.refused)
     ),
     Metric(
+        "withdrawn", "1", "number of jobs that left the queue before they started",
+        lambda c: np.count_nonzero(c.schedule.withdrawn), better=NEITHER,
+    ),
+    Metric(
         "lost", "1", "number of jobs cut off before their end",
         lambda c: np.count_nonzero(c.schedule.lost[c.kept]),
     ),

@@ -144,7 +144,7 @@ def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
             f"fst has shape {fair.shape} and type {fair.dtype}; "
             f"give one whole number of seconds for each of the {len(schedule.start)} jobs"
         )
-    if (missing := (fair < 0) & ~schedule.refused).any():
+    if (missing := (fair < 0) & ~schedule.unstarted).any():
         j = int(missing.argmax())
         raise InputError(
             f"fst of job {j} is {int(fair[j])}: fair start times of all jobs that were not refused "
@@ -198,7 +198,7 @@ def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
 
 
 def _started(schedule: Schedule) -> int:
-    return int(np.count_nonzero(~schedule.refused))
+    return int(np.count_nonzero(~schedule.unstarted))
 
 
 def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
@@ -227,7 +227,7 @@ def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
     """
     from schedfarm.core.metrics.kernels.overtaking import overtakings
 
-    there = ~schedule.refused
+    there = ~schedule.unstarted
     place = np.unique(schedule.start[there], return_inverse=True)[1]
     slips, skips = np.zeros((2, len(schedule.workload)), np.int64)
     slips[there], skips[there] = overtakings(place.astype(np.int64))

@@ -20,7 +20,9 @@ NO_WARMUP = 0.0
 class Window:
     """Hold the counted jobs, and the interval for metrics of the machine.
 
-    Refused jobs are never counted, since they have neither a wait nor an end.
+    Jobs that never start, refused or withdrawn, are not counted: they have neither a wait nor an
+    end. Nor is a job that could have left the queue and started before: the log has no run time of
+    it, and the counted jobs are then the same under every policy.
 
     Parameters
     ----------
@@ -64,13 +66,14 @@ def window_of(
         return Window(0, 0)
     end, last = schedule.end, int(jobs.submit[-1])
     begin = int(jobs.submit[0])
-    # If every job was refused, there is no end.
+    # If no job started, there is no end.
     final = max(begin, int(end.max()))
-    may_refuse = "state" in schedule.given
-    if not warmup and not cooldown and not (may_refuse and schedule.refused.any()):
+    without = schedule.unstarted
+    if jobs.has_leaving:
+        without |= jobs.leave >= 0
+    if not warmup and not cooldown and not without.any():
         return Window(begin, final)
-    refused = schedule.refused
-    counts = ~refused
+    counts = ~without
     if isinstance(warmup, str):
         # A time beyond the clock's horizon excludes all jobs, too, and sums still fit int64.
         begin += min(seconds_of(warmup) or 0, HORIZON)

@@ -172,6 +172,22 @@ class Policy:
         """Number of waiting jobs with reservations: 0 for none, -1 for all."""
         return depth_of(self.rule)
 
+    def without_leaving(self, platform: str) -> str | None:
+        """Return what of it cannot simulate jobs that leave the queue before they start.
+
+        None if they can leave under this policy on a kind of platform.
+
+        Examples
+        --------
+        >>> Policy.parse("fcfs+easy").without_leaving("pool")
+        >>> Policy.parse("fcfs+easy,events=per-event").without_leaving("pool")
+        'events=per-event'
+        """
+        if platform not in self.row.leaving:
+            return f"rule {self.rule!r} on a platform of kind {platform!r}"
+        known = ("predict", "limits", "events")
+        return next((f"{name}={self.given[name]}" for name in known if name in self.given), None)
+
     @property
     def orders(self) -> list[Order]:
         """Definitions of the queue order and, if it differs, of the backfill order."""

@@ -81,6 +81,9 @@ class Rule:
     of_log : bool
         Whether it replays the log's own schedule, which samples, models and other loads do not
         have.
+    leaving : tuple of str
+        Kinds of platform on which jobs may be withdrawn from its queue, with estimates, without
+        limits, and at instants.
     platforms : tuple of str
         Supported kinds of platform; the kind replaces ``{platform}`` in a reference.
     fair_platforms : tuple of str
@@ -110,6 +113,7 @@ class Rule:
     forgets: bool = False
     apart: bool = False
     of_log: bool = False
+    leaving: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ("pool",)
     fair_platforms: tuple[str, ...] = ("pool",)
     aliases: tuple[str, ...] = ()
@@ -298,6 +302,7 @@ _ROWS = (
         refer=_everywhere("Strict"),
         audit=_AUDIT + "Strict",
         forgets=True,
+        leaving=("pool",),
         platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
@@ -312,6 +317,7 @@ _ROWS = (
         refer=_everywhere("Aggressive"),
         audit=_AUDIT + "Aggressive",
         forgets=True,
+        leaving=("pool",),
         platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
@@ -328,6 +334,7 @@ _ROWS = (
         refer=_everywhere("Easy"),
         audit=_AUDIT + "Easy",
         forgets=True,
+        leaving=("pool",),
         platforms=("pool", "grid", "resources"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
@@ -488,6 +495,7 @@ _ROWS = (
         simulate="schedfarm.core.engine.logged:logged",
         check=_as_it_was,
         of_log=True,
+        leaving=("pool",),
         cost=Cost(Rate(0.05, 0.0)),
     ),
 )

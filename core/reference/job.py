@@ -34,6 +34,8 @@ class Job:
         Its request to nodes, as the columns of the same names.
     origin, communication, bandwidth, alltoall : int
         Its request to a network, as the columns of the same names.
+    leave : int
+        Wait after which it is withdrawn unless it has started, s; -1 for never.
     killed : bool
         Whether its end is a kill at its estimate.
     start : int
@@ -84,6 +86,7 @@ class Job:
     communication: int = 0
     bandwidth: int = 0
     alltoall: int = 0
+    leave: int = -1
     killed: bool = False
     start: int = -1
     place: int = 0
@@ -204,6 +207,7 @@ def jobs_of(workload: Workload) -> list[Job]:
             communication=int(workload.communication[i]),
             bandwidth=int(workload.bandwidth[i]),
             alltoall=int(workload.alltoall[i]),
+            leave=int(workload.leave[i]),
             killed=bool(workload.killed[i]),
         )
         for i in range(len(workload))

@@ -130,10 +130,15 @@ class Simulation:
 
     def instants(self) -> list[int]:
         """Return the instants of pending events, including now if a job of run 0 started."""
-        return [job.submit for job in self.coming[:1]] + [job.end for job in self.running]
+        leaving = [job.submit + job.leave for job in self.waiting if job.leave >= 0]
+        return [
+            *(job.submit for job in self.coming[:1]),
+            *(job.end for job in self.running),
+            *leaving,
+        ]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Process completions, then arrivals, then make one pass."""
+        """Process completions, then arrivals, then withdrawals, then make one pass."""
         for job in ending:
             self.running.remove(job)
             self.completed.append(job)
@@ -145,7 +150,11 @@ class Simulation:
             self.outside.append(job)
         if self.predictions:
             self.predictions.correct_outlived(self.running, self.now)
-        self.scheduling_pass(self.let_in())
+        arrived = self.let_in()
+        for job in list(self.waiting):
+            if job.leave >= 0 and job.submit + job.leave == self.now:
+                self.waiting.remove(job)
+        self.scheduling_pass(arrived)
 
     def let_in(self) -> list[Job]:
         """Add to the queue the submitted jobs that limits allow, and return them."""
@@ -233,6 +242,8 @@ class Simulation:
 def simulation_of(workload: Workload, policy: Policy | str) -> Simulation:
     """Return a simulation at instant 0, before any job has arrived."""
     policy = Policy.parse(policy) if isinstance(policy, str) else policy
+    if what := policy.without_leaving(workload.platform.name):
+        workload.refuse_leaving(what)
     made: Simulation = policy.row.find("refer", workload.platform.name)(workload, policy)
     made.check()
     return made

@@ -49,6 +49,7 @@ def empty_rows(simulations: int, jobs: int) -> tuple[Int64, Int64]:
 
 def write_columns(workload: Workload, columns: Int64) -> None:
     """Write the columns of jobs that kernels read into int64[COLUMNS, at least n]."""
+    workload.refuse_leaving("stepping")
     for row, name in enumerate(("submit", "run", "estimate", "procs")):
         columns[row, : len(workload)] = getattr(workload, name)
 

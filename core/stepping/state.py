@@ -7,6 +7,7 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.leaving import Staying
 from schedfarm.core.engine.running import Jobs, Running, launch
 from schedfarm.core.machines.pool import kernel as pool_steps
 from schedfarm.core.stepping.fields import (
@@ -53,6 +54,7 @@ def episode_of(columns: Int64, row: Int64) -> Episode:
         lists[:n],
         lists[room : room + n],  # type: ignore[arg-type]
         row[LEAVE : LEAVE + 1],
+        Staying(0),
     )
     running = Running(
         lists[3 * room : 4 * room],

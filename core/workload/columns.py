@@ -171,6 +171,9 @@ class Columns:
         Processors requested on each of procs / weight nodes, at least 1; by default 1.
     properties : int64[n], optional
         Index of the platform's set of nodes that the job may use; -1 for any node.
+    leave : int64[n], optional
+        Wait after which the job, if it has not started, is withdrawn from the queue, s; -1 for
+        never, which is the default.
     reserved : int64[n], optional
         Start that the job reserves in advance, s after its submission; -1 for none.
     serial : int64[n], optional
@@ -229,6 +232,9 @@ class Columns:
     priority: Int64 = _said("priority in the log")
     soft: Int64 = _said("run time that the log's scheduler predicted", "s")
     logged_wait: Int64 = _said("wait in the log", "s", travels=False)
+    leave: Int64 = column(
+        "s", "wait after which the job is withdrawn; -1 for never", default=_unknown, stored=""
+    )
     weight: Int64 = _asked("processors requested on each node", lambda n: np.ones(n, np.int64))
     properties: Int64 = _asked("set of nodes that the job may use, -1 for any")
     reserved: Int64 = _asked("start requested in advance, after submission; -1 for none", unit="s")

@@ -44,7 +44,7 @@ class Workload(Columns):
     Parameters
     ----------
     submit, run, estimate, procs, user, job, killed, group, queue, partition, nodes, gpus, \
-    memory, licences, watts, logged_wait, weight, properties, reserved, serial
+    memory, licences, watts, logged_wait, leave, weight, properties, reserved, serial
         The columns.
     platform : Platform
         The machine.
@@ -204,6 +204,21 @@ class Workload(Columns):
         """Processors of the platform in all."""
         return self.platform.size
 
+    @property
+    def has_leaving(self) -> bool:
+        """Whether a job may be withdrawn from the queue."""
+        leave = self.leave
+        return not is_missing(leave, COLUMNS["leave"].default) and bool((leave >= 0).any())
+
+    def refuse_leaving(self, what: str) -> None:
+        """Refuse jobs that are cancelled while they wait, in the name of what ignores them."""
+        if self.has_leaving:
+            count = int(np.count_nonzero(self.leave >= 0))
+            raise InputError(
+                f"workload {self.name!r}: {counted(count, 'job')} of the log left the queue before "
+                f"a start, which {what} cannot simulate; clean the log with cancelled = 'drop'"
+            )
+
     def take(self, places: Int64 | Bool | slice, **changed: Any) -> Workload:
         """Return the workload of some of the jobs, on the same platform and under the same name.
 
@@ -280,6 +295,7 @@ class Workload(Columns):
         refuse_jobs(self.procs < 1, self.procs, "procs", "at least 1")
         refuse_jobs(~self.platform.admits(self), self.procs, "procs", self.platform.limit)
         refuse_jobs(self.serial > MILLION, self.serial, "serial", "at most 1000000 millionths")
+        refuse_jobs(self.leave < -1, self.leave, "leave", "at least -1")
         self.platform.check(self)
         late = np.concatenate(([False], self.submit[1:] < self.submit[:-1]))
         refuse_jobs(late, self.submit, "submit", "not before the job above it")
@@ -297,6 +313,12 @@ class Workload(Columns):
                     f"workload {self.name!r}: submit and estimates add up to {total} s, past the "
                     f"clock's {HORIZON}; check the units of its times"
                 )
+        leave = int(self.leave.max())
+        if last + leave >= HORIZON:
+            raise InputError(
+                f"workload {self.name!r}: leave goes to {leave} s after a submission, past the "
+                f"clock's {HORIZON} s; check the units of its times"
+            )
         asked = int(self.reserved.max())
         if asked >= 0 and last + asked + longest >= HORIZON:
             raise InputError(

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from schedfarm.farm.output import Output
 
 GROUPS = {
-    "jobs": ("jobs", "backfilled", "killed", "refused", "lost"),
+    "jobs": ("jobs", "backfilled", "killed", "refused", "withdrawn", "lost"),
     "waits": ("wait", "wait_p50", "wait_p90", "wait_max"),
     "slowdowns": ("bounded_slowdown", "bounded_slowdown_p50", "bounded_slowdown_p90"),
     "machine": ("offered_load", "utilisation", "queue_length", "makespan"),
 }
 """Metrics that are printed by default, by title."""
 
-SELDOM = frozenset({"refused", "lost"})
+SELDOM = frozenset({"refused", "withdrawn", "lost"})
 """Metrics that are printed only if they are not zero."""
 
 LABEL, COLUMN = 46, 16

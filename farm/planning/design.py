@@ -107,6 +107,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
     with own.sources(campaign.sources):
         _check_platforms(campaign, sources)
         _check_limits(campaign, survey.of_each("log"))
+        _check_leaving(campaign, survey.of_each("log"))
         _check_read_columns(place, campaign, sources, survey.of_each("log"))
         holds = _grown_holds(old, campaign, sources)
     verdict = _verdict(old, campaign, retry_failed) if campaign.precision else None
@@ -342,6 +343,18 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
                 f"trace {name!r} is on a platform of kind {one['platform']['name']!r}; leave it "
                 "out, or give the trace a campaign of its own"
             )
+
+
+def _check_leaving(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:
+    """Refuse policies and measures that cannot simulate jobs that leave the queue."""
+    for log in logs.values():
+        if log is None:
+            continue
+        policies = map(Policy.parse, campaign.policies)
+        without = [policy.without_leaving(log.platform.name) for policy in policies]
+        measures = [f"fairness {name!r}" for name in campaign.fairness]
+        for what in (*filter(None, without), *measures):
+            log.refuse_leaving(what)
 
 
 def _check_limits(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:

@@ -132,6 +132,11 @@ def schedule_of(
     cell = _cell(opened, trace=trace, resample=resample, load=load, policy=policy)
     rows = _verified(opened, **cell)
     jobs = stored_jobs(opened, cell["trace"], cell["resample"], cell["load"])
+    if "state" not in jobs.platform.keeps and (rows["wait"] < 0).any():
+        raise InputError(
+            f"store {opened.place}: jobs of trace {trace!r} left the queue before a start, and "
+            "stores lack those instants; use farm simulate with --clean cancelled=queue"
+        )
     return decode_schedule(jobs, cell["policy"], rows, _counts(opened, **cell))
 
 

@@ -24,6 +24,17 @@ class Job(NamedTuple):
     user: int = -1
 
 
+class LeavingJob(NamedTuple):
+    """A job that leaves the queue if it has waited for `leave` seconds, -1 for never."""
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+    leave: int = -1
+    user: int = -1
+
+
 class SiteJob(NamedTuple):
     """A job of a user with an account, and its QOS."""
 
@@ -73,7 +84,7 @@ class ResourceJob(NamedTuple):
     licences: int = 0
 
 
-AnyJob = Job | SiteJob | NodeJob | NetworkJob | ResourceJob
+AnyJob = Job | LeavingJob | SiteJob | NodeJob | NetworkJob | ResourceJob
 
 Rows = Sequence[AnyJob | tuple[int, ...]]
 """Jobs; a bare tuple is a `Job`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.oracles.case import Case, Rows, SiteJob
+from tests.oracles.case import Case, LeavingJob, Rows, SiteJob
 from tests.support.strategies import MODULE
 
 CLOCK, PER_EVENT = "The clock", "The clock of the pyss family"
@@ -13,6 +13,8 @@ PREDICTED = "Predictions"
 
 PRIORITY, LIMITS = "Slurm's priority", "Slurm's limits"
 SCHEDULERS = "Slurm's schedulers"
+
+LEAVING = "Jobs cancelled while waiting"
 
 ANY_RULE = ("none", "aggressive", "easy", "depth(1)", "depth(2)", "depth(3)", "conservative")
 
@@ -809,6 +811,34 @@ def _schedulers() -> Iterator[Case]:
     yield case(name, held, [0, 100, 110, 30], *jobs, back=(3,))
 
 
+def _leaving() -> Iterator[Case]:
+    def case(name: str, policy: str, starts: list[int], *jobs: tuple[int, ...]) -> Case:
+        return Case(name, policy, 4, [LeavingJob(*job) for job in jobs], starts, LEAVING)
+
+    for rule, third in (("none", 5), ("aggressive", 2), ("easy", 5)):
+        name = "a withdrawn head leaves with its reservation, and a pass follows"
+        jobs = [(0, 10, 10, 3), (1, 0, 5, 4, 4), (2, 20, 20, 1)]
+        yield case(name, f"fcfs+{rule}", [0, -1, third], *jobs)
+        for order in ("fcfs", "lxf", "fair-share", f"{MODULE}:by_width_then_wait"):
+            policy = f"{order}+{rule}"
+            name = "no job starts at the instant at which it leaves"
+            yield case(name, policy, [0, -1, 10], (0, 10, 10, 4), (1, 0, 5, 4, 9), (2, 3, 3, 4))
+            name = "a job with leave 0 leaves before its first pass"
+            yield case(name, policy, [0, -1, 1], (0, 10, 10, 3), (1, 0, 5, 1, 0), (1, 4, 4, 1))
+        name = "a job that starts before it would leave runs for its run time"
+        jobs = [(0, 10, 10, 4), (1, 0, 5, 4, 10), (2, 3, 3, 4)]
+        yield case(name, f"fcfs+{rule}", [0, 10, 10], *jobs)
+        jobs[1] = (1, 4, 5, 4, 10)
+        yield case(name, f"fcfs+{rule}", [0, 10, 14], *jobs)
+    # The fourth starves from 6 on; the fifth is the head before it, and may start at 10.
+    jobs = [(0, 0, 1, 4, 6), (0, 10, 10, 3), (0, 4, 4, 1), (1, 20, 20, 1), (2, 5, 5, 4)]
+    name = "there is no pass where a job that has started would have left"
+    yield case(name, "spf+easy,threshold=4s", [0, 0, 0, 10, 30], *jobs)
+    name = "there is a pass where a job leaves"
+    leaves = (3, 0, 50, 4, 3)
+    yield case(name, "spf+easy,threshold=4s", [0, 0, 0, 6, 26, -1], *jobs, leaves)
+
+
 POOL = tuple(
     case
     for part in (
@@ -826,6 +856,7 @@ POOL = tuple(
         _limits,
         _schedulers,
         _predictions,
+        _leaving,
     )  # fmt: skip
     for case in part()
 )

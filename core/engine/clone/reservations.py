@@ -101,9 +101,9 @@ def fork(
     Also find those of the jobs from `first` on that the clone serves. `look` tells whether the pass
     of this instant is pending. The second rankings are the clone's.
     """
-    submit, run, estimate, procs, start, backfilled, leave = whole.jobs
+    submit, run, estimate, procs, start, backfilled, leave, leaving = whole.jobs
     # Starvation examines every job of the columns, so that later jobs are cut off.
-    jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave)
+    jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave, leaving)
     copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
     joined, k, own = not fair.relaxed, here.clock[ARRIVED], rankings[1]
     copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]

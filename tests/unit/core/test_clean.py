@@ -285,7 +285,13 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
         (
             {"killed": False},
             "clean: unknown key 'killed'; did you mean 'kill'? known: processors, estimates, "
-            "no_estimate, max_estimate, estimate_factor, kill, run_plus, zero_run, submit, no_wait",
+            "no_estimate, max_estimate, estimate_factor, kill, run_plus, zero_run, submit, "
+            "no_wait, cancelled",
+        ),
+        (
+            {"cancelled": "queue", "estimates": "exact"},
+            "clean: cancelled is 'queue', and estimates is 'exact', but a job that never started "
+            "has no run time; leave one of them out",
         ),
     ],
 )

@@ -128,6 +128,7 @@ def test_summary_is_the_literal() -> None:
         "backfilled": 2.0,
         "killed": 1.0,
         "refused": 0.0,
+        "withdrawn": 0.0,
         "lost": 0.0,
         "prediction_accuracy": 1.0,
         "overprediction": 0.0,
@@ -387,7 +388,7 @@ def test_no_job_and_no_time_have_no_means() -> None:
     """Means over nothing and shares of no time are NaN; counts and makespan are 0."""
     empty = summarise(schedule([]))
     zeros = {"jobs", "counted", "makespan", "backfilled", "killed", "premature"}
-    zeros |= {"refused", "lost"}
+    zeros |= {"refused", "withdrawn", "lost"}
     zeros |= {name for name in METRICS if name.startswith("slowdown_")} | {"users"}
     assert {name for name, value in empty.items() if value == 0} == zeros
     assert all(math.isnan(value) for name, value in empty.items() if name not in zeros)

@@ -139,7 +139,7 @@ def test_stored_names() -> None:
     assert columns_of(Columns) == COLUMNS
     assert [name for name in COLUMNS if name not in STORED] == [
         "group", "queue", "partition", "nodes", "gpus", "memory", "licences", "watts",
-        "priority", "soft", "logged_wait",
+        "priority", "soft", "logged_wait", "leave",
         "weight", "properties", "reserved", "serial",
         "origin", "communication", "bandwidth", "alltoall",
     ]  # fmt: skip
