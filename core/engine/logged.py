@@ -42,7 +42,7 @@ def logged(workload: Workload, policy: Policy) -> Schedule:
     >>> s.start.tolist(), s.backfilled.tolist()
     ([3, 1], [False, True])
     """
-    unknown = int(np.count_nonzero(workload.logged_wait < 0))
+    unknown = int(np.count_nonzero((workload.logged_wait < 0) & (workload.leave < 0)))
     if unknown:
         what = f"{unknown:,} of the {len(workload):,} jobs of workload {workload.name!r}"
         right = (

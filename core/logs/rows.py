@@ -341,7 +341,7 @@ def _queueing(
     leave = np.where(queued, column["left"], UNKNOWN)
     found = {**column, "run": np.where(queued, 0, column["run"]), "leave": leave}
     if "wait" in column:
-        found["wait"] = np.where(queued, leave, column["wait"])
+        found["wait"] = np.where(queued, UNKNOWN, column["wait"])
     others = {name: bad & ~queued if name == CANCELLED else bad for name, bad in faults.items()}
     return found, others
 
@@ -373,7 +373,7 @@ def _faults(
     run, no_wait = column["run"], np.full(procs.size, UNKNOWN)
     stays = column["leave"] < 0 if "leave" in column else np.True_
     found = (
-        clean.lacks_wait(column.get("wait", no_wait)),
+        clean.lacks_wait(column.get("wait", no_wait)) & stays,
         procs <= 0,
         procs > machine,
         run < 0,

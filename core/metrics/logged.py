@@ -109,7 +109,5 @@ def group_waits(schedule: Schedule, by: str) -> list[GroupWait]:
 
 
 def _known(schedule: Schedule) -> Bool:
-    jobs = schedule.workload
-    # The log has no start of a job that left the queue.
-    known: Bool = (jobs.logged_wait >= 0) & (jobs.leave < 0) & (schedule.start >= 0)
+    known: Bool = (schedule.workload.logged_wait >= 0) & (schedule.start >= 0)
     return known

@@ -19,7 +19,7 @@ def as_logged(jobs: Workload) -> Schedule | None:
     """Return the schedule of the log; None if too many waits are unknown."""
     from schedfarm.core import Pool, simulate as run_policy
 
-    known = jobs.logged_wait >= 0
+    known = (jobs.logged_wait >= 0) | (jobs.leave >= 0)
     enough = known.any() and known.mean() >= 1 - FEW
     if not enough:
         return None

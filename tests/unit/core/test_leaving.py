@@ -68,6 +68,8 @@ def test_swf(tmp_path: Path) -> None:
     assert (queued.job.tolist(), dict(queued.dropped)) == ([1, 2, 3], {"no run": 3})
     assert queued.leave.tolist() == [-1, 5, 30]
     assert (queued.run.tolist(), queued.estimate.tolist()) == ([10, 0, 0], [20, 20, 20])
+    assert queued.logged_wait.tolist() == [0, -1, -1]
+    assert simulate(queued, "fcfs+logged").start.tolist() == [0, -1, -1]
     assert not plain.has_leaving
     drops = Clean(cancelled="queue", zero_run="drop", no_wait="drop", no_estimate=9)
     more = read_log(path, clean=drops)
