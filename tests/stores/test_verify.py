@@ -17,6 +17,8 @@ from schedfarm import farm
 from schedfarm.analysis import StoreError
 from schedfarm.analysis.store import open_summary
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block
+from schedfarm.core.format.names import record_name
 from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.core.models.lublin import lublin
@@ -26,6 +28,8 @@ from schedfarm.farm.cli import cli
 from schedfarm.farm.execution.cell import Simulations
 from schedfarm.farm.execution.preparation import begin
 from schedfarm.farm.execution.worker import run_task
+from schedfarm.farm.store.arrays import open_results
+from schedfarm.farm.store.block import OpenBlock, commit
 from schedfarm.farm.store.records import iterate_records
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.verify import Again, _drawn, repair, verify
@@ -128,24 +132,24 @@ def test_repair_and_run_restore_the_store(
     assert contents(store) == contents(sound)
 
 
-def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
-    """Values that agree with their record but not with the program are found by the sample."""
-    from schedfarm.core.format.geometry import Block
-    from schedfarm.core.format.names import record_name
-    from schedfarm.farm.store.arrays import open_results
-    from schedfarm.farm.store.block import OpenBlock, commit
-
-    block = Block("log", "cells", 0, 0, 0)
-    (store / record_name(block)).unlink()
-    draft = OpenBlock(farm.Store.open(store), block)
-    group = open_results(draft.store.place)["log"]
-    names = [v.name for v in draft.store.arrays_of("log", "cells")]
+def fill(draft: OpenBlock, late: int = 0) -> None:
+    """Add the cells that a block lacks as the store's arrays have them, their jobs later."""
+    block, group = draft.block, open_results(draft.store.place)[draft.block.trace]
+    names = [v.name for v in draft.store.arrays_of(block.trace, block.kind)]
     for cell in draft.missing:
         jobs = int(group["jobs"][cell, 0])
         lengths = draft.store.lengths_of(block, draft.cells[cell], jobs)
         rows = {name: np.asarray(group[name][cell, 0, 0])[: lengths[name]] for name in names}
-        rows["wait"] = rows["wait"] + 1
+        rows["wait"] = rows["wait"] + late
         draft.add(cell, jobs, rows, {}, 0.0)
+
+
+def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
+    """Values that agree with their record but not with the program are found by the sample."""
+    block = Block("log", "cells", 0, 0, 0)
+    (store / record_name(block)).unlink()
+    draft = OpenBlock(farm.Store.open(store), block)
+    fill(draft, late=1)
     commit([draft])
     faults = [f for f in verify(store, Again(100)) if f.block == block]
     assert faults
@@ -155,15 +159,27 @@ def test_wrong_simulation_is_found_by_simulating_again(store: Path) -> None:
 
 def test_a_record_that_became_unreadable_acknowledges_nothing(store: Path) -> None:
     """A disk that loses a record after the run has read it: the block is simulated again."""
-    from schedfarm.core.format.geometry import Block
-    from schedfarm.core.format.names import record_name
-    from schedfarm.farm.store.block import OpenBlock
-
     block, opened = Block("log", "cells", 0, 0, 0), farm.Store.open(store)
     assert OpenBlock(opened, block).missing == []
     (store / record_name(block)).write_bytes(b"junk")
     draft = OpenBlock(opened, block)
     assert draft.missing == [*range(len(draft.cells))]
+
+
+def test_a_block_replaces_a_record_that_does_not_acknowledge_it(store: Path) -> None:
+    """Another attempt wrote the record since this one began: it counts if it is about the block."""
+    block, opened = Block("log", "cells", 0, 0, 0), farm.Store.open(store)
+    record = store / record_name(block)
+    sound = record.read_bytes()
+    record.unlink()
+    for other, stays in ((b"junk", False), (sound, True)):
+        draft = OpenBlock(opened, block)
+        fill(draft)
+        record.write_bytes(other)
+        commit([draft])
+        assert (record.read_bytes() == other) == stays
+        assert OpenBlock(opened, block).missing == []
+        record.unlink()
 
 
 def test_command_says_sound_and_exits_0(sound: Path) -> None:
