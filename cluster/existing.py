@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schedfarm.cluster.certificates import default_folder, found
 from schedfarm.cluster.encryption import ENCRYPTED, check_encrypted
@@ -57,8 +57,24 @@ def _client(spec: ClusterSpec, address: str) -> Client:
             f"{default_folder()}; give their folder with --certificates, or make them with 'farm "
             "certificates'"
         )
+
+    class Connecting(Client):  # type: ignore[misc]
+        def start(self, **options: Any) -> None:
+            """Connect; close the client and end its loop if that fails.
+
+            Else the garbage collector closes it, in any thread: in the loop of another client that
+            is being started, it waits for the lock that this client's thread holds.
+            """
+            try:
+                super().start(**options)
+            except BaseException:
+                self.close()
+                # That does not end the loop of a client that was never connected.
+                self._loop_runner.stop()
+                raise
+
     try:
-        return Client(address, security=security, timeout=CONNECT_TIMEOUT)
+        return Connecting(address, security=security, timeout=CONNECT_TIMEOUT)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(f"no scheduler answers at {spec.target}: {error}") from None
 

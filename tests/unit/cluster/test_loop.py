@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+
 import pytest
 from distributed.utils import LoopRunner
 
@@ -34,3 +37,18 @@ def test_a_loop_that_never_starts_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(LoopRunner, "start", never)
     with pytest.raises(ClusterError, match="did not start in 60 s"), connect("local"):
         pass
+
+
+def test_no_loop_is_left_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the garbage collector, which waits for the lock of a loop that is being started."""
+    monkeypatch.setattr("schedfarm.cluster.existing.CONNECT_TIMEOUT", 0.2)
+    before = {*threading.enumerate()}
+    gc.disable()
+    try:
+        said = "no scheduler answers at tcp://127.0.0.1:9"
+        with pytest.raises(ClusterError, match=said), connect("tcp://127.0.0.1:9"):
+            pass
+        left = {one.name for one in threading.enumerate() if one not in before}
+    finally:
+        gc.enable()
+    assert "IO loop" not in left
