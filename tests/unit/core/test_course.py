@@ -19,6 +19,7 @@ from schedfarm.core.engine.clone.course import (
     write_ends,
 )
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.running import Jobs, idle_machine, launch
 
 
@@ -76,7 +77,7 @@ def test_time_passes() -> None:
 def test_a_job_that_ends_at_once_has_a_pass() -> None:
     """The pass that starts it leaves its processors taken."""
     two = np.array([2, 3])
-    jobs = Jobs(two * 0, two * 0, two, two, two * 0 - 1, two > 9, np.zeros(1, np.int64))
+    jobs = Jobs(two * 0, two * 0, two, two, two * 0 - 1, two > 9, np.zeros(1, np.int64), STAYING)
     running, passes = idle_machine(8, 2), course_of((4, 3, NEVER, NEVER))
     for j in (0, 1):
         launch(jobs, running, j, 4)

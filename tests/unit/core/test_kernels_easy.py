@@ -9,6 +9,7 @@ import schedfarm.core.machines.pool.kernel  # noqa: F401  A pool's steps, of whi
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.fixed_order import STARVED, backfill
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.queue import (
     BLOCK,
     MERGE,
@@ -40,6 +41,7 @@ def some_jobs(n: int, seed: int = 3) -> Jobs:
         np.full(n, -1),
         np.zeros(n, np.bool_),
         np.zeros(1, np.int64),
+        STAYING,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.plan import COUNT, STARVING, Plan, empty_plan, remove
 from schedfarm.core.engine.plan_queue import insert, move, place_by_key
 from schedfarm.core.engine.running import Jobs
@@ -23,7 +24,7 @@ def some_jobs() -> Jobs:
     rng = np.random.default_rng(5)
     submit, estimate, procs = (rng.integers(0, high, JOBS) for high in (99, 9, 7))
     start, leave = np.full(JOBS, -1), np.zeros(1, np.int64)
-    return Jobs(np.sort(submit), estimate, estimate, procs, start, start == 0, leave)
+    return Jobs(np.sort(submit), estimate, estimate, procs, start, start == 0, leave, STAYING)
 
 
 def test_who_comes_goes_or_moves_leaves_the_others_in_order() -> None:

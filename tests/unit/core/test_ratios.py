@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.ranking import (
     LARGEST_RATIO,
     NO_CELLS,
@@ -50,7 +51,7 @@ def waiting(waits: list[int], spans: list[int]) -> tuple[Jobs, list[Fraction]]:
     """Return jobs that have waited so long, and their ratios."""
     submit, estimate = NOW - np.array(waits), np.array(spans)
     none = np.zeros(submit.size, np.int64)
-    jobs = Jobs(submit, none, estimate, none, none, none.astype(np.bool_), none[:1])
+    jobs = Jobs(submit, none, estimate, none, none, none.astype(np.bool_), none[:1], STAYING)
     return jobs, [Fraction(w, max(e, 1)) for w, e in zip(waits, spans, strict=True)]
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
+from schedfarm.core.engine.leaving import STAYING
 from schedfarm.core.engine.profile import HEAD, TAIL
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.search import plan as plans
@@ -119,7 +120,7 @@ def test_a_plan_agrees_with_a_slow_one_through_any_events(data: st.DataObject) -
     search = empty_search(np.array(sizes, np.int64), n, 0, np.full(SIZE, 7, np.int64))
     submit, run, estimate, procs = (np.zeros(n, np.int64) for _ in range(4))
     start, leave = np.full(n, -1, np.int64), np.zeros(1, np.int64)
-    jobs = Jobs(submit, run, estimate, procs, start, np.zeros(n, np.bool_), leave)
+    jobs = Jobs(submit, run, estimate, procs, start, np.zeros(n, np.bool_), leave, STAYING)
     counts, users = Counts(False, False, False), np.arange(n) % 3
     arrived = 0
     for _ in range(data.draw(st.integers(4, 16))):
