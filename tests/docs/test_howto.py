@@ -1,4 +1,4 @@
-"""Every block of the how-to pages runs, in order, in a folder of its own."""
+"""Every block of the pages runs, in order, in a folder of its own."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ ANSWERS = {
     "larger-machine": "processors=120: mean wait",
     "site": "processors=518: mean wait",
     "why-a-job-waited": "4 343 s (1 h 12 min) earlier: job 7831 (64 processors)",
+    "../campaigns": "fcfs+mine:one_by_one",
+    "../logs": "Name: user_nuwt",
+    "../oar": "refused",
+    "../offline": "shelves",
+    "../site": "multifactor(",
 }
 """What each page comes to."""
 
@@ -67,23 +72,42 @@ def dump(jobs: Workload) -> str:
     """Write jobs as sacct does, each started at once."""
     lines = [
         "JobID|JobIDRaw|User|Submit|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|State|Eligible"
-        "|Partition|QOS|Account|NNodes|Group"
+        "|Partition|QOS|Account|NNodes|Group|ReqTRES|AllocTRES|ReqMem|Priority|Reason|Reservation"
+        "|Restarts"
     ]
     for i in range(len(jobs)):
         submit, run = stamp(int(jobs.submit[i])), int(jobs.run[i])
         end, procs = stamp(int(jobs.submit[i]) + run), jobs.procs[i]
         lines.append(
             f"{i + 1}|{i + 1}|u{jobs.user[i]}|{submit}|{submit}|{end}|{span(run)}"
-            f"|{span(int(jobs.estimate[i]))}|{procs}|{procs}|COMPLETED|{submit}|batch|normal|lab|1|g"
+            f"|{span(int(jobs.estimate[i]))}|{procs}|{procs}|COMPLETED|{submit}|batch|normal|lab|1|g|||||||"
         )
     return "\n".join(lines) + "\n"
+
+
+def with_accounts(accounting: str) -> str:
+    """Give the jobs of a dump the accounts, user, QOS and partition that a page's file names."""
+    first, *rest = accounting.splitlines()
+    columns, changed = first.split("|"), []
+    for k, line in enumerate(rest):
+        row = dict(zip(columns, line.split("|"), strict=True))
+        row["Account"] = "optics" if k % 3 else "physics"
+        if row["Account"] == "optics" and row["User"] == "u1":
+            row["User"] = "ann"
+        if k % 7 == 0:
+            row |= {"QOS": "high", "Partition": "debug"}
+        changed.append("|".join(row.values()))
+    return "\n".join([first, *changed]) + "\n"
 
 
 @pytest.fixture
 def folder(traces: Path, tmp_path: Path) -> Path:
     """Give a log, and a machine whose Slurm has run its jobs."""
     (tmp_path / KTH).symlink_to(traces / KTH)
-    (tmp_path / "slurm.txt").write_text(dump(read_log(traces / KTH, jobs=12_000)))
+    accounting = dump(read_log(traces / KTH, jobs=12_000))
+    (tmp_path / "slurm.txt").write_text(accounting)
+    # A reference page uses a dump before it shows the command that prints one.
+    (tmp_path / "half-year.sacct").write_text(with_accounts(accounting))
     command = tmp_path / "bin" / "sacct"
     command.parent.mkdir()
     command.write_text(SACCT.format(python=sys.executable, dump=str(tmp_path / "slurm.txt")))
@@ -102,17 +126,17 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server.kill()
 
 
-def test_what_is_shown_of_a_bucket_runs(folder: Path, bucket: None) -> None:
-    test_what_a_page_shows_runs(folder, "object-store")
+def test_what_is_shown_of_a_bucket_runs(folder: Path, traces: Path, bucket: None) -> None:
+    test_what_a_page_shows_runs(folder, traces, "object-store")
 
 
 @pytest.mark.parametrize("page", [page for page in ANSWERS if page != "object-store"])
-def test_what_a_page_shows_runs(folder: Path, page: str) -> None:
+def test_what_a_page_shows_runs(folder: Path, traces: Path, page: str) -> None:
     """A block with a file's name before it is that file; others are run."""
     if page == "predictor":
         pytest.importorskip("sklearn")
     own = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-    environment = {**os.environ, "PATH": os.pathsep.join(own)}
+    environment = {**os.environ, "PATH": os.pathsep.join(own), "SCHEDFARM_TRACES": str(traces)}
     said = []
     for command in commands(PAGES / f"{page}.md", folder):
         with default_port():
