@@ -497,11 +497,9 @@ class Interval(BandRule):
             cube = 1 + skewness * (sign * student - skewness / (6 * n))
             return np.where(skewed, 3 / skewness * (np.cbrt(cube) - 1), sign * student)
 
-        deviation = np.sqrt(squares / (n - 1))
+        deviation = np.where(mostly_one(values), np.nan, np.sqrt(squares / (n - 1)))
         low, high = (mean - end(sign) * deviation for sign in (1, -1))
-        known = ~mostly_one(values)
-        ends = (np.where(known, one, np.nan) for one in (low, high))
-        return np.stack([next(ends), mean, next(ends)], axis=-1)
+        return np.stack([low, mean, high], axis=-1)
 
 
 def mostly_one(values: Float64) -> Bool:
