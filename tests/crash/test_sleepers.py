@@ -78,7 +78,7 @@ def sleeper(tmp_path: Path, where: str) -> Iterator[Sleeper]:
     one.end()
 
 
-@pytest.mark.parametrize("where", ["writing", "renaming"])
+@pytest.mark.parametrize("where", ["writing", "half"])
 def test_a_sleeper_that_writes__finds_that_it_is_not_its_turn(
     tmp_path: Path, made_store: MadeStores, sleeper: Sleeper
 ) -> None:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import io
+import os
 import signal
 import threading
+from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
-
-from zarr.storage import _local
 
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning.tasks import Task
+from schedfarm.farm.store import folder
 from schedfarm.farm.store.files import StaleRun
 
 SHARD = "/wait/c/0/0/1/"
 """Part of the path of the shard before which, or within which, it stops."""
+
+
+class Halting(io.FileIO):
+    """A file of which half is there while the worker is stopped."""
+
+    def __init__(self, path: str, mode: str, sleep: Callable[[str], None]) -> None:
+        self._sleep: Callable[[str], None] = sleep if SHARD in path else lambda _: None
+        self._sleep("writing")
+        super().__init__(path, mode)
+
+    def write(self, data: Any) -> int:
+        middle = len(data) // 2
+        super().write(data[:middle])
+        self._sleep("half")
+        super().write(data[middle:])
+        return len(data)
 
 
 def sleep_within(task: Task, where: str, answer: Connection) -> None:
@@ -25,7 +43,7 @@ def sleep_within(task: Task, where: str, answer: Connection) -> None:
     ----------
     task : Task
         Of a run that holds its store.
-    where : {"writing", "renaming", "moving", "acknowledging"}
+    where : {"writing", "half", "moving", "acknowledging"}
         Before it writes a shard, when half of one is there, before it moves one, or before it
         acknowledges a block.
     answer : Connection
@@ -39,19 +57,14 @@ def sleep_within(task: Task, where: str, answer: Connection) -> None:
             # This thread, which a signal to the process might let go on for a moment.
             signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
-    put, replace = _local._put, Path.replace
+    replace = os.replace
 
-    def stopped_put(path: Path, *arguments: Any, **keys: Any) -> Any:
-        if SHARD in str(path):
-            sleep("writing")
-        return put(path, *arguments, **keys)
-
-    def stopped_replace(self: Path, target: Path) -> Path:
+    def stopped_replace(source: Any, target: Any) -> None:
         sleep(_name_of_move(str(target)))
-        return replace(self, target)
+        replace(source, target)
 
-    _local._put = stopped_put
-    Path.replace = stopped_replace  # type: ignore[method-assign, assignment]
+    vars(folder)["open"] = partial(Halting, sleep=sleep)
+    os.replace = stopped_replace
     try:
         run_task(task)
     except StaleRun as error:
@@ -64,6 +77,4 @@ def _name_of_move(target: str) -> str:
     """Name the step of a task that renames a file to this."""
     if "/records/" in target:
         return "acknowledging"
-    if target.endswith(".partial"):
-        return "renaming" if SHARD in target else ""
     return "moving" if "/wait/c/" in target else ""
