@@ -47,6 +47,18 @@ def test_a_later_job_delays_an_earlier_one() -> None:
     assert fair_start_times(work, "fcfs+aggressive", "relaxed").tolist() == [0, 6, 10]
 
 
+@pytest.mark.parametrize("rule", ["none", "easy", "conservative"])
+def test_a_job_that_joins_late_may_starve_already(rule: str) -> None:
+    """Job 2 joins its relaxed world at 6, behind jobs 0 and 1. At 12 it has waited for 12 s, job 3,
+    which the fair order has before it, for 5 s: both starve, and the older one goes first.
+    """
+    work = Workload.from_columns(
+        submit=[0, 0, 0, 7], run=[6] * 4, estimate=[6] * 4, procs=[1] * 4, processors=1
+    )
+    policy = f"fcfs+{rule},threshold=0s"
+    assert fair_start_times(work, policy, "relaxed", later="lcfs").tolist() == [0, 6, 12, 12]
+
+
 def test_an_expression_next_to_the_usage_of_users() -> None:
     """Job 3 starts before job 2 at 5, when the first is longer and user 0 has waited more."""
     work = Workload.from_columns(

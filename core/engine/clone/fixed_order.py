@@ -16,7 +16,7 @@ from schedfarm.core.engine.clone.state import (
     needs_copy,
     turn_alone,
 )
-from schedfarm.core.engine.fixed_order import promote, schedule, take_in
+from schedfarm.core.engine.fixed_order import STARVED, promote, schedule, take_in
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine
 from schedfarm.core.engine.queue import enqueue
 from schedfarm.core.engine.world import Options, World, turn
@@ -54,7 +54,8 @@ def fork(
             return
         if not joined and queue.size[0] == 0:
             joined = True
-            jobs.start[j], key[j] = -1, here.key[j]
+            # The pass of this instant has been over all jobs before `oldest`.
+            jobs.start[j], key[j] = -1, STARVED if j < oldest else here.key[j]
             enqueue(queue, jobs, key, j)
             continue
         now, k = turn_alone(copy, here.key, fair, options.per_event, k, j)

@@ -128,6 +128,8 @@ def fork(
         if alone and not joined:
             joined = True
             enter(copy, own, j)
+            # The pass of this instant has been over all jobs before; the queue was empty.
+            copy.plan.state[STARVING] += j < copy.clock[SEEN]
             continue
         k = turn_alone(copy, own, fair, options.per_event, k, j)
 
