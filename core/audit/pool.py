@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from schedfarm.core.audit.machine import Machine, Pass
@@ -28,7 +30,7 @@ class Replay:
         self.discipline: Discipline = kind(policy)
         self.name, self.places = policy.name, schedule.place
         self.per_event = policy.events == "per-event"
-        self.leaving = _leaving(schedule)
+        self.leaving = deque(_leaving(schedule))
         by_start: list[int] = schedule.start.argsort(kind="stable").tolist()
         gone = {job for _, job in self.leaving}
         self.by_start = [job for job in by_start if job not in gone]
@@ -58,7 +60,7 @@ class Replay:
         instants = machine.submit[self.arrived : self.arrived + 1]
         instants += [end for end, _, _ in machine.ending[:1]]
         instants += [machine.start[job] for job in self.by_start[self.begun : self.begun + 1]]
-        instants += [instant for instant, _ in self.leaving[:1]]
+        instants += [self.leaving[0][0]] if self.leaving else []
         due = self.discipline.due(machine.now)
         return min(instants if due is None else [*instants, due], default=None)
 
@@ -111,7 +113,7 @@ class Replay:
 
     def _withdraw(self) -> None:
         while self._leaves():
-            self.machine.leave_queue([self.leaving.pop(0)[1]])
+            self.machine.leave_queue([self.leaving.popleft()[1]])
 
     def _arrive(self, most: int | None) -> None:
         jobs: list[int] = []

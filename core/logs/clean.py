@@ -183,8 +183,8 @@ class Clean(Options):
     def queued(self, left: Int64, asked: Int64) -> Bool:
         """Return the mask of rows that wait until they are cancelled, bool[n].
 
-        left: their waits, s, below 0 of other rows. One without an estimate stays out: its run
-        time, 0, is none.
+        left: their waits, s; below 0 for other rows. A row without an estimate is left out, since
+        its run time of 0 s cannot replace the estimate.
         """
         estimated = (asked > 0) | (self.no_estimate != "run")
         return np.asarray((left >= 0) & estimated & self.queues_cancelled)

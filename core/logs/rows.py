@@ -34,7 +34,7 @@ REASONS = {
 """Reasons to drop a row of any log; a row counts under the first of its reasons."""
 
 CANCELLED = "cancelled"
-"""Reason to drop a job that was cancelled before it started, in formats that tell."""
+"""Reason to drop a job that was cancelled before it started, in formats that state it."""
 
 SAID = (
     *("group", "queue", "partition", "nodes", "priority", "soft"),
@@ -136,7 +136,7 @@ class Parsed:
         From the kept rows to the number of jobs with properties that no simulation considers.
     left : callable, optional
         Returns for each row the wait after which it was cancelled before a start, int64[n], s; -1
-        for other rows. None for formats that do not tell.
+        for other rows. None for formats that do not state it.
     table : Any
         The rows as they were read, for the columns of a schedule.
     """

@@ -14,7 +14,7 @@ from schedfarm.core.workload.columns import UNKNOWN
 _SPAN = re.compile(
     r"(?:(?:(\d{1,9})(?:-| days? ))?(\d{1,9}):)?(\d{1,9}):(\d\d)(?:\.\d+)?", re.ASCII
 )
-_DAYS = re.compile(r"(\d{1,9})() days?()()", re.ASCII)
+_DAYS = re.compile(r"(\d{1,9}) days?", re.ASCII)
 
 
 def clock_word(word: str, where: str) -> int:
@@ -25,7 +25,9 @@ def clock_word(word: str, where: str) -> int:
     >>> clock_word("1-02:03:04", "log, line 1"), clock_word("2 days", "log, line 1")
     (93784, 172800)
     """
-    found = _SPAN.fullmatch(word) or _DAYS.fullmatch(word)
+    if whole_days := _DAYS.fullmatch(word):
+        return int(whole_days[1]) * 86_400
+    found = _SPAN.fullmatch(word)
     if not found:
         raise InputError(f"{where}: {word[:SHOWN]!a} is not a time such as 1-02:03:04")
     days, hours, minutes, seconds = (int(part or 0) for part in found.groups())

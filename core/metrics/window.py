@@ -21,8 +21,8 @@ class Window:
     """Hold the counted jobs, and the interval for metrics of the machine.
 
     Jobs that never start, refused or withdrawn, are not counted: they have neither a wait nor an
-    end. Nor is a job that could have left the queue and started before: the log has no run time of
-    it, and the counted jobs are then the same under every policy.
+    end. A job that could have left the queue, but started before that, is not counted either: the
+    log has no run time for it. So the counted jobs are the same under every policy.
 
     Parameters
     ----------
