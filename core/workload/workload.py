@@ -211,7 +211,7 @@ class Workload(Columns):
         return not is_missing(leave, COLUMNS["leave"].default) and bool((leave >= 0).any())
 
     def refuse_leaving(self, what: str) -> None:
-        """Refuse jobs that may be withdrawn; the error names `what`, which does not support them."""
+        """Refuse jobs that may be withdrawn; the error names `what`, which excludes them."""
         if self.has_leaving:
             count = int(np.count_nonzero(self.leave >= 0))
             raise InputError(

@@ -120,9 +120,9 @@ def what_if(
     """Compare policies on a log, by NAME or from a FILE: from the log to the verdict and a page.
 
     The command writes a campaign file, simulates samples of the log under all policies in rounds,
-    and prints a preliminary verdict after each round. It adds samples, at most
-    1,000, until the intervals are short enough (--precision) or the time is over (--minutes). At
-    the end it prints the tables of farm compare and writes the page of farm report.
+    and prints a preliminary verdict after each round. It adds samples, at most 1,000, until
+    the intervals are short enough (--precision) or the time is over (--minutes). At the end it
+    prints the tables of farm compare and writes the page of farm report.
 
     The same command resumes after an interruption. With other values of --samples, --minutes,
     --precision, --use or --load it extends the same campaign and store.
