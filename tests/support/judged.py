@@ -181,4 +181,6 @@ class Accounted(Slurm):
         return self.folder / "state" / "priority_last_decay_ran"
 
     def _accounting(self) -> str:
-        return self.said("sacct", "--allusers", "--allocations", "-P", f"--format={COLUMNS}")
+        # By default sacct begins at midnight.
+        begin = "--starttime=now-1days"
+        return self.said("sacct", "--allusers", "--allocations", "-P", begin, f"--format={COLUMNS}")
