@@ -3,6 +3,8 @@
 import zarr  # noqa: F401
 
 import schedfarm.core.engine.fair_start
+import schedfarm.core.logs.swf_cache
+import schedfarm.core.logs.table
 import schedfarm.core.machines.network.simulation
 import schedfarm.core.metrics.kernels.jobs
 import schedfarm.core.metrics.kernels.ranks

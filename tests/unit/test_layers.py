@@ -26,7 +26,7 @@ HOUSE = {
 """Folder of each package of `schedfarm`: at the top of the tree, or beside the links to those."""
 
 MAY_IMPORT = {
-    "core": {"llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
+    "core": {"lazy_loader", "llvmlite", "msgspec", "numba", "numpy", "pyarrow"},
     "offline": {"core", "numpy"},
     "learning": {"core", "gymnasium", "numpy", "sklearn", "threadpoolctl", "xarray"},
     "cluster": {"core", "cryptography", "dask", "distributed", "platformdirs"},
