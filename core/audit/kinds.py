@@ -14,6 +14,7 @@ from schedfarm.core.audit.verdict import CLOCKS, Fault
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.multifactor import is_multifactor
@@ -154,11 +155,26 @@ def _resources() -> Kind:
     )
 
 
+def _partitions() -> Kind:
+    from schedfarm.core.machines.partitions import audit as partitions
+
+    return Kind(
+        partitions.CHECKS,
+        partitions.naming,
+        times.unstarted,
+        partitions.proofs,
+        "refer",
+        {*KEYS, *SHARES},
+        _by_the_reference,
+    )
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
     Pool.name: _pool,
     Grid.name: _grid,
     Nodes.name: _nodes,
     Network.name: _network,
     Resources.name: _resources,
+    Partitions.name: _partitions,
 }
 """The kind of each platform by its name; functions, since machines' audits import this package."""

@@ -14,6 +14,10 @@ r. The later end of the window changes nothing. The head waits, too, since no ma
 than the free processors. The proof excludes jobs beyond the window: a reservation that such a job
 gets later moves others.
 
+With partitions, the main scheduler goes on behind the head, and may start a job that a cycle does
+not, since it knows no reservations. There a tick since the last event must also have started none:
+the next one has the same jobs in the same order, and the same free processors.
+
 Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
 all of them, or if the first job that is not held does not fit. Without an event, and with limits
 that do not loosen, the same jobs are held at the next tick, and the same processors are free.
@@ -42,16 +46,24 @@ from schedfarm.core.engine.limited import (
     start,
 )
 from schedfarm.core.engine.limits import exceeds, forget_ended
-from schedfarm.core.engine.machine import has_free, next_end, place_for, running_count
+from schedfarm.core.engine.machine import (
+    has_free,
+    next_end,
+    place_for,
+    put_back,
+    running_count,
+    set_aside,
+)
 from schedfarm.core.engine.plan import COUNT, KEPT, PLANNED, POINTS, rounded
 from schedfarm.core.engine.planning import earliest, lay_out_rounded, take
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list, settled_until
 from schedfarm.core.engine.world import Options, starving_before
 
-EVENT, CYCLE, TESTS, QUIET, UNTIL = range(LIMITED, LIMITED + 5)
+EVENT, CYCLE, TESTS, QUIET, IDLE, UNTIL = range(LIMITED, LIMITED + 6)
 """Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
 due, s; the tests of the last one; whether the last cycle (without cycles, the last tick) started no
-job, without an event since; and the instant up to which ticks are left out, s."""
+job, without an event since; whether a tick has started none since the last event or start; and the
+instant up to which ticks are left out, s."""
 
 STATE = UNTIL + 1
 """Number of fields."""
@@ -62,7 +74,8 @@ class Cadence(NamedTuple):
 
     depth: jobs that the main scheduler considers at an event. tests: largest number in a cycle.
     of_user: largest number of each user, 0 for all. window, unit: s. rate: tests per second, 0
-    where a cycle takes no time. loosens: whether use of a limit falls with time.
+    where a cycle takes no time. loosens: whether use of a limit falls with time. parts: whether
+    the main scheduler goes on behind a job that does not fit, with jobs of other partitions.
     """
 
     main: int
@@ -74,6 +87,7 @@ class Cadence(NamedTuple):
     unit: int
     rate: int
     loosens: bool
+    parts: bool
 
 
 class Users(NamedTuple):
@@ -130,7 +144,7 @@ def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
         clock[NOW] = tick
     else:
         clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
-        clock[QUIET] = 0
+        clock[QUIET] = clock[IDLE] = 0
         end_jobs(world, before)
     follow_up(rankings, machine, jobs, begun, clock[NOW])
     forget_ended(machine)
@@ -144,18 +158,25 @@ def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
 
 @verb
 def start_heads(world: Limited, now: int, last: int, most: int) -> int:
-    """Start heads of the queue while they fit, of at most some jobs; count them."""
-    place, started = 0, 0
-    while place <= last and started < most:
+    """Start jobs in the order of the queue, of at most some jobs; count them.
+
+    A job that does not fit withholds from jobs behind it all processors that it could take.
+    """
+    place, looked, started = 0, 0, 0
+    while place <= last and looked < most:
         j = world.waiting[place]
         place += 1
         if exceeds(world.running, j, now):
             continue
+        looked += 1
         c = place_for(world.machine, world.jobs.procs[j])
-        if c < 0:
+        if c >= 0:
+            start(world, j, c, now, False)
+            started += 1
+        elif not set_aside(world.machine, world.jobs.procs[j]):
             break
-        start(world, j, c, now, False)
-        started += 1
+    if started < looked:
+        put_back(world.machine)
     return started
 
 
@@ -249,17 +270,19 @@ def pass_over(
         rank_list(rankings, world.waiting, count)
         if end_of_run(world.waiting, rankings.queue, world.jobs, now, limit, 0, count) < count:
             sort_jobs(world.waiting, world.spare, count, rankings.queue, world.jobs, now, limit)
-            clock[QUIET] = 0
+            clock[QUIET] = clock[IDLE] = 0
         last = last_to_start(world, now)
         if main and start_heads(world, now, last, count if tick else cadence.depth) > 0:
-            clock[QUIET] = 0
+            clock[QUIET] = clock[IDLE] = 0
             last = last_to_start(world, now)
-        elif tick and cadence.interval == NEVER:
-            clock[QUIET] = 1
+        elif tick:
+            clock[IDLE] = 1
+            clock[QUIET] |= cadence.interval == NEVER
     if due:
         if clock[QUIET] == 0 or cadence.loosens:
             quiet = run_cycle(world, cadence, users, now, last)
             clock[QUIET] = quiet and last >= 0
+            clock[IDLE] &= quiet
         clock[CYCLE] = now + length_of(cadence, clock[TESTS]) + cadence.interval
     leave_queue(world)
 
@@ -279,7 +302,11 @@ def look_ahead(
         if cadence.rate > 0:
             run_cycle(world, cadence, users, now, -1)
         clock[UNTIL] = NEVER
-    elif clock[QUIET] == 1 and options.threshold == NEVER:
+    elif (
+        clock[QUIET] == 1
+        and options.threshold == NEVER
+        and (clock[IDLE] == 1 or not cadence.parts or cadence.main == NEVER)
+    ):
         clock[UNTIL] = settled_until(rankings, now)
 
 

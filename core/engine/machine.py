@@ -71,6 +71,18 @@ def begin(machine: Machine, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 
 @generic
+def set_aside(machine: Machine, need: int) -> bool:
+    """Withhold what a job that does not fit could take; return whether another job may fit."""
+    raise NotImplementedError
+
+
+@generic
+def put_back(machine: Machine) -> None:
+    """Give back all that is withheld."""
+    raise NotImplementedError
+
+
+@generic
 def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
     """Make the head's reservation; without one, every job that fits may start."""
     raise NotImplementedError

@@ -83,6 +83,10 @@ def _widths(workload: Workload, machine: Machine, unit: int) -> Int64:
     return workload.procs // unit
 
 
+def _has_none(workload: Workload) -> bool:
+    return False
+
+
 class Door(NamedTuple):
     """The parts of a machine that the engine needs for a simulation.
 
@@ -90,7 +94,8 @@ class Door(NamedTuple):
     the idle machine, for a workload that counts processors in units. plan: returns an empty plan,
     given the same and the widest job in units. place: returns the place of each job, int64[n], or
     None if places follow from the starts. needs: returns the need of each job, int64[n], given the
-    workload, the machine and the unit.
+    workload, the machine and the unit. has_parts: returns whether the first job that does not fit
+    may leave free processors that it cannot use.
     """
 
     check: Callable[[Policy], None]
@@ -98,6 +103,7 @@ class Door(NamedTuple):
     plan: Callable[[Workload, int, int], AnyPlan]
     place: Callable[[Machine], Int64 | None]
     needs: Callable[[Workload, Machine, int], Int64] = _widths
+    has_parts: Callable[[Workload], bool] = _has_none
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
         """Simulate a rule with at most one reservation, made again at each pass."""
@@ -181,7 +187,8 @@ class Door(NamedTuple):
         users = users_of(workload, policy)
         options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
         world = self.limited_world(workload, policy, NO_PROMISE)
-        cadence = cadence_of(policy, bool(world.running.slope.any()))
+        loosens = bool(world.running.slope.any())
+        cadence = cadence_of(policy, loosens, self.has_parts(workload))
         world = world._replace(clock=new_clock(cadence, int(workload.submit[0])))
         while run_cadence(world, orders.ranked, options, cadence, users, orders.called):
             waiting = np.sort(world.waiting[: world.clock[WAITS]])

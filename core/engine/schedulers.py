@@ -13,12 +13,14 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 
-def cadence_of(policy: Policy, loosens: bool) -> Cadence:
-    """Return the options of a policy; `loosens`: whether use of its limits falls with time.
+def cadence_of(policy: Policy, loosens: bool, parts: bool) -> Cadence:
+    """Return the options of a policy.
+
+    loosens: whether use of its limits falls with time. parts: whether the machine has partitions.
 
     Examples
     --------
-    >>> cadence = cadence_of(Policy.parse("fcfs+slurm,bf_rate=9,bf_max_time=20s"), False)
+    >>> cadence = cadence_of(Policy.parse("fcfs+slurm,bf_rate=9,bf_max_time=20s"), False, False)
     >>> cadence.interval, cadence.tests
     (30, 180)
     """
@@ -37,6 +39,7 @@ def cadence_of(policy: Policy, loosens: bool) -> Cadence:
         seconds_of(policy.bf_resolution) or 1,
         rate,
         loosens,
+        parts,
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.explanation.causes import KINDS, CauseSet
 from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, ROLES, RUNNING, Held
+from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import counted, grouped, lasting, significant, timed
 from schedfarm.core.policy.orders import find_order
 
@@ -156,7 +158,7 @@ def _usage(found: Explanation, held: Held) -> str:
     whole = f"{held.used} of {jobs.processors} processors in use"
     if not 0 < len(held.in_use) <= MOST_USAGES:
         return whole
-    if jobs.platform.stocks:
+    if isinstance(jobs.platform, Resources):
         return ", ".join(
             (
                 whole,
@@ -171,7 +173,10 @@ def _requested(found: Explanation, job: int) -> str:
     jobs = found.schedule.workload
     others = ((int(getattr(jobs, name)[job]), unit) for name, unit, _ in jobs.platform.stocks)
     procs = counted(int(jobs.procs[job]), "processor")
-    return ", ".join([procs, *(f"{grouped(n)} {unit}" for n, unit in others if n > 0)])
+    said = [procs, *(f"{grouped(n)} {unit}" for n, unit in others if n > 0)]
+    if isinstance(jobs.platform, Partitions):
+        said.append(f"partition {jobs.platform.label(int(jobs.partition[job]))}")
+    return ", ".join(said)
 
 
 def _origin(found: Explanation) -> str:

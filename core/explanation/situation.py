@@ -14,6 +14,7 @@ from schedfarm.core.audit.machine import Machine, Pass
 from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.pool import Replay
 from schedfarm.core.explanation.window import Window
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import grouped
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
@@ -318,7 +319,7 @@ class _Queue:
 
 
 def usage(schedule: Schedule, on: Bool) -> tuple[Usage, ...]:
-    """Return the use of each place of a machine, or of each other resource, by some jobs.
+    """Return the use of each place of a machine, or of each of its other resources, by some jobs.
 
     Empty on a machine that is one stock of processors.
 
@@ -342,10 +343,11 @@ of=2))
         np.add.at(used, place[on[job]], procs[on[job]])
         rows = zip(platform.places, used.tolist(), platform.sizes, strict=True)
         return tuple(Usage(name, "processors", held, of) for name, held, of in rows)
-    return tuple(
-        Usage(name, unit, int(np.maximum(getattr(jobs, name)[on], 0).sum()), of)
-        for name, unit, of in platform.stocks
-    )
+    if not isinstance(platform, Resources):
+        return ()
+    held = platform.requests(jobs)[on].sum(axis=0).tolist()
+    each = zip(platform.names, platform.units, held, platform.amounts, strict=True)
+    return tuple(Usage(name, unit, used, of) for name, unit, used, of in each)[1:]
 
 
 def _part(schedule: Schedule, jobs: Int64, start: Int64, policy: Policy) -> Schedule:

@@ -14,7 +14,7 @@ import numpy as np
 
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
-from schedfarm.core.logs.folded import plain
+from schedfarm.core.folded import plain
 from schedfarm.core.logs.machine import (
     Machine,
     check_keys,

@@ -15,7 +15,7 @@ from schedfarm.core.arrays import HORIZON
 from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
-from schedfarm.core.logs.folded import MOST, folded, plain, unfolded
+from schedfarm.core.folded import MOST, folded, plain, unfolded
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices

@@ -11,8 +11,8 @@ import numpy as np
 
 from schedfarm.core.arrays import Int8
 from schedfarm.core.errors import InputError
+from schedfarm.core.folded import unfolded
 from schedfarm.core.logs.clean import Clean
-from schedfarm.core.logs.folded import unfolded
 from schedfarm.core.logs.formats import FORMATS
 from schedfarm.core.logs.machine import Machine
 from schedfarm.core.logs.read import format_of, read_as

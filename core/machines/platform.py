@@ -12,6 +12,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.names import choices
@@ -96,6 +97,7 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
             Kind("nodes of some processors each; jobs take several nodes", Nodes),
             Kind("clusters with links to a switch, for migration and co-allocation", Network),
             Kind("one pool of processors, GPUs, memory, licences and watts", Resources),
+            Kind("one pool whose nodes belong to partitions that may overlap", Partitions),
         )
     }
 )
@@ -110,6 +112,8 @@ def of_size(platform: Platform, processors: int) -> Platform | None:
     >>> of_size(Resources(4, {"gpus": 2}), 8)
     Resources(processors=8, capacities=(('gpus', 2),))
     """
+    if isinstance(platform, Partitions):
+        return platform.sized(processors)
     if isinstance(platform, Resources):
         return replace(platform, processors=processors)
     return Pool(processors) if platform == Pool(platform.size) else None
@@ -141,7 +145,7 @@ def platform_from_dict(plain: object) -> Platform:
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
     schedfarm.core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes,
-    network, resources
+    network, resources, partitions
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

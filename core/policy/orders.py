@@ -35,10 +35,10 @@ from schedfarm.core.policy.multifactor import (
     is_multifactor,
     read_multifactor,
 )
-from schedfarm.core.workload.columns import COLUMNS, NEVER
+from schedfarm.core.workload.columns import ASKED, COLUMNS, NEVER
 from schedfarm.core.workload.workload import Workload
 
-OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest == NEVER)
+OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest in (ASKED, NEVER))
 """Columns that orders may read but digests omit: logs with equal digests may differ in them."""
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))

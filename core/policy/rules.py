@@ -282,12 +282,13 @@ _REFERENCE, _AUDIT = "schedfarm.core.reference.rules:", "schedfarm.core.audit.ru
 _ON_NODES = "schedfarm.core.machines.nodes.reference."
 
 _ON_RESOURCES = "schedfarm.core.machines.resources.reference.rules:"
+_ON_PARTITIONS = "schedfarm.core.machines.partitions.reference.rules:"
 
 
 def _everywhere(kind: str) -> dict[str, Reference]:
     """Return the class of a rule's reference on each kind of platform where jobs have one place."""
     shared = dict.fromkeys(("pool", "grid"), _REFERENCE + kind)
-    return {**shared, "resources": _ON_RESOURCES + kind}
+    return {**shared, "resources": _ON_RESOURCES + kind, "partitions": _ON_PARTITIONS + kind}
 
 
 _ROWS = (
@@ -303,7 +304,7 @@ _ROWS = (
         audit=_AUDIT + "Strict",
         forgets=True,
         leaving=("pool",),
-        platforms=("pool", "grid", "resources"),
+        platforms=("pool", "grid", "resources", "partitions"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
@@ -318,7 +319,7 @@ _ROWS = (
         audit=_AUDIT + "Aggressive",
         forgets=True,
         leaving=("pool",),
-        platforms=("pool", "grid", "resources"),
+        platforms=("pool", "grid", "resources", "partitions"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
         cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
@@ -335,7 +336,7 @@ _ROWS = (
         audit=_AUDIT + "Easy",
         forgets=True,
         leaving=("pool",),
-        platforms=("pool", "grid", "resources"),
+        platforms=("pool", "grid", "resources", "partitions"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
     ),
@@ -351,7 +352,7 @@ _ROWS = (
         refer=_everywhere("Reserving"),
         audit=_AUDIT + "Reserving",
         forgets=True,
-        platforms=("pool", "grid", "resources"),
+        platforms=("pool", "grid", "resources", "partitions"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
@@ -367,7 +368,7 @@ _ROWS = (
         refer={**_everywhere("Reserving"), "nodes": _ON_NODES + "rules:Reserving"},
         audit=_AUDIT + "Reserving",
         forgets=True,
-        platforms=("pool", "grid", "nodes", "resources"),
+        platforms=("pool", "grid", "nodes", "resources", "partitions"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
@@ -391,10 +392,11 @@ _ROWS = (
         check=_by_schedulers,
         refer={
             "pool": "schedfarm.core.reference.slurm:Slurm",
-            "resources": "schedfarm.core.machines.resources.reference.rules:Slurm",
+            "resources": _ON_RESOURCES + "Slurm",
+            "partitions": _ON_PARTITIONS + "Slurm",
         },
         audit="schedfarm.core.audit.slurm:Slurm",
-        platforms=("pool", "resources"),
+        platforms=("pool", "resources", "partitions"),
         cost=Cost(Rate(3.0, 0.5)),
     ),
     Rule(

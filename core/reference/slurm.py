@@ -74,13 +74,19 @@ class Schedulers(Simulation):
     def start_heads(self, queue: list[Job], most: int) -> None:
         """Start the head of the queue while it fits; consider at most some jobs."""
         considered = 0
+        blocked: list[Job] = []
         for job in queue:
             if self.is_held(job):
                 continue
             considered += 1
-            if considered > most or not self.fits(job):
+            if considered > most:
                 return
-            self.start(job, backfilled=False)
+            if self.fits_behind(job, blocked):
+                self.start(job, backfilled=False)
+            else:
+                blocked.append(job)
+                if not self.looks_behind():
+                    return
 
     def length(self, tested: int) -> int:
         """Return the duration of a cycle, s."""
@@ -128,6 +134,14 @@ class Schedulers(Simulation):
         return sum(tests.values())
 
     # The machine.
+
+    def fits_behind(self, job: Job, blocked: list[Job]) -> bool:
+        """Whether a job fits, behind jobs of this pass that do not."""
+        return self.fits(job)
+
+    def looks_behind(self) -> bool:
+        """Whether the main scheduler goes on behind a job that does not fit."""
+        return False
 
     def earliest(self, job: Job, claims: list[Any]) -> int:
         """Return the earliest start of a job next to claims."""

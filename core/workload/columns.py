@@ -223,7 +223,8 @@ class Columns:
     )
     group: Int64 = _said("group or account")
     queue: Int64 = _said("queue or quality of service")
-    partition: Int64 = _said("partition")
+    # Orders read it on any platform; only a machine with partitions takes it as a request.
+    partition: Int64 = _asked("partition", digest=ASKED)
     nodes: Int64 = _said("nodes")
     gpus: Int64 = _asked("requested GPUs, -1 where unknown", digest=ASKED)
     memory: Int64 = _asked("requested memory, -1 where unknown", unit="B", digest=ASKED)

@@ -149,7 +149,7 @@ def select_weeks(workload: Workload, first: int, last: int) -> Workload:
     """
     first, last = _range("weeks", first, last)
     week = (workload.submit - workload.submit[:1].sum()) // WEEK
-    return _keep(workload, (week >= first) & (week < last), "outside weeks")
+    return keep_jobs(workload, (week >= first) & (week < last), "outside weeks")
 
 
 def select_dates(workload: Workload, first: str | date, last: str | date) -> Workload:
@@ -172,7 +172,7 @@ def select_dates(workload: Workload, first: str | date, last: str | date) -> Wor
             "UnixStartTime; select weeks instead"
         )
     at = workload.submit + workload.epoch
-    return _keep(workload, (at >= begin) & (at < end), "outside dates")
+    return keep_jobs(workload, (at >= begin) & (at < end), "outside dates")
 
 
 def select_widths(workload: Workload, least: int, most: int) -> Workload:
@@ -186,7 +186,9 @@ def select_widths(workload: Workload, least: int, most: int) -> Workload:
     [4]
     """
     least, most = _range("widths", least, most)
-    return _keep(workload, (workload.procs >= least) & (workload.procs <= most), "outside widths")
+    return keep_jobs(
+        workload, (workload.procs >= least) & (workload.procs <= most), "outside widths"
+    )
 
 
 def select_nodes(workload: Workload, least: int, most: int) -> Workload:
@@ -201,7 +203,9 @@ def select_nodes(workload: Workload, least: int, most: int) -> Workload:
     """
     least, most = _range("nodes", least, most)
     _check_said(workload, "nodes", "nodes")
-    return _keep(workload, (workload.nodes >= least) & (workload.nodes <= most), "outside nodes")
+    return keep_jobs(
+        workload, (workload.nodes >= least) & (workload.nodes <= most), "outside nodes"
+    )
 
 
 def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]) -> Workload:
@@ -221,7 +225,7 @@ def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]
     values, names = getattr(workload, column), workload.names.get(column, {})
     known = {**_numbers(values), **{name: number for number, name in names.items()}}
     numbers = [_known(workload, criterion, each, known, names) for each in wanted]
-    return _keep(workload, np.isin(values, numbers), f"other {criterion}")
+    return keep_jobs(workload, np.isin(values, numbers), f"other {criterion}")
 
 
 def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
@@ -257,7 +261,7 @@ def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
     np.add.at(edge, first + most + 1, -1)
     keep = np.ones(len(workload), np.bool_)
     keep[order[np.cumsum(edge[:-1]) > 0]] = False
-    return _keep(workload, keep, "flurry")
+    return keep_jobs(workload, keep, "flurry")
 
 
 def select_jobs(workload: Workload, count: int) -> Workload:
@@ -271,7 +275,7 @@ def select_jobs(workload: Workload, count: int) -> Workload:
     [1]
     """
     first = np.arange(len(workload)) < whole("jobs", count, least=1)
-    return _keep(workload, first, "past jobs")
+    return keep_jobs(workload, first, "past jobs")
 
 
 def on_platform(workload: Workload, platform: Platform) -> Workload:
@@ -286,11 +290,12 @@ def on_platform(workload: Workload, platform: Platform) -> Workload:
     >>> smaller.job.tolist(), smaller.platform, dict(smaller.dropped)
     ([1], Pool(processors=2), {'not admitted': 1})
     """
-    kept = _keep(workload, platform.admits(workload), "not admitted")
+    kept = keep_jobs(workload, platform.admits(workload), "not admitted")
     return kept if kept.platform == platform else kept.take(slice(None), platform=platform)
 
 
-def _keep(workload: Workload, keep: npt.NDArray[np.bool_], reason: str) -> Workload:
+def keep_jobs(workload: Workload, keep: npt.NDArray[np.bool_], reason: str) -> Workload:
+    """Return some of the jobs, bool[n], and count the others as dropped for a reason."""
     count = int(np.count_nonzero(~keep))
     if not count:
         return workload

@@ -29,6 +29,7 @@ from schedfarm.core.models import MODELS
 from schedfarm.core.names import choices
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
+from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.select import check_criteria, on_platform, select, select_jobs
@@ -106,6 +107,9 @@ class Trace:
     resources : mapping, optional
         Amounts of the machine's resources other than processors: options of
         `core.workload.on_resources.OnResources`.
+    partitions : mapping, optional
+        Partitions of the machine's nodes, which may overlap, and their limits: options of
+        `core.workload.on_partitions.OnPartitions`. Without `processors`, they are the machine.
     network : mapping, optional
         Origin and link requests of jobs of logs on a network: options of
         `core.workload.on_network.OnNetwork`, kept in full.
@@ -154,6 +158,7 @@ class Trace:
     platform: Table | None = None
     nodes: Table | None = None
     resources: Table | None = None
+    partitions: Table | None = None
     network: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
@@ -183,6 +188,7 @@ class Trace:
             self._take_platform()
             self._take_nodes()
             self._take_resources()
+            self._take_partitions()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
             self._take_map()
@@ -220,7 +226,7 @@ class Trace:
             )
 
     def _take_join(self, logs: tuple[str, ...]) -> None:
-        for key in ("processors", "platform", "nodes", "resources", "rows"):
+        for key in ("processors", "platform", "nodes", "resources", "partitions", "rows"):
             if getattr(self, key) is not None:
                 raise InputError(f"'join' makes a cluster of each log; leave {key!r} out")
         full = tuple(map(registry.full_name, logs))
@@ -278,6 +284,20 @@ class Trace:
                 )
         object.__setattr__(self, "resources", OnResources.from_dict(self.resources).to_dict())
 
+    def _take_partitions(self) -> None:
+        if self.partitions is None:
+            return
+        for key in ("platform", "nodes"):
+            if getattr(self, key) is not None:
+                raise InputError(f"'partitions' divides a pool; give it or {key!r}, not both")
+        how = OnPartitions.from_dict(self.partitions)
+        if self.processors is not None and self.processors < how.processors:
+            raise InputError(
+                f"processors is {self.processors}, and the partitions have {how.processors}; give "
+                "at least that, or leave 'processors' out"
+            )
+        object.__setattr__(self, "partitions", how.to_dict())
+
     def _take_map(self) -> None:
         if self.map is None:
             return
@@ -305,7 +325,7 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean", "names", "network", "resources"):
+        for key in ("rows", "select", "clean", "names", "network", "resources", "partitions"):
             if getattr(self, key):
                 raise InputError(f"{key!r} is for logs only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -358,6 +378,13 @@ class Trace:
                 f"have {self.resize}; leave such jobs out at all sizes, with select.widths = "
                 f"[1, {self.resize}]"
             )
+        if not (fits := platform.admits(jobs)).all():
+            first = int(np.argmin(fits))
+            raise InputError(
+                f"trace {self.name!r}: job {jobs.job[first]} requests {jobs.procs[first]} "
+                f"processors, more than its partition has on {self.resize}; leave such jobs out at "
+                "all sizes, with select.widths"
+            )
         return jobs.take(slice(None), platform=platform)
 
     @classmethod
@@ -389,6 +416,8 @@ class Trace:
         """The requested platform; None if the log's own size counts."""
         if self.platform is not None:
             return platform_from_dict(self.platform)
+        if self.processors is None and self.partitions is not None:
+            return Pool(OnPartitions.from_dict(self.partitions).processors)
         return None if self.processors is None else Pool(self.processors)
 
     @property
@@ -518,7 +547,7 @@ class Trace:
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return the jobs mapped to the nodes, network or resources that the trace configures.
+        """Return the jobs on the nodes, network, resources or partitions of the trace.
 
         Raises
         ------
@@ -527,8 +556,12 @@ class Trace:
             `put_on_nodes`.
         """
         with self._named():
-            if self.resources is not None:
-                return put_on_resources(jobs, OnResources.from_dict(self.resources))
+            resources = self.resources and OnResources.from_dict(self.resources)
+            if self.partitions is not None:
+                how = OnPartitions.from_dict(self.partitions)
+                return put_on_partitions(jobs, how, resources.to_dict() if resources else None)
+            if resources:
+                return put_on_resources(jobs, resources)
             if self.network is not None:
                 return put_on_network(jobs, OnNetwork.from_dict(self.network))
             if self.nodes is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.logs.sacct import IGNORED
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.numerals import grouped
 from schedfarm.core.policy.limits import read_limits
 from schedfarm.core.policy.multifactor import WEIGHTS, Multifactor
@@ -201,8 +202,11 @@ class Considered:
 
 
 CONSIDERED: Mapping[str, Considered] = {
-    # A machine has no nodes of partitions, even if a policy weighs partitions.
-    "partition": Considered(lambda case: False, "select one partition, with its own processors"),
+    # A policy that weighs partitions does not have their nodes.
+    "partition": Considered(
+        lambda case: bool(case.log and case.log.platform.name == Partitions.name),
+        "declare the nodes of 'partitions', or select one with its own processors",
+    ),
     "queue": Considered(
         lambda case: (
             _weighs(case, lambda one: one.qos and one.qos_priorities) or _limited(case, "qos")

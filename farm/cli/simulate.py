@@ -98,6 +98,12 @@ class Rows(click.ParamType[tuple[int, int]]):
     help="Limited amount of another resource: gpus=64, memory=2TiB, licences=5, watts=1.2MW; "
     "repeatable.",
 )
+@click.option(
+    "--partitions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=lambda _, __, path: _partitions_of(path) if path else None,
+    help="TOML file with the partitions of the nodes, as [traces.partitions] of a campaign.",
+)
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
 @click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
 @CLEAN
@@ -202,6 +208,20 @@ def simulate(
     if target:
         _write(target, schedule, _notes(log, schedule, click.get_current_context().params))
     click.echo(told, err=target is not None and not isinstance(target, tuple) and target.standard)
+
+
+def _partitions_of(path: Path) -> dict[str, Any]:
+    """Return the table of partitions of a TOML file, checked."""
+    import tomllib
+
+    from schedfarm.core.errors import InputError
+    from schedfarm.core.workload.on_partitions import OnPartitions
+
+    try:
+        return OnPartitions.from_dict(tomllib.loads(path.read_text(encoding="utf-8"))).to_dict()
+    except (InputError, OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: {why}") from error
 
 
 def _grid_of(log: str) -> dict[str, Any]:

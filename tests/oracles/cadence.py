@@ -2,8 +2,8 @@
 
     python -m tests.oracles.cadence --cases 10000 --seed 1
 
-Jobs, their users, orders, limits, other resources and all options of `slurm` are drawn. Prints the
-first case on which programs differ, and then exits with 1.
+Jobs, their users, orders, limits, other resources, partitions and all options of `slurm` are drawn.
+Prints the first case on which programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.compare import try_cases
-from tests.oracles.limits import NAMES, ORDERS, limit, with_resources, without_some
+from tests.oracles.limits import NAMES, ORDERS, limit, with_partitions, with_resources, without_some
 from tests.oracles.priorities import workload
 
 MORE_ORDERS = (
@@ -63,6 +63,8 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         unit = 60 if int(work.estimate.max(initial=0)) >= 60 else 1
         if work.platform.name == "pool" and dice.random() < 0.2:
             work = with_resources(dice, work)
+        if work.platform.name != "grid" and dice.random() < 0.3:
+            work = with_partitions(dice, work)
         text = f"{dice.choice(MORE_ORDERS)}+slurm{options(dice, unit)}"
         if dice.random() < 0.4:
             limits = dict.fromkeys(limit(dice, ("cpu",)) for _ in range(dice.randrange(1, 4)))

@@ -84,7 +84,17 @@ class ResourceJob(NamedTuple):
     licences: int = 0
 
 
-AnyJob = Job | LeavingJob | SiteJob | NodeJob | NetworkJob | ResourceJob
+class PartitionJob(NamedTuple):
+    """A job that uses the nodes of a partition."""
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+    partition: int
+
+
+AnyJob = Job | LeavingJob | SiteJob | NodeJob | NetworkJob | ResourceJob | PartitionJob
 
 Rows = Sequence[AnyJob | tuple[int, ...]]
 """Jobs; a bare tuple is a `Job`."""

@@ -6,6 +6,7 @@ from tests.oracles.cases_grid import GRID
 from tests.oracles.cases_network import NETWORK
 from tests.oracles.cases_nodes import ON_NODES
 from tests.oracles.cases_orders import OF_ORDERS
+from tests.oracles.cases_partitions import ON_PARTITIONS
 from tests.oracles.cases_pool import POOL
 from tests.oracles.cases_resources import ON_RESOURCES
 
@@ -13,6 +14,7 @@ CASES = {
     "pool": (*POOL, *OF_ORDERS),
     "grid": GRID,
     "resources": ON_RESOURCES,
+    "partitions": ON_PARTITIONS,
     "nodes": ON_NODES,
     "network": NETWORK,
 }

@@ -18,6 +18,7 @@ import numpy as np
 from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.limits import MEANINGS
 from schedfarm.core.policy.policy import Policy
@@ -76,6 +77,29 @@ def with_resources(dice: random.Random, work: Workload) -> Workload:
     return replace(work, platform=platform, **requests)
 
 
+def with_partitions(dice: random.Random, work: Workload) -> Workload:
+    """Return the jobs on a machine whose nodes are in one, two or all of their partitions.
+
+    A job that is larger than its partition takes all of it.
+    """
+    names = ["0", "1", "2"]
+    chosen = dice.sample([*names, "0,1", "0,2", "1,2", "0,1,2"], dice.randrange(1, 5))
+    # Each partition has nodes.
+    chosen += [name for name in names if all(name not in one.split(",") for one in chosen)]
+    regions = {one: dice.randrange(1, 5) for one in chosen}
+    partition = np.where(work.partition < 0, 2, work.partition)
+    sizes = {
+        number: sum(size for one, size in regions.items() if str(number) in one.split(","))
+        for number in range(3)
+    }
+    room = np.array([sizes[number] for number in partition.tolist()])
+    columns = {"partition": partition, "procs": np.minimum(work.procs, room)}
+    most = {name: amount for name, _, amount in work.platform.stocks}
+    numbers = {name: int(name) for name in names}
+    platform = Partitions(sum(regions.values()), most, regions, numbers)
+    return replace(work, platform=platform, **columns)
+
+
 def without_some(dice: random.Random, work: Workload) -> Workload:
     """Return the jobs, some of them without a user or account."""
     columns = {
@@ -96,6 +120,8 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         tres = ["cpu"]
         if work.platform.name == "pool" and dice.random() < 0.3:
             work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]
+        if work.platform.name != "grid" and dice.random() < 0.2:
+            work = with_partitions(dice, work)
         rule, order = RULES[found % len(RULES)], dice.choice(ORDERS)
         limits = dict.fromkeys(limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 6)))
         text = f"{order}+{rule},limits=({', '.join(limits)})"

@@ -109,6 +109,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
         "schedfarm.core.errors",
         "schedfarm.core.machines.network.platform",
         "schedfarm.core.machines.nodes.platform",
+        "schedfarm.core.machines.partitions.platform",
         "schedfarm.core.machines.resources.platform",
         "schedfarm.core.policy.limits",
         "schedfarm.core.policy.multifactor",

@@ -14,6 +14,7 @@ from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.network.reference.rules import best_split
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF, Resources
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
@@ -55,6 +56,7 @@ RULES = {
     "nodes": ("conservative", "demt"),
     "network": ("isolated", "ics", "icsb"),
     "resources": ("none", "aggressive", "easy", "depth", "conservative"),
+    "partitions": ("none", "aggressive", "easy", "depth", "conservative"),
 }
 """Rules that a kind of platform supports, without the K of rules with a number."""
 
@@ -62,7 +64,7 @@ COMPILED_LAST = (
     ("pool", "planned"),
     *(
         (platform, rule)
-        for platform in ("grid", "resources")
+        for platform in ("grid", "resources", "partitions")
         for rule in RULES[platform]
         if rule != "tabu"
     ),
@@ -291,6 +293,42 @@ def resource_workloads(
     return replace(work, platform=Resources(work.processors, capacities), **columns)
 
 
+@st.composite
+def partition_workloads(
+    draw: st.DrawFn, max_jobs: int = 14, exact: bool = False, units: tuple[int, ...] = UNITS
+) -> Workload:
+    """Draw jobs in some of up to four partitions, some of which may be nested, apart, or equal.
+
+    Nodes of no partition, lists of partitions and other resources are among them. A job that is
+    larger than its partition takes all of it.
+    """
+    work = draw(resource_workloads(max_jobs, exact, units))
+    names = "abcd"[: draw(st.integers(1, 4))]
+    sets = st.sets(st.sampled_from(names), min_size=1).map(lambda one: ",".join(sorted(one)))
+    regions = draw(st.dictionaries(sets, st.integers(1, 5), min_size=1, max_size=5))
+    known = sorted({name for label in regions for name in label.split(",")})
+    if len(known) > 1 and draw(st.booleans()):
+        known.append(",".join(known[:2]))
+    numbers = dict(zip(known, draw(st.permutations(range(3, 3 + len(known)))), strict=True))
+    size = sum(regions.values()) + draw(st.sampled_from((0, 0, 2)))
+    stocks = work.platform.stocks if draw(st.booleans()) else ()
+    others = {name: amount for name, _, amount in stocks}
+    platform = Partitions(size, others, regions, numbers)
+    of = st.sampled_from(known)
+    labels = draw(st.lists(of, min_size=len(work), max_size=len(work)))
+    room = [
+        sum(n for label, n in regions.items() if {*label.split(",")} & {*one.split(",")})
+        for one in labels
+    ]
+    columns = {
+        "partition": np.array([numbers[one] for one in labels], np.int64),
+        "procs": np.minimum(work.procs, np.array(room, np.int64)),
+    }
+    for column in columns.values():
+        column.flags.writeable = False
+    return replace(work, platform=platform, **columns)
+
+
 def nodes_of(*capacities: int, sets: tuple[str, ...] = (), down: object = ()) -> Nodes:
     """Name nodes a, b and so on, and sets, which are words of these letters, s0, s1 and so on."""
     named = {f"s{i}": list(word) for i, word in enumerate(sets)}
@@ -424,7 +462,12 @@ def workloads_on(platform: str, policy: Policy) -> st.SearchStrategy[Workload]:
         return node_workloads()
     # A search has a tick every so many seconds for as long as a job waits.
     units = (1,) if policy.rule == "tabu" else UNITS
-    kinds = {"pool": workloads, "grid": grid_workloads, "resources": resource_workloads}
+    kinds = {
+        "pool": workloads,
+        "grid": grid_workloads,
+        "resources": resource_workloads,
+        "partitions": partition_workloads,
+    }
     return kinds[platform](units=units)
 
 

@@ -147,6 +147,7 @@ FLOORS = {
             "checks",
             "durations",
             "files",
+            "folded",
             "format",
             "numerals",
             "own",

@@ -70,6 +70,17 @@ def begin(running: Running, jobs: Jobs, c: int, j: int, now: int) -> None:
     launch(jobs, running, j, now)
 
 
+@machine.set_aside.of(Running)
+def set_aside(running: Running, need: int) -> bool:
+    """Return False: the job could take all free processors."""
+    return False
+
+
+@machine.put_back.of(Running)
+def put_back(running: Running) -> None:
+    """Do nothing: nothing is withheld."""
+
+
 @machine.reserve.of(Running)
 def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
     """Make the head's reservation."""

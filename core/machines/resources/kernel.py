@@ -27,17 +27,18 @@ from schedfarm.core.engine.running import (
 )
 from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
 
-FREE, EXTRA = range(2)
-"""Rows of levels: what is free now, and the extra of the head's reservation."""
+FREE, EXTRA, ASIDE = range(3)
+"""Rows of levels: what is free now, the extra of the head's reservation, and what is withheld."""
 
 
 class Stock(NamedTuple):
     """The running jobs, the levels of the resources, and the request of each kind of job.
 
-    running: the jobs, with kinds for widths; its `free` is unused. level: int64[2, resources].
+    running: the jobs, with kinds for widths; its `free` is unused. level: int64[3, resources].
     narrow: int64[2], the last kind that is narrow enough for the processors of each level, -1 if
     unknown. request: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each
-    job.
+    job. shared: the first resource that is the processors of some nodes, of which a job requests
+    its processors or none; those of all nodes are resource 0.
     """
 
     running: Running
@@ -45,18 +46,19 @@ class Stock(NamedTuple):
     narrow: Int64
     request: Int64
     kind: Int64
+    shared: int
 
     def running_jobs(self) -> Int64:
         """Return the running jobs, int64[k]."""
         return self.running.running_jobs()
 
 
-def idle_stock(amounts: Int64, requests: Int64) -> Stock:
+def idle_stock(amounts: Int64, requests: Int64, shared: int) -> Stock:
     """Return the idle machine of these amounts for jobs of these requests, int64[n, resources].
 
     Examples
     --------
-    >>> stock = idle_stock(np.array([8, 2]), np.array([[4, 0], [1, 2], [4, 0]]))
+    >>> stock = idle_stock(np.array([8, 2]), np.array([[4, 0], [1, 2], [4, 0]]), 2)
     >>> stock.kind.tolist(), stock.request.tolist()
     ([2, 1, 2], [[0, 0], [1, 2], [4, 0]])
     """
@@ -69,9 +71,9 @@ def idle_stock(amounts: Int64, requests: Int64) -> Stock:
     kind[order] = np.cumsum(fresh)
     request = np.zeros((1 + int(fresh.sum()), resources), np.int64)
     request[1:] = ordered[fresh]
-    level = np.zeros((2, resources), np.int64)
+    level = np.zeros((3, resources), np.int64)
     level[FREE] = amounts
-    return Stock(idle_machine(0, n), level, np.full(2, -1, np.int64), request, kind)
+    return Stock(idle_machine(0, n), level, np.full(2, -1, np.int64), request, kind, shared)
 
 
 @verb
@@ -168,6 +170,34 @@ def begin(stock: Stock, jobs: Jobs, c: int, j: int, now: int) -> None:
     """Start a job."""
     launch(jobs, stock.running, j, now)
     subtract(stock, FREE, jobs.procs[j])
+
+
+@machine.set_aside.of(Stock)
+def set_aside(stock: Stock, need: int) -> bool:
+    """Withhold all processors that a job of the same partition could take."""
+    level, request = stock.level, stock.request
+    most = level[FREE, 0]
+    for r in range(stock.shared, level.shape[1]):
+        if request[need, r] > 0:
+            most = min(most, level[FREE, r])
+    level[FREE, 0] -= most
+    level[ASIDE, 0] += most
+    for r in range(stock.shared, level.shape[1]):
+        if request[need, r] > 0:
+            level[FREE, r] -= most
+            level[ASIDE, r] += most
+    stock.narrow[FREE] = -1
+    return bool(level[FREE, 0] > 0)
+
+
+@machine.put_back.of(Stock)
+def put_back(stock: Stock) -> None:
+    """Add what is withheld to what is free."""
+    level = stock.level
+    for r in range(level.shape[1]):
+        level[FREE, r] += level[ASIDE, r]
+        level[ASIDE, r] = 0
+    stock.narrow[FREE] = -1
 
 
 @verb

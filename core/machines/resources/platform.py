@@ -63,15 +63,27 @@ class Resources:
     capacities: Mapping[str, int]
 
     def __post_init__(self) -> None:
+        self._take_processors()
+        if not self.capacities:
+            raise InputError(
+                f"capacities is {self.capacities!r}; give the amount of each resource, such as "
+                "{gpus = 8}"
+            )
+        self._take_capacities()
+
+    def _take_processors(self) -> None:
         if not is_whole(self.processors) or not 0 < self.processors < HORIZON:
             raise InputError(
                 f"processors is {self.processors!r}; a machine has at least 1 and fewer than 2^62"
             )
+        object.__setattr__(self, "processors", int(self.processors))
+
+    def _take_capacities(self) -> None:
         given = self.capacities
         if isinstance(given, tuple):
             # The form of values of this class, as passed by `dataclasses.replace`.
             given = dict(given)
-        if not isinstance(given, Mapping) or not given:
+        if not isinstance(given, Mapping):
             raise InputError(
                 f"capacities is {given!r}; give the amount of each resource, such as {{gpus = 8}}"
             )
@@ -85,7 +97,6 @@ class Resources:
                 )
         # One order for all, so that equal machines are equal values.
         rows = tuple((name, int(given[name])) for name in UNITS if name in given)
-        object.__setattr__(self, "processors", int(self.processors))
         object.__setattr__(self, "capacities", rows)
 
     @property
@@ -121,6 +132,16 @@ class Resources:
     def names(self) -> tuple[str, ...]:
         """Names of the resources, processors first."""
         return (PROCESSORS, *(name for name, _ in self._rows))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the resources in messages."""
+        return (PROCESSORS, *(UNITS[name] for name, _ in self._rows))
+
+    @property
+    def shared(self) -> int:
+        """Number of resources of which a job requests an amount of its own, as all are here."""
+        return len(self.names)
 
     @property
     def amounts(self) -> tuple[int, ...]:

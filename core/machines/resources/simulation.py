@@ -26,12 +26,12 @@ def _check(policy: Policy) -> None:
     if policy.events != "instant":
         raise InputError(
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
-            "on a machine with several resources leave it out"
+            "on a machine with several resources or partitions leave it out"
         )
     if policy.predict is not None:
         raise InputError(
             f"policy {policy.name!r}: predict={policy.predict} is for one pool of processors; "
-            "on a machine with several resources leave it out"
+            "on a machine with several resources or partitions leave it out"
         )
 
 
@@ -43,7 +43,8 @@ def _resources(workload: Workload) -> Resources:
 
 def _stock(workload: Workload, unit: int) -> Stock:
     platform = _resources(workload)
-    return idle_stock(np.array(platform.amounts, np.int64), platform.requests(workload))
+    amounts = np.array(platform.amounts, np.int64)
+    return idle_stock(amounts, platform.requests(workload), platform.shared)
 
 
 def _plan(workload: Workload, unit: int, widest: int) -> Plan:
@@ -56,7 +57,12 @@ def _kinds(workload: Workload, machine: Machine, unit: int) -> Int64:
     return kind
 
 
-DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds)
+def _has_unions(workload: Workload) -> bool:
+    platform = _resources(workload)
+    return platform.shared < len(platform.names)
+
+
+DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds, _has_unions)
 
 none = partial(DOOR.schedule, code=NONE)
 aggressive = partial(DOOR.schedule, code=AGGRESSIVE)

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from schedfarm.core import Clean, InputError, Schedule, Workload, read_log
 from schedfarm.core.audit import read_schedule
-from schedfarm.core.logs.folded import folded, unfolded
+from schedfarm.core.folded import folded, unfolded
 from schedfarm.core.logs.machine import machine_file
 from schedfarm.core.logs.oar import REASONS, oar_bytes, write_oar
 from schedfarm.core.machines.nodes.platform import Nodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.resources.platform import UNITS, Resources
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.machines.resources.reference.amounts import (
     Amounts,
     Hold,
@@ -40,11 +40,12 @@ class Machine(Replayable):
                 f"policy {policy.name!r}: predict={policy.predict} is for pools only; "
                 f"on a platform of kind {platform.name!r} leave it out"
             )
-        self.units = ("processors", *(UNITS[name] for name in platform.names[1:]))
-        self.stock = Stock(platform.amounts)
+        stocks = platform.stocks
+        self.units: tuple[str, ...] = ("processors", *(unit for _, unit, _ in stocks))
+        self.stock = Stock((platform.processors, *(amount for _, _, amount in stocks)))
         self.request: dict[Job, Amounts] = {
             job: (job.procs, *(max(int(getattr(workload, name)[job.position]), 0)
-                               for name in platform.names[1:]))
+                               for name, _, _ in stocks))
             for job in self.jobs
         }  # fmt: skip
         # Reason why the last pass left a job waiting.

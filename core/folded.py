@@ -14,6 +14,7 @@ MOST = 1_000_000
 _FOLDED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.ASCII)
+_COMMA = re.compile(r",(?![^\[]*\])")
 _PLAIN = re.compile(r"[^\s,;*\[\]]+")
 
 
@@ -34,6 +35,19 @@ def unfolded(text: object, where: str) -> list[str]:
     before, ranges, after = found.groups()
     numbers = [number for part in ranges.split(",") for number in _numbers(part, text, where)]
     return [plain(f"{before}{number}{after}", where) for number in numbers]
+
+
+def listed(text: object, where: str) -> list[str]:
+    """Return the names of several host lists, separated by commas.
+
+    Examples
+    --------
+    >>> listed("a[1-2],b, c[08,10]", "nodes")
+    ['a1', 'a2', 'b', 'c08', 'c10']
+    """
+    if not isinstance(text, str):
+        return [plain(text, where)]
+    return [name for part in _COMMA.split(text) for name in unfolded(part.strip(), where)]
 
 
 def plain(name: object, where: str) -> str:

@@ -1,0 +1,15 @@
+"""Mapping of a policy to kernels: those of a pool with several resources."""
+
+from __future__ import annotations
+
+from schedfarm.core.machines.resources.simulation import (
+    STEPS,
+    aggressive,
+    easy,
+    none,
+    promise_reserving,
+    reserving,
+    slurm,
+)
+
+__all__ = ["STEPS", "aggressive", "easy", "none", "promise_reserving", "reserving", "slurm"]

@@ -1,0 +1,295 @@
+"""Jobs of a log for a pool, on a machine whose nodes are in partitions that may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import HORIZON, Bool, Int64
+from schedfarm.core.checks import is_whole, shown
+from schedfarm.core.durations import duration, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.folded import listed
+from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.names import choices
+from schedfarm.core.numerals import counted
+from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.options import Options, option
+from schedfarm.core.workload.select import keep_jobs, on_platform
+from schedfarm.core.workload.workload import Workload
+
+LARGER = "larger than their partition"
+LONGER = "above the time limit of their partition"
+WIDER = "above the node limit of their partition"
+"""Reasons for which jobs are dropped."""
+
+
+def _whole(what: str, value: object) -> int:
+    if not is_whole(value) or not 0 < value < HORIZON:  # type: ignore[operator]
+        raise InputError(f"{what} is {shown(value)}; give a whole number from 1, below 2^62")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def _time(what: str, value: object) -> str:
+    seconds = seconds_of(value) if isinstance(value, str) else None
+    if not seconds:
+        raise InputError(f"{what} is {shown(value)}; give a duration such as '2h'")
+    return duration(seconds)
+
+
+def _hosts(what: str, value: object) -> str:
+    listed(value, what)
+    return str(value)
+
+
+def _table(of: Callable[[str, object], object], such: str) -> Callable[[str, object], object]:
+    """Return the check of a table by its values; None is an empty one."""
+
+    def check(what: str, given: object) -> object:
+        given = {} if given is None else given
+        if not isinstance(given, Mapping):
+            raise InputError(f"{what} is {shown(given)}; give a table such as {such}")
+        for key in given:
+            if not isinstance(key, str) or not key.strip():
+                raise InputError(f"{what} has the name {key!r}; give a table such as {such}")
+        return {key: of(f"{what}: {key}", value) for key, value in given.items()}
+
+    return check
+
+
+_REGIONS = '{short = 64, "short,long" = 96}'
+_NODES = "{short = 'n[01-10]', long = 'n[05-99]'}"
+
+
+def _cpus(what: str, given: object) -> object:
+    if isinstance(given, Mapping):
+        return _table(_whole, "{'n[01-99]' = 16}")(what, given)
+    return _whole(what, given)
+
+
+@dataclass(frozen=True)
+class OnPartitions(Options):
+    """Declare partitions by their nodes, or by the processors of the nodes that they share.
+
+    Parameters
+    ----------
+    regions : mapping of str to int
+        Processors of the nodes that belong to the same partitions, by the names of these, separated
+        by commas.
+    nodes : mapping of str to str
+        Host list of the nodes of each partition, as in slurm.conf; instead of `regions`.
+    cpus : int or mapping of str to int
+        Processors of each node, or of the nodes of a host list; with `nodes`.
+    max_time : mapping of str to str
+        Largest estimate of the jobs of a partition; others are dropped.
+    max_nodes : mapping of str to int
+        Largest number of nodes of the jobs of a partition, by the log's column; others are dropped.
+
+    Examples
+    --------
+    >>> OnPartitions(nodes={"short": "n[1-3]", "long": "n[2-9]"}, cpus=4).sizes
+    {'long': 24, 'long,short': 8, 'short': 4}
+    """
+
+    within = "partitions"
+
+    regions: Any = option(None, _table(_whole, _REGIONS))
+    nodes: Any = option(None, _table(_hosts, _NODES))
+    cpus: Any = option(None, lambda what, given: None if given is None else _cpus(what, given))
+    max_time: Any = option(None, _table(_time, "{short = '2h'}"))
+    max_nodes: Any = option(None, _table(_whole, "{short = 4}"))
+
+    def _check_together(self) -> None:
+        if bool(self.regions) == bool(self.nodes):
+            raise InputError(
+                f"partitions: give either regions, such as {_REGIONS}, or nodes, such as {_NODES}"
+            )
+        if (self.cpus is None) == bool(self.nodes):
+            raise InputError("partitions: give cpus, the processors of each node, with nodes only")
+        for label in self.regions:
+            if any(not name.strip() for name in label.split(",")):
+                raise InputError(f"partitions: regions: {label!r} has an empty name; leave it out")
+        if len(self.sizes) < len(self.regions):
+            raise InputError("partitions: regions lists the same partitions twice; add them up")
+        for what in ("max_time", "max_nodes"):
+            for name in getattr(self, what):
+                if name not in self.names:
+                    raise InputError(
+                        f"partitions: {what} is for {name!r}; {choices(name, self.names)}"
+                    )
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Processors of each region, by the names of its partitions in order."""
+        if self.regions:
+            return {
+                ",".join(sorted({name.strip() for name in label.split(",")})): size
+                for label, size in self.regions.items()
+            }
+        of: dict[str, list[str]] = {}
+        for name, hosts in self.nodes.items():
+            for host in dict.fromkeys(listed(hosts, f"partitions: nodes: {name}")):
+                of.setdefault(host, []).append(name)
+        cpus = self._processors(of)
+        found: dict[str, int] = {}
+        for host, names in of.items():
+            label = ",".join(sorted(names))
+            found[label] = found.get(label, 0) + cpus[host]
+        return dict(sorted(found.items()))
+
+    def _processors(self, hosts: Iterable[str]) -> dict[str, int]:
+        """Return the processors of each node."""
+        if not isinstance(self.cpus, Mapping):
+            return dict.fromkeys(hosts, self.cpus)
+        found = {
+            host: count
+            for several, count in self.cpus.items()
+            for host in listed(several, f"partitions: cpus: {several}")
+        }
+        for host in hosts:
+            if host not in found:
+                raise InputError(
+                    f"partitions: node {host!r} has no processors in cpus; give a number for it, "
+                    "or one for all nodes"
+                )
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the partitions."""
+        return sorted({name for label in self.sizes for name in label.split(",")})
+
+    @property
+    def processors(self) -> int:
+        """Processors of all regions."""
+        return sum(self.sizes.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the given options, from which `from_dict` gives equal ones."""
+        return {name: one for name, one in super().to_dict().items() if one not in (None, {})}
+
+
+def put_on_partitions(
+    workload: Workload, how: OnPartitions, capacities: Mapping[str, int] | None = None
+) -> Workload:
+    """Put jobs of a pool on a machine with partitions; drop those that theirs do not admit.
+
+    Partitions without jobs limit none, and are left out: their nodes then belong to the others
+    only. If the rest do not limit any job more than the whole machine does, it remains a pool.
+
+    Parameters
+    ----------
+    workload : Workload
+        Jobs with a partition each, by its name in the log, or by its number in a log without names.
+    how : OnPartitions
+        The partitions and their limits.
+    capacities : mapping of str to int, optional
+        Amounts of other resources, as in `Resources`.
+
+    Returns
+    -------
+    Workload
+        The jobs that fit into their partitions and their limits.
+
+    Raises
+    ------
+    InputError
+        If the jobs are not on a pool, one has no partition or an undeclared one, `max_nodes` is
+        given for a log without nodes, the regions exceed the machine, or they overlap too much.
+
+    Examples
+    --------
+    >>> w = Workload.from_columns(submit=[0, 0], run=[9, 9], estimate=[9, 9], procs=[2, 5],
+    ...                           partition=[1, 2], processors=8)
+    >>> how = OnPartitions(regions={"1": 2, "1,2": 2, "2": 2})
+    >>> some = put_on_partitions(w, how)
+    >>> some.procs.tolist(), dict(some.dropped)
+    ([2], {'larger than their partition': 1})
+    """
+    if workload.platform.name != "pool":
+        raise InputError(
+            f"'partitions' divides a pool, and these jobs are on {workload.machine}; leave it out"
+        )
+    jobs = _within_limits(workload, how, _labels(workload, how))
+    labels = _labels(jobs, how)
+    used = {name for label in labels.values() for name in label.split(",")}
+    room = {
+        number: sum(n for region, n in how.sizes.items() if _share(region, label))
+        for number, label in labels.items()
+    }
+    jobs = keep_jobs(jobs, jobs.procs <= _each(jobs, room), LARGER)
+    if not len(jobs):
+        raise InputError(f"partitions: no job of {workload.name!r} is within its partition")
+    regions: dict[str, int] = {}
+    for region, size in how.sizes.items():
+        if inside := ",".join(name for name in region.split(",") if name in used):
+            regions[inside] = regions.get(inside, 0) + size
+    numbers = {label: number for number, label in labels.items()}
+    # A list of partitions needs each of them.
+    more = sorted(used - numbers.keys())
+    numbers |= {name: max(numbers.values()) + k for k, name in enumerate(more, 1)}
+    others = dict(capacities or {})
+    machine = Partitions(workload.processors, others, regions, numbers)
+    platform: Platform = machine
+    if not machine.unions:
+        size = workload.processors
+        platform = Resources(size, others) if others else Pool(size)
+    return on_platform(jobs, platform)
+
+
+def _labels(workload: Workload, how: OnPartitions) -> dict[int, str]:
+    """Return the partition, or the list of partitions, of each number of the log."""
+    numbers, counts = np.unique(workload.partition, return_counts=True)
+    names, found = workload.names.get("partition", {}), {}
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        label = names.get(number, "" if number == UNKNOWN else str(number))
+        parts = [name.strip() for name in label.split(",")]
+        for name in parts:
+            if name not in how.names:
+                said = f"the partition {name!r}" if name else "no partition"
+                raise InputError(
+                    f"partitions: {counted(count, 'job')} of {workload.name!r} "
+                    f"{'has' if count == 1 else 'have'} {said}, which is not declared; declare it, "
+                    f"or select jobs with select.partitions; {choices(name, how.names)}"
+                )
+        found[number] = ",".join(parts)
+    return found
+
+
+def _share(region: str, label: str) -> bool:
+    """Return whether nodes of a region are in one of the partitions of a label."""
+    return not {*region.split(",")}.isdisjoint(label.split(","))
+
+
+def _each(workload: Workload, of: Mapping[int, int]) -> Int64:
+    """Return the value of each job's partition, int64[n]."""
+    numbers, which = np.unique(workload.partition, return_inverse=True)
+    values: Int64 = np.array([of[number] for number in numbers.tolist()], np.int64)[which.ravel()]
+    return values
+
+
+def _within_limits(workload: Workload, how: OnPartitions, labels: Mapping[int, str]) -> Workload:
+    """Drop the jobs that exceed a limit of each of their partitions."""
+    times = {name: seconds_of(text) or 0 for name, text in how.max_time.items()}
+    if how.max_nodes and (workload.nodes < 0).all():
+        raise InputError(
+            f"partitions: max_nodes is given, but the log {workload.name!r} does not have the "
+            "nodes of jobs; leave it out"
+        )
+    longest, widest = (
+        {
+            number: max(table.get(name, HORIZON) for name in label.split(","))
+            for number, label in labels.items()
+        }
+        for table in (times, how.max_nodes)
+    )
+    some = keep_jobs(workload, workload.estimate <= _each(workload, longest), LONGER)
+    allowed: Bool = some.nodes <= _each(some, widest)
+    return keep_jobs(some, allowed, WIDER)

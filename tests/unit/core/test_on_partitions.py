@@ -1,0 +1,152 @@
+"""Jobs of a log on a machine with partitions: nodes, limits, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
+from schedfarm.core.workload.workload import Workload
+
+NODES = {"nodes": {"short": "n[01-04]", "long": "n[03-09],fat"}, "cpus": {"n[01-09]": 2, "fat": 9}}
+
+
+def jobs(**others: Any) -> Workload:
+    """Return four jobs of two partitions on 64 processors."""
+    columns: dict[str, Any] = {
+        "submit": [0, 1, 2, 3],
+        "run": [9, 9, 9, 9],
+        "estimate": [9, 100, 9, 9],
+        "procs": [1, 2, 8, 9],
+        "partition": [5, 5, 7, 5],
+        "nodes": [1, 2, 4, -1],
+        "names": {"partition": {5: "short", 7: "long"}},
+    }
+    return Workload.from_columns(**{**columns, **others}, processors=64)
+
+
+def test_nodes_and_regions_say_the_same() -> None:
+    """A node in two partitions is a region of its own."""
+    how = OnPartitions.from_dict(NODES)
+    assert how.sizes == {"long": 19, "long,short": 4, "short": 4}
+    assert how.processors == 27
+    again = OnPartitions(regions={"short,long": 4, "short": 4, "long": 19})
+    assert again.sizes == how.sizes
+    assert put_on_partitions(jobs(), how).platform == put_on_partitions(jobs(), again).platform
+    assert OnPartitions.from_dict(how.to_dict()) == how
+
+
+def test_jobs_keep_the_numbers_of_the_log() -> None:
+    """The machine knows the names; jobs that are too large are dropped and counted."""
+    some = put_on_partitions(jobs(), OnPartitions.from_dict(NODES))
+    regions = {"long": 19, "long,short": 4, "short": 4}
+    assert some.platform == Partitions(64, {}, regions, {"short": 5, "long": 7})
+    assert some.partition.tolist() == [5, 5, 7]
+    assert dict(some.dropped) == {"larger than their partition": 1}
+
+
+def test_other_resources_remain() -> None:
+    """A request for more than there is drops a job, too."""
+    asked = jobs(gpus=[0, 3, 0, 0])
+    some = put_on_partitions(asked, OnPartitions.from_dict(NODES), {"gpus": 2})
+    assert some.platform.stocks == (("gpus", "GPUs", 2),)
+    assert dict(some.dropped) == {"larger than their partition": 1, "not admitted": 1}
+
+
+def test_limits_drop_jobs_by_reason() -> None:
+    """Unknown nodes exceed no limit."""
+    how = OnPartitions.from_dict(
+        NODES | {"max_time": {"short": "1m"}, "max_nodes": {"long": 3, "short": 9}}
+    )
+    some = put_on_partitions(jobs(procs=[1, 2, 8, 3]), how)
+    assert some.job.tolist() == [1, 4]
+    assert dict(some.dropped) == {
+        "above the time limit of their partition": 1,
+        "above the node limit of their partition": 1,
+    }
+    assert how.to_dict()["max_time"] == {"short": "1m"}
+
+
+def test_a_list_of_partitions_is_their_nodes() -> None:
+    """And has the largest of their limits."""
+    names = {"partition": {5: "short", 7: "short,long"}}
+    how = OnPartitions.from_dict(NODES | {"max_time": {"short": "1s", "long": "1h"}})
+    some = put_on_partitions(jobs(names=names, partition=[7, 7, 7, 7], procs=[1, 2, 27, 28]), how)
+    assert some.procs.tolist() == [1, 2, 27]
+    assert isinstance(some.platform, Partitions)
+    assert dict(some.platform.labels) == {"short,long": 7, "long": 8, "short": 9}
+
+
+def test_partitions_without_jobs_are_left_out() -> None:
+    """Their nodes belong to the others only; without any other limit the machine is a pool."""
+    how = OnPartitions.from_dict(NODES)
+    some = put_on_partitions(jobs(partition=[5] * 4, procs=[1] * 4), how)
+    assert some.platform == Partitions(64, {}, {"short": 8}, {"short": 5})
+    whole = OnPartitions(regions={"short,long,debug": 64})
+    assert put_on_partitions(jobs(), whole).platform == Pool(64)
+    assert put_on_partitions(jobs(), whole, {"gpus": 1}).platform == Resources(64, {"gpus": 1})
+
+
+def test_numbers_are_names_in_a_log_without_names() -> None:
+    """As in SWF."""
+    some = put_on_partitions(jobs(names={}, procs=[1] * 4), OnPartitions(regions={"5": 8, "7": 9}))
+    assert some.platform == Partitions(64, {}, {"5": 8, "7": 9}, {"5": 5, "7": 7})
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "give either regions, such as {short = 64"),
+        ({"regions": {"a": 1}, "nodes": {"a": "n1"}}, "give either regions"),
+        ({"nodes": {"a": "n1"}}, "give cpus, the processors of each node, with nodes only"),
+        ({"regions": {"a": 1}, "cpus": 2}, "with nodes only"),
+        ({"regions": {"a": 0}}, "partitions: regions: a is 0; give a whole number from 1"),
+        ({"regions": [1]}, "partitions: regions is [1]; give a table such as {short = 64"),
+        ({"regions": {"a,": 1}}, "regions: 'a,' has an empty name"),
+        ({"regions": {"a,b": 1, "b,a": 2}}, "regions lists the same partitions twice"),
+        ({"nodes": {"a": "n[2-1]"}, "cpus": 1}, "'2-1' is not a range of numbers"),
+        ({"nodes": {"a": 5}, "cpus": 1}, "partitions: nodes: a is 5; give a name"),
+        ({"nodes": {"a": "n[1-2]"}, "cpus": {"n1": 1}}, "node 'n2' has no processors in cpus"),
+        ({"regions": {"a": 1}, "max_time": {"a": 60}}, "give a duration such as '2h'"),
+        ({"regions": {"a": 1}, "max_time": {"b": "2h"}}, "max_time is for 'b'; known: a"),
+        ({"regions": {"a": 1}, "max_nodes": {"a": 0}}, "give a whole number from 1"),
+        ({"region": {"a": 1}}, "unknown key 'region'; did you mean 'regions'"),
+    ],
+)
+def test_wrong_tables_are_refused(given: dict[str, Any], why: str) -> None:
+    """In one sentence with the key and the value."""
+    with pytest.raises(InputError, match=re.escape(why)):
+        OnPartitions.from_dict(given)
+
+
+@pytest.mark.parametrize(
+    ("others", "how", "why"),
+    [
+        ({"names": {}}, NODES, "3 jobs of 'workload' have the partition '5', which is not declar"),
+        ({"partition": [5, 5, 5, -1]}, NODES, "1 job of 'workload' has no partition"),
+        ({"nodes": [-1] * 4}, NODES | {"max_nodes": {"long": 3}}, "does not have the nodes of"),
+        ({}, {"regions": {"short": 60, "long": 9}}, "regions have 69 processors, and the machine"),
+        ({"procs": [9] * 4, "partition": [5] * 4}, NODES, "no job of 'workload' is within"),
+    ],
+)
+def test_jobs_that_do_not_match_are_refused(
+    others: dict[str, Any], how: dict[str, Any], why: str
+) -> None:
+    """In one sentence."""
+    with pytest.raises(InputError, match=re.escape(why)):
+        put_on_partitions(jobs(**others), OnPartitions.from_dict(how))
+
+
+def test_only_a_pool_is_divided() -> None:
+    """Other machines have places of their own."""
+    some = put_on_partitions(jobs(), OnPartitions.from_dict(NODES))
+    with pytest.raises(InputError, match="'partitions' divides a pool"):
+        put_on_partitions(some, OnPartitions.from_dict(NODES))
+    assert np.array_equal(some.logged_wait, np.full(3, -1))
