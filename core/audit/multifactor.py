@@ -16,7 +16,7 @@ User = tuple[str, str]
 
 
 class Priorities:
-    """Compute the priorities of jobs at instants that never decrease."""
+    """Compute the priorities of jobs, with their tiers, at instants that never decrease."""
 
     def __init__(self, given: Multifactor, work: Workload, start: Int64, end: Int64) -> None:
         given.check_names(work.names)
@@ -36,6 +36,9 @@ class Priorities:
         self.in_use, self.factors = [0] * len(self.users), np.zeros(len(self.users))
         self.computed = -1
         self.steady = self._steady()
+        # Beyond the largest priority, so that tiers decide first.
+        of = [given.tiers.get(name, 1) for name in self._names("partition")]
+        self.tier = np.array(of, np.int64) << 33
 
     def __call__(self, jobs: Int64, now: int) -> Int64:
         """Return the priority of some jobs at an instant, s, int64[k]."""
@@ -50,7 +53,8 @@ class Priorities:
         age = np.minimum(waited / given.max_age, 1.0)
         total = given.age * age + given.fairshare * self.factors[self.index[jobs]]
         total = total + self.steady[jobs]
-        return np.asarray(np.clip(total, 1.0, 4294967295.0).astype(np.int64))
+        priority = np.clip(total, 1.0, 4294967295.0).astype(np.int64)
+        return np.asarray(priority + self.tier[jobs])
 
     def _names(self, column: str) -> list[str]:
         names = self.work.names.get(column, {})

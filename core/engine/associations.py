@@ -8,7 +8,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.priority import STALE, STATE, Constants, Weights
-from schedfarm.core.policy.multifactor import Multifactor
+from schedfarm.core.policy.multifactor import TIER, USUAL_TIER, Multifactor
 from schedfarm.core.workload.workload import Workload
 
 _UNUSED = Constants(False, False, 1, 1, 1.0, 1.0, 2.0, 0.0, 0.0)
@@ -18,9 +18,9 @@ def unused_weights() -> Weights:
     """Return the weights of an order other than Slurm's priority."""
     none, zeros = np.zeros(0, np.int64), np.zeros(0)
     return Weights(
-        _UNUSED, np.zeros(1, np.int64), none, none.copy(), zeros, zeros.copy(), none.copy(),
-        none.copy(), zeros.copy(), none.copy(), zeros.copy(), zeros.copy(), zeros.copy(),
-        none.copy(), np.zeros(1, np.int64), np.zeros((0, 1), np.int64), none.copy(),
+        _UNUSED, np.zeros(1, np.int64), none, none.copy(), zeros, none.copy(), zeros.copy(),
+        none.copy(), none.copy(), zeros.copy(), none.copy(), zeros.copy(), zeros.copy(),
+        zeros.copy(), none.copy(), np.zeros(1, np.int64), np.zeros((0, 1), np.int64), none.copy(),
         np.zeros(STATE, np.int64),
     )  # fmt: skip
 
@@ -57,6 +57,7 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
         workload.procs.copy(),
         leaf,
         _steady(workload, given),
+        _tiers(workload, given.tiers),
         np.zeros(number),
         np.zeros(len(pairs), np.int64),
         np.zeros(len(pairs), np.int64),
@@ -159,6 +160,16 @@ def _steady(workload: Workload, given: Multifactor) -> Float64:
     qos = _factors(workload, "queue", given.qos_priorities, 0)
     steady = given.size * size + given.partition * factor + given.qos * qos
     return np.asarray(steady + given.cpu * (procs / machine), np.float64)
+
+
+def _tiers(workload: Workload, tiers: Mapping[str, int]) -> Int64:
+    """Return the amount by which the tier of each job's partition raises its priority, int64[n]."""
+    if not tiers:
+        return np.zeros(len(workload), np.int64)
+    numbers, which = np.unique(workload.partition, return_inverse=True)
+    labels = _labels(workload, "partition", numbers)
+    values = np.array([tiers.get(label, USUAL_TIER) for label in labels], np.int64)
+    return np.asarray(values[which.ravel()] * TIER)
 
 
 def _factors(workload: Workload, column: str, listed: Mapping[str, int], default: int) -> Float64:

@@ -47,7 +47,8 @@ class Weights(NamedTuple):
     """The tree of associations, and the parts of jobs' priorities.
 
     submit, width, leaf: int64[n], of each job its submission, s, processors and association.
-    steady: float64[n], the part of its priority that does not change. usage: float64[a + u], of
+    steady: float64[n], the part of its priority that does not change. tier: int64[n], the tier of
+    its partition x 2^32, or 0 without tiers. usage: float64[a + u], of
     the accounts, parents first, and of the u associations at the last calculation,
     processor-seconds. pending, held: int64[u], usage since then, and processors in use. fair:
     float64[u], weighted factors. parent, part, normal: of each account and association its
@@ -62,6 +63,7 @@ class Weights(NamedTuple):
     width: Int64
     leaf: Int64
     steady: Float64
+    tier: Int64
     usage: Float64
     pending: Int64
     held: Int64
@@ -252,7 +254,7 @@ def weigh(tree: Weights, waiting: Int64, count: int, key: Int64) -> None:
         j = waiting[p]
         age = min(max(last - tree.submit[j], 0) / constants.max_age, 1.0)
         total = constants.age * age + tree.fair[tree.leaf[j]] + tree.steady[j]
-        key[j] = -int(min(max(total, 1.0), LARGEST))
+        key[j] = -int(min(max(total, 1.0), LARGEST)) - tree.tier[j]
 
 
 class WeighedRankings(NamedTuple):

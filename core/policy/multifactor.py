@@ -18,6 +18,12 @@ NAME = "multifactor"
 MOST = 4294967295
 """Largest weight, and largest priority."""
 
+TIER = 2**32
+"""Priorities of neighbouring tiers differ by this, which is more than the largest priority."""
+
+USUAL_TIER = 1
+"""Tier of partitions that are not listed, Slurm's default."""
+
 WEIGHTS = ("age", "fairshare", "size", "partition", "qos", "cpu")
 """Arguments that are weights of a factor, in the order of the sum's text."""
 
@@ -38,8 +44,8 @@ class Account:
 class Multifactor:
     """Hold the arguments of the order: weights, periods in s, and the tables of a site.
 
-    accounts: by name, each after its parent. users: shares by (user, account). qos, partitions:
-    priority of each QOS, and PriorityJobFactor of each partition.
+    accounts: by name, each after its parent. users: shares by (user, account). qos_priorities:
+    priority of each QOS. partitions, tiers: PriorityJobFactor and PriorityTier of each partition.
     """
 
     age: int = 0
@@ -59,6 +65,7 @@ class Multifactor:
     users: Mapping[tuple[str, str], int] = field(default_factory=dict)
     qos_priorities: Mapping[str, int] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
+    tiers: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, one in self.accounts.items():
@@ -104,6 +111,7 @@ class Multifactor:
         yield "users", "user", [user for user, _ in self.users]
         yield "qos_priority", "queue", [*self.qos_priorities]
         yield "partitions", "partition", [*self.partitions]
+        yield "tiers", "partition", [*self.tiers]
 
     def _parts(self) -> Iterator[str]:
         for one in fields(self):
@@ -212,6 +220,7 @@ _EXAMPLES = {
     "users": "ann@physics=2",
     "qos_priority": "high=100, normal=10",
     "partitions": "debug=10, batch=5",
+    "tiers": "debug=2",
 }
 
 _READ: dict[str, Callable[[str, str], Any]] = {
@@ -227,6 +236,7 @@ _READ: dict[str, Callable[[str, str], Any]] = {
     "users": lambda what, text: _table(what, text, _association, _whole),
     "qos_priority": lambda what, text: _table(what, text, _word, _whole),
     "partitions": lambda what, text: _table(what, text, _word, _factor),
+    "tiers": lambda what, text: _table(what, text, _word, _factor),
 }
 """Reader of each argument's text."""
 
@@ -288,7 +298,7 @@ _TABLES = {
     "accounts": ("accounts", ("shares", "parent")),
     "users": ("users", ("shares",)),
     "qos": ("qos_priority", ("priority",)),
-    "partitions": ("partitions", ("factor",)),
+    "partitions": ("partitions", ("factor", "tier")),
 }
 """Tables of a file in addition to ``priority``: the argument, and the keys of each entry."""
 
@@ -313,7 +323,7 @@ def order_of_table(table: Mapping[str, Any]) -> str:
         if not isinstance(entries, Mapping):
             raise InputError(f"{name}={entries!r} is not a table; write [{name}]")
     for key, value in table.get("priority", {}).items():
-        simple = sorted({*_READ} - {argument for argument, _ in _TABLES.values()})
+        simple = sorted({*_READ} - {"tiers", *(argument for argument, _ in _TABLES.values())})
         if key not in simple:
             raise InputError(f"[priority] has an unknown key {key!r}; {choices(key, simple)}")
         written = ("no", "yes")[value] if isinstance(value, bool) else value
@@ -322,6 +332,11 @@ def order_of_table(table: Mapping[str, Any]) -> str:
         if name in table:
             rows = (_row(name, one, row, known) for one, row in table[name].items())
             parts.append(f"{argument}=({', '.join(rows)})")
+    tiers = {
+        name: row["tier"] for name, row in table.get("partitions", {}).items() if "tier" in row
+    }
+    if tiers:
+        parts.append(f"tiers=({', '.join(map(_entry, tiers.items()))})")
     return read_multifactor(f"{NAME}({', '.join(parts)})").name
 
 

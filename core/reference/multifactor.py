@@ -139,7 +139,10 @@ class Tree:
 def priorities(
     definition: Multifactor, workload: Workload, everyone: list[Job], waiting: list[Job], now: int
 ) -> dict[Job, int]:
-    """Return the priority of each waiting job at an instant, s, the largest first."""
+    """Return the priority of each waiting job at an instant, s, the largest first.
+
+    A tier counts more than any priority.
+    """
     definition.check_names(workload.names)
     first = min(job.submit for job in everyone)
     calculations = (now - first) // definition.calc
@@ -208,4 +211,6 @@ def _priority(
     age = min(waited / definition.max_age, 1.0)
     fairshare = tree.of_pair[_pair(workload, job)].factor
     total = definition.age * age + definition.fairshare * fairshare + steady
-    return int(min(max(total, 1.0), 4294967295.0))
+    priority = int(min(max(total, 1.0), 4294967295.0))
+    tier = definition.tiers.get(label(workload, "partition", job.partition), 1)
+    return priority if not definition.tiers else 10**10 * tier + priority

@@ -21,6 +21,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.platform import Grid
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
@@ -39,6 +40,7 @@ MACHINES: tuple[Platform, ...] = (
     Nodes([1, 1], ["a", "b"]),
     Network([1, 1], ["a", "b"], [1_000, 1_000]),
     Resources(2, {"gpus": 1}),
+    Partitions(3, {}, {"a": 1, "a,b": 1, "b": 1}, {"a": 1, "b": 2}),
 )
 """A machine of each kind."""
 
@@ -206,6 +208,7 @@ def _jobs(machine: Platform) -> Workload:
         user=time,
         group=one,
         queue=one,
+        partition=one,
         logged_wait=time,
         platform=machine,
     )

@@ -67,6 +67,7 @@ def definition(dice: random.Random) -> Multifactor:
         users=users,
         qos_priorities={n: dice.randrange(4) for n in ("0", "1") if dice.random() < 0.5},
         partitions={n: dice.randrange(4) for n in ("0", "1") if dice.random() < 0.5},
+        tiers={n: dice.randrange(4) for n in ("0", "1", "-1") if dice.random() < 0.2},
     )
 
 
