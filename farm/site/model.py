@@ -12,22 +12,24 @@ import numpy as np
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.read import read_log
+from schedfarm.core.machines.platform import of_size
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.names import choices
 from schedfarm.core.numerals import counted
 from schedfarm.core.policy.multifactor import Account, Multifactor
-from schedfarm.core.workload.select import select
+from schedfarm.core.workload.select import on_platform, select
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.columns import unread
 from schedfarm.farm.site.dump.associations import Associations
-from schedfarm.farm.site.dump.conf import Conf
+from schedfarm.farm.site.dump.conf import Conf, seconds_in
 from schedfarm.farm.site.dump.facts import Fact, is_whole
 from schedfarm.farm.site.dump.kinds import KINDS, read_dump
 from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.limits import Limited, limits_of, possible
 from schedfarm.farm.site.notes import Note, notes_of
+from schedfarm.farm.site.partitions import Divided, divided_of, tiers_of
 from schedfarm.farm.site.rule import in_policy, rule_of
 from schedfarm.farm.site.stocks import stocks_of
 
@@ -68,6 +70,7 @@ class Site:
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
     ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
+    divided: its partitions; None if they limit no job. tiers: PriorityTier of each, if they differ.
     """
 
     name: Fact[str]
@@ -87,6 +90,8 @@ class Site:
     limits: tuple[Limited, ...] = ()
     options: Mapping[str, Fact[str]] = field(default_factory=dict)
     capacities: Mapping[str, Fact[int]] = field(default_factory=dict)
+    divided: Divided | None = None
+    tiers: Mapping[str, Fact[int]] = field(default_factory=dict)
 
     @property
     def has_cycles(self) -> bool:
@@ -140,22 +145,24 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
     stocks, short = stocks_of(jobs, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
-    if stocks:
-        amounts = {name: fact.value for name, fact in stocks.items()}
-        jobs = replace(jobs, platform=Resources(size.value, amounts))
+    divided, undivided = divided_of(jobs, nodes, chosen, conf)
+    amounts = {name: fact.value for name, fact in stocks.items()}
+    jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
     names, bare = jobs.names, replace(jobs, names={})
     rule, options = rule_of(conf)
     site = Site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
         _priority(conf), None, rule, parts["associations"], parts["qos"],
-        _factors(conf), (), options=options, capacities=stocks,
+        _factors(conf), (), options=options, capacities=stocks, divided=divided,
+        tiers=tiers_of(conf),
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    notes = (*notes_of(site, parts, others, rest), *short, *unread(site), *unlimited)
+    found = (*notes_of(site, parts, others, rest), *short, *undivided)
+    notes = (*found, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
 
 
@@ -282,6 +289,19 @@ def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -
     return jobs
 
 
+def _placed(
+    jobs: Workload, divided: Divided | None, listed: int, amounts: Mapping[str, int]
+) -> Workload:
+    """Return the jobs on the machine of the site, which may have other processors than listed."""
+    size = jobs.processors
+    if divided is None:
+        return replace(jobs, platform=Resources(size, amounts)) if amounts else jobs
+    jobs = divided.put(replace(jobs, platform=Pool(max(listed, int(jobs.procs.max())))), amounts)
+    platform = of_size(jobs.platform, size)
+    assert platform is not None
+    return jobs if platform == jobs.platform else on_platform(jobs, platform)
+
+
 def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:
     """Return the chosen partitions that have jobs."""
     return chosen & {*whole.names.get("partition", {}).values()}
@@ -307,7 +327,7 @@ def _priority(conf: Conf) -> dict[str, Fact[Any]]:
             found["cpu"] = _whole("PriorityWeightTRES=CPU", Fact(value, tres.source))
     for name, (key, default) in _TIMES.items():
         given = conf.get(key, default)
-        found[name] = Fact(_seconds(key, given), given.source)
+        found[name] = Fact(seconds_in(key, given), given.source)
     return found | _switches(conf)
 
 
@@ -333,17 +353,6 @@ def _whole(key: str, given: Fact[str]) -> Fact[int]:
     if not is_whole(given.value):
         raise InputError(f"{given.source}: {key}={given.value}; give a whole number from 0")
     return Fact(int(given.value), given.source)
-
-
-def _seconds(key: str, given: Fact[str]) -> int:
-    """Return a time of slurm.conf in s: minutes, D-H, D-H:M:S, H:M:S or M:S."""
-    days, dash, rest = given.value.rpartition("-")
-    words = rest.split(":")
-    if not all(map(is_whole, [*words, *([days] if dash else [])])) or len(words) > 3:
-        raise InputError(f"{given.source}: {key}={given.value}; give a time such as 7-0 or 5")
-    units = (3600, 60, 1) if dash or len(words) == 3 else (60, 1)
-    seconds = sum(int(word) * unit for word, unit in zip(words, units, strict=False))
-    return seconds + (int(days) * 86_400 if dash else 0)
 
 
 def _factors(conf: Conf) -> dict[str, Fact[int]]:
@@ -385,6 +394,7 @@ def _order(site: Site, number: Numbers) -> Multifactor:
             number("queue", name): row.priority.value for name, row in site.qos.items()
         },
         partitions={number("partition", name): fact.value for name, fact in site.factors.items()},
+        tiers={number("partition", name): fact.value for name, fact in site.tiers.items()},
     )
 
 

@@ -62,11 +62,12 @@ def notes_of(
 
 
 def _machine(site: Site, parts: Mapping[str, Any]) -> Iterator[Note]:
-    if len(site.partitions or parts["sinfo"].partitions) > 1:
+    if site.tiers and site.order is None:
+        tiers = ", ".join(f"{name} {fact.value}" for name, fact in site.tiers.items())
         yield Note(
-            "the nodes of each partition",
-            SINFO,
-            "all partitions share one pool, so that jobs of crowded partitions wait less",
+            f"PriorityTier of partitions ({tiers})",
+            next(iter(site.tiers.values())).source,
+            "under priority/basic all jobs have one tier, so that those of higher ones wait longer",
         )
     out = [name for name, node in parts["sinfo"].nodes.items() if node.out]
     if out:

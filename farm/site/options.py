@@ -46,12 +46,6 @@ UNSUPPORTED = (
     ),
     Unsupported("OverSubscribe", "no|exclusive", "no job shares processors", "partitions"),
     Unsupported(
-        "PriorityTier",
-        "1",
-        "all partitions have one tier, so that jobs of higher tiers wait longer",
-        "partitions",
-    ),
-    Unsupported(
         "TRESBillingWeights",
         _OFF,
         "usage counts processors alone, so that fair shares of users of GPUs or memory differ",
@@ -61,12 +55,9 @@ UNSUPPORTED = (
         "QOS", _OFF + "|n/a|\\(null\\)",
         "limits of the partition's QOS do not apply to its jobs, which wait less", "partitions",
     ),
-    *(
-        Unsupported(
-            key, "unlimited|infinite|", "a job that exceeds it waits at the site, and starts here",
-            "partitions",
-        )
-        for key in ("MaxTime", "MaxNodes", "MaxCPUsPerNode")
+    Unsupported(
+        "MaxCPUsPerNode", "unlimited|infinite|",
+        "a job that exceeds it waits at the site, and starts here", "partitions",
     ),
     Unsupported("PreemptMode", "off", "preempted jobs wait longer than simulated", "partitions"),
     Unsupported(

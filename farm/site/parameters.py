@@ -105,9 +105,22 @@ def _no_cycles(site: Site) -> str:
 
 
 def _usable(site: Site) -> tuple[float, float]:
-    """Return the range of the effective capacity: at least the widest job, at most all."""
+    """Return the range of the effective capacity: at least that of the widest jobs, at most all."""
     most, widest = site.processors.value, int(site.jobs.procs.max())
-    return float(max(widest, round(LEAST_USABLE * most))), float(most)
+    least = max(widest, round(LEAST_USABLE * most))
+    return float(_least_admitting(site.jobs, least, most)), float(most)
+
+
+def _least_admitting(jobs: Workload, least: int, most: int) -> int:
+    """Return the least processors from some on at which each job fits into its partition."""
+    while least < most:
+        middle = (least + most) // 2
+        platform = of_size(jobs.platform, middle)
+        if platform is not None and platform.admits(jobs).all():
+            most = middle
+        else:
+            least = middle + 1
+    return least
 
 
 PARAMETERS: Mapping[str, Parameter] = MappingProxyType({

@@ -101,14 +101,21 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
         yield from ("", f"[qos.{_name(name)}]")
         yield _line("priority", qos.priority.value, qos.priority.source)
         yield from _limits(site, "qos", name)
-    for name, factor in site.factors.items():
-        yield from ("", f"[partitions.{_name(name)}]")
-        yield _line("factor", factor.value, factor.source)
+    yield from _factors(site)
     yield from _root(site)
     yield from _scheduler(site, fit)
     if users := site.names.get("user", {}):
         yield from ("", "# Users have these numbers in campaign.toml, and in stores:")
         yield from (_comment(f"  {number} {name}") for number, name in users.items())
+
+
+def _factors(site: Site) -> Iterator[str]:
+    """Yield the tables of the partitions."""
+    for name, factor in site.factors.items():
+        yield from ("", f"[partitions.{_name(name)}]")
+        yield _line("factor", factor.value, factor.source)
+        if tier := site.tiers.get(name):
+            yield _line("tier", tier.value, tier.source)
 
 
 def _root(site: Site) -> Iterator[str]:
@@ -220,9 +227,17 @@ def _campaign(
     yield _line("names", False, "true: names of users in a file of the store, for its owner only")
     if site.partitions:
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
+    yield from _machine(site, size)
+    yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+
+
+def _machine(site: Site, size: int) -> Iterator[str]:
+    """Yield the lines of partitions and other resources, for a number of processors."""
+    if site.divided:
+        for key, name, value, source in site.divided.lines(site.jobs, size):
+            yield _line(f"partitions.{key}.{_name(name)}", value, source)
     for name, fact in site.capacities.items():
         yield _line(f"resources.{name}", fact.value, fact.source)
-    yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
 
 
 def _samples(site: Site) -> Iterator[str]:

@@ -14,6 +14,7 @@ import pytest
 
 from schedfarm.core import read_log
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
@@ -26,7 +27,7 @@ from schedfarm.farm.site.example import Truth, site_jobs, write_files
 from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import read_site
-from schedfarm.farm.site.parameters import Setting, jobs_at
+from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
 
@@ -291,6 +292,76 @@ def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
     assert "8 nodes of debug" in json.loads(other.stdout)["processors"]["source"]
 
 
+def nested(dump: Path) -> None:
+    """Let debug have 2 of the 8 nodes of batch."""
+    rows = (dump / "sinfo.txt").read_text().splitlines()
+    kept = [row for row in rows if "|debug|" not in row or row[:4] in ("n001", "n002")]
+    (dump / "sinfo.txt").write_text("\n".join(kept) + "\n")
+
+
+def test_partitions_that_overlap_are_simulated(dump: Path, farm: Farm) -> None:
+    """With their limits and tiers, each line with its source; the campaign has the same machine."""
+    nested(dump)
+    change(
+        dump / "slurm.conf",
+        "PriorityJobFactor=2",
+        "PriorityJobFactor=2 PriorityTier=3 MaxTime=30-0",
+    )
+    change(dump / "slurm.conf", "PriorityJobFactor=1", "PriorityJobFactor=1 MaxTime=5 MaxNodes=8")
+    site = read_site(dump)
+    assert isinstance(site.jobs.platform, Partitions)
+    assert site.jobs.platform.nodes == (("batch", 96), ("batch,debug", 32))
+    assert [union.name for union in site.jobs.platform.unions] == ["debug"]
+    said = farm("site", dump, "--no-fit").stderr
+    assert "MaxTime=5 of partition batch (slurm.conf:15)" in said
+    assert "the nodes of each job within its partition (sinfo.txt)" in said
+    text = (dump / "campaign.toml").read_text()
+    for line in (
+        "partitions.regions.batch = 96         # sinfo.txt: CPUs of 6 nodes",
+        'partitions.regions."batch,debug" = 32  # sinfo.txt: CPUs of 2 nodes',
+        'partitions.max_time.debug = "30d"     # slurm.conf:16',
+        "partitions.max_nodes.batch = 8        # slurm.conf:15",
+    ):
+        assert f"\n{line}\n" in text
+    small, large = Campaign.from_toml(dump / "campaign.toml").traces
+    jobs = small.read()
+    assert jobs is not None
+    assert jobs.platform == site.jobs.platform
+    assert jobs.digest() == site.jobs.digest()
+    larger = large.resized(jobs).platform
+    assert isinstance(larger, Partitions)
+    assert larger.nodes == (("batch", 105), ("batch,debug", 35))
+    policy = farm("policies", "--site", dump / "site.toml").stdout
+    assert "tiers=(batch=1, debug=3)" in policy
+    assert "tier = 3                              # slurm.conf:16, PriorityTier" in (
+        (dump / "site.toml").read_text()
+    )
+    number = next(n for n, name in site.names["partition"].items() if name == "debug")
+    assert site.order is not None
+    assert site.order.tiers[str(number)] == 3
+
+
+def test_fewer_usable_processors_are_fewer_in_each_region(dump: Path) -> None:
+    """Each job still fits into its partition with the fewest."""
+    nested(dump)
+    site = read_site(dump, processors=120)
+    assert isinstance(site.jobs.platform, Partitions)
+    assert site.jobs.platform.nodes == (("batch", 90), ("batch,debug", 30))
+    assert site.divided is not None
+    rows = {name: (value, why) for _, name, value, why in site.divided.lines(site.jobs, 60)}
+    assert rows["batch"] == (45, "sinfo.txt: CPUs of 6 nodes; its part of 96")
+    least = int(PARAMETERS["processors"].bounds(site)[0])
+    assert jobs_at(site, Setting(least, site.order)).platform.size == least
+
+
+def test_tiers_without_priorities_are_a_caution(dump: Path, farm: Farm) -> None:
+    """The order is first come, first served, then."""
+    change(dump / "slurm.conf", "PriorityJobFactor=2", "PriorityJobFactor=2 PriorityTier=3")
+    change(dump / "slurm.conf", "priority/multifactor", "priority/basic")
+    said = farm("site", dump, "--no-fit").stderr
+    assert "PriorityTier of partitions (batch 1, debug 3) (slurm.conf:15, PriorityTier)" in said
+
+
 def test_the_campaign_has_no_names_of_users(dump: Path, farm: Farm) -> None:
     """Axes of users have numbers; the table of names is a file that only its owner can read."""
     change(dump / "assoc.txt", "user02|2|||", "user02|2||cpu=4|3")
@@ -479,7 +550,6 @@ def test_all_columns_of_limits_are_read(dump: Path, farm: Farm) -> None:
         "myown=x of qos low (qos.txt:4, myown): it has no effect here",
         "PriorityWeightTRES=GRES/gpu=7 (slurm.conf:",
         "QOS=part of partitions batch, debug (slurm.conf:",
-        "MaxTime=7-0 of partitions batch, debug (slurm.conf:",
     ):
         assert f"caution: not simulated: {part}" in said
     site = read_site(dump)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schedfarm.core.errors import InputError
-from schedfarm.farm.site.dump.facts import Fact, text_of
+from schedfarm.farm.site.dump.facts import Fact, is_whole, text_of
 
 LISTED = ("nodename", "partitionname")
 """First keys of lines that may occur several times."""
@@ -47,6 +47,17 @@ class Conf:
             name.strip().lower(): Fact(value.strip(), f"{given.source}, {name.strip()}")
             for name, _, value in words
         }
+
+
+def seconds_in(key: str, given: Fact[str]) -> int:
+    """Return a time of slurm.conf in s: minutes, D-H, D-H:M:S, H:M:S or M:S."""
+    days, dash, rest = given.value.rpartition("-")
+    words = rest.split(":")
+    if not all(map(is_whole, [*words, *([days] if dash else [])])) or len(words) > 3:
+        raise InputError(f"{given.source}: {key}={given.value}; give a time such as 7-0 or 5")
+    units = (3600, 60, 1) if dash or len(words) == 3 else (60, 1)
+    seconds = sum(int(word) * unit for word, unit in zip(words, units, strict=False))
+    return seconds + (int(days) * 86_400 if dash else 0)
 
 
 def read_conf(path: Path) -> Conf:

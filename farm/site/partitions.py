@@ -1,0 +1,163 @@
+"""Partitions of a site: processors of the nodes that they share, limits of jobs, and tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.durations import duration
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.platform import of_size
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.numerals import counted
+from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.dump.conf import Conf, seconds_in
+from schedfarm.farm.site.dump.facts import UNLIMITED, Fact, whole
+from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.dump.sinfo import Nodes
+from schedfarm.farm.site.notes import Note
+
+SINFO = KINDS["sinfo"].file
+
+
+@dataclass(frozen=True)
+class Divided:
+    """Hold what a campaign declares of partitions.
+
+    regions: processors of the nodes in the same partitions, by their names, separated by commas.
+    max_time, max_nodes: limits of the jobs of a partition, by name.
+    """
+
+    regions: Mapping[str, Fact[int]]
+    max_time: Mapping[str, Fact[str]]
+    max_nodes: Mapping[str, Fact[int]]
+
+    @property
+    def overlap(self) -> bool:
+        """Whether partitions share some of their nodes, and not all."""
+        return len(self.regions) > 1 and any("," in label for label in self.regions)
+
+    def put(self, jobs: Workload, capacities: Mapping[str, int]) -> Workload:
+        """Return the jobs on the partitions, and on other resources."""
+        how = {
+            key: {name: fact.value for name, fact in table.items()}
+            for key, table in self._tables().items()
+        }
+        return put_on_partitions(jobs, OnPartitions.from_dict(how), capacities)
+
+    def _tables(self) -> dict[str, Mapping[str, Fact[Any]]]:
+        tables: dict[str, Mapping[str, Fact[Any]]] = {
+            "regions": self.regions,
+            "max_time": self.max_time,
+            "max_nodes": self.max_nodes,
+        }
+        return {key: table for key, table in tables.items() if table}
+
+    def lines(self, jobs: Workload, processors: int) -> Iterator[tuple[str, str, Any, str]]:
+        """Yield the table, name, value and source of each line, for a number of processors."""
+        platform = of_size(jobs.platform, processors)
+        sizes = dict(platform.nodes) if isinstance(platform, Partitions) else {}
+        for key, table in self._tables().items():
+            for name, fact in table.items():
+                value, source = fact.value, fact.source
+                if key == "regions":
+                    value = sizes.get(name, min(value, processors))
+                    source += f"; its part of {fact.value}" if value != fact.value else ""
+                yield key, name, value, source
+
+
+def divided_of(
+    jobs: Workload, nodes: Nodes, chosen: frozenset[str], conf: Conf
+) -> tuple[Divided | None, list[Note]]:
+    """Return the partitions of jobs on chosen ones' nodes, and notes on what is not simulated.
+
+    None if they limit no job more than all nodes do.
+    """
+    there = set(np.unique(jobs.partition).tolist())
+    numbers = {
+        name: number
+        for number, name in jobs.names.get("partition", {}).items()
+        if name in chosen and number in there
+    }
+    longest, long = _limits(jobs, conf, numbers, "MaxTime", jobs.estimate, seconds_in)
+    widest, wide = _limits(jobs, conf, numbers, "MaxNodes", jobs.nodes, _whole)
+    notes = long + wide
+    if (jobs.nodes < 0).all():
+        widest = {}
+    times = {name: Fact(duration(one.value), one.source) for name, one in longest.items()}
+    divided = Divided(_regions(nodes, chosen, numbers), times, widest)
+    listed = sum(fact.value for fact in divided.regions.values())
+    whole_machine = nodes.processors(chosen)
+    if len(divided.regions) < 2 and listed == whole_machine and not (times or widest):
+        return None, notes
+    try:
+        divided.put(replace(jobs, platform=Pool(max(whole_machine, jobs.processors))), {})
+    except InputError as error:
+        effect = f"{error}; all partitions share one pool, so that jobs of crowded ones wait less"
+        return None, [*notes, Note("the nodes of each partition", SINFO, effect)]
+    if divided.overlap:
+        what = "the nodes of each job within its partition"
+        effect = "running jobs count as if they could be moved there, so that others wait less"
+        notes.append(Note(what, SINFO, effect))
+    return divided, notes
+
+
+def _regions(nodes: Nodes, chosen: frozenset[str], used: Mapping[str, int]) -> dict[str, Fact[int]]:
+    """Return the processors of the nodes that belong to the same partitions with jobs."""
+    of: dict[str, list[int]] = {}
+    for node in sorted(nodes.of(chosen)):
+        inside = sorted(name for name in used if node in nodes.partitions[name])
+        if inside:
+            of.setdefault(",".join(inside), []).append(nodes.nodes[node].cpus)
+    return {
+        label: Fact(sum(cpus), f"{SINFO}: CPUs of {counted(len(cpus), 'node')}")
+        for label, cpus in sorted(of.items())
+        if sum(cpus)
+    }
+
+
+def _whole(key: str, given: Fact[str]) -> int:
+    return whole(f"{given.source}: {key}", given.value)
+
+
+def _limits(
+    jobs: Workload,
+    conf: Conf,
+    used: Mapping[str, int],
+    key: str,
+    values: Int64,
+    read: Callable[[str, Fact[str]], int],
+) -> tuple[dict[str, Fact[int]], list[Note]]:
+    """Return a limit of each partition that no job exceeds, and notes on the others."""
+    found: dict[str, Fact[int]] = {}
+    notes: list[Note] = []
+    for name, number in sorted(used.items()):
+        line = conf.partitions.get(name)
+        text = line.value.get(key.lower(), "") if line else ""
+        if line is None or text.lower() in UNLIMITED:
+            continue
+        most = read(key, Fact(text, line.source))
+        over = int((values[jobs.partition == number] > most).sum())
+        if over:
+            effect = f"{counted(over, 'job')} of the log {'is' if over == 1 else 'are'} above it"
+            notes.append(Note(f"{key}={text} of partition {name}", line.source, effect))
+        elif most:
+            found[name] = Fact(most, line.source)
+    return found, notes
+
+
+def tiers_of(conf: Conf) -> dict[str, Fact[int]]:
+    """Return PriorityTier of each partition; empty if it is the same for all."""
+    found = {}
+    for name, line in conf.partitions.items():
+        text = line.value.get("prioritytier", "1")
+        found[name] = Fact(
+            whole(f"{line.source}: PriorityTier", text), f"{line.source}, PriorityTier"
+        )
+    return found if len({fact.value for fact in found.values()}) > 1 else {}
