@@ -20,8 +20,9 @@ the passes of an instant follow from the times as well: the submissions, then th
 order in which earlier passes started the jobs. A schedule that breaks its policy is checked by the
 other clock, too.
 
-*Passes on nodes and networks*, whose schedules come from this project alone, are judged by the
-reference simulator: it decides at each pass, and the first difference is the fault.
+*Passes on nodes, on networks and on pools of several resources*, whose schedules come from this
+project alone, are judged by the reference simulator: it decides at each pass, and the first
+difference is the fault.
 
 A rule without an auditor, such as `tabu`, whose draws are in no schedule, is judged by the columns
 only. For an order without a formula in the auditor, such as a plug-in function, passes are judged

@@ -1,10 +1,14 @@
-"""Slurm's limits in the auditor: totals of each limit, by the users or accounts that it counts."""
+"""Slurm's limits in the auditor: totals of each limit, by the users or accounts that it counts.
+
+The semantics names the quantity that each limit counts; the rows of the policy's limits, from which
+the simulators take it, are not used.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from schedfarm.core.policy.limits import Limit, read_limits
 from schedfarm.core.policy.policy import Policy
@@ -14,11 +18,41 @@ Key = tuple[str, ...]
 """A limit's text, and the user or account for which it counts."""
 
 
+class Counted(NamedTuple):
+    """The quantity that a limit counts, and whether each user or account has a total of its own.
+
+    An empty `each` is one total of all jobs of the limit's entity.
+    """
+
+    quantity: Literal["running jobs", "requests", "minutes", "submitted jobs"]
+    each: Literal["", "association", "user", "account"] = ""
+
+
+COUNTED: dict[str, Counted] = {
+    "MaxJobs": Counted("running jobs", "association"),
+    "MaxJobsPerUser": Counted("running jobs", "user"),
+    "MaxJobsPerAccount": Counted("running jobs", "account"),
+    "GrpJobs": Counted("running jobs"),
+    "MaxTRESPerUser": Counted("requests", "user"),
+    "MaxTRESPerAccount": Counted("requests", "account"),
+    "GrpTRES": Counted("requests"),
+    "MaxTRESRunMinsPerUser": Counted("minutes", "user"),
+    "MaxTRESRunMinsPerAccount": Counted("minutes", "account"),
+    "GrpTRESRunMins": Counted("minutes"),
+    "MaxSubmitJobs": Counted("submitted jobs", "association"),
+    "MaxSubmitJobsPerUser": Counted("submitted jobs", "user"),
+    "MaxSubmitJobsPerAccount": Counted("submitted jobs", "account"),
+    "GrpSubmitJobs": Counted("submitted jobs"),
+}
+"""Every limit by its name."""
+
+
 class Share(NamedTuple):
     """A limit to which a job adds: its key, the request, and whether the limit is in force."""
 
     key: Key
     limit: Limit
+    counted: Counted
     request: int
     in_force: bool
 
@@ -40,7 +74,9 @@ class Totals:
         self.until: defaultdict[Key, int] = defaultdict(int)
         self.known: dict[int, list[Share]] = {}
         self.estimate = work.estimate.tolist()
-        self.keeps_jobs_out = any(one.row.counts == "submitted" for one in self.limits)
+        self.keeps_jobs_out = any(
+            COUNTED[one.what].quantity == "submitted jobs" for one in self.limits
+        )
         # Submitted jobs that are not in the queue yet, in order.
         self.outside: list[int] = []
 
@@ -74,7 +110,7 @@ class Totals:
             if not share.in_force or share.request == 0:
                 continue
             used, mine, most = self.taken[share.key], share.request, share.limit.value
-            if share.limit.row.counts == "minutes":
+            if share.counted.quantity == "minutes":
                 used = self.until[share.key] - used * now
                 mine, most = mine * self.estimate[job], 60 * most
                 if mine == 0:
@@ -102,7 +138,7 @@ class Totals:
         if self.limits and job not in self.known:
             self.known[job] = [*self._found(job)]
         for share in self.known.get(job, ()):
-            if (share.limit.row.counts == "submitted") == submitted:
+            if (share.counted.quantity == "submitted jobs") == submitted:
                 yield share
 
     def _found(self, job: int) -> Iterator[Share]:
@@ -117,13 +153,14 @@ class Totals:
             for one in self.limits
             if one.kind == "qos" and one.name in queues
         }
+        each = {"user": (user,), "account": (account,), "association": (user, account)}
         nearest: dict[str, tuple[int, Limit]] = {}
         for one in self.limits:
-            in_force = (_family(one.what), one.tres) not in own
+            counted, request = COUNTED[one.what], self._request(one, job)
             if one.kind == "qos":
-                if one.name in queues and not unknown.get(one.row.each, False):
-                    each = {"user": (user,), "account": (account,)}.get(one.row.each, ())
-                    yield Share((one.says, *each), one, self._request(one, job), True)
+                if one.name in queues and not unknown.get(counted.each, False):
+                    key = (one.says, *each.get(counted.each, ()))
+                    yield Share(key, one, counted, request, True)
                 continue
             steps = {("root", ""): len(lineage)}
             steps |= {("user", f"{u}@{a}"): -1 for u in users for a in accounts}
@@ -132,12 +169,14 @@ class Totals:
             step = steps.get((one.kind, one.name))
             if step is None:
                 continue
-            if one.what.startswith("Grp"):
-                yield Share((one.says,), one, self._request(one, job), in_force)
+            if not counted.each:
+                in_force = (_family(one.what), one.tres) not in own
+                yield Share((one.says,), one, counted, request, in_force)
             elif one.what not in nearest or step < nearest[one.what][0]:
                 nearest[one.what] = step, one
         for what, (_, one) in nearest.items() if not unknown["user"] else ():
-            yield Share((what, user, account), one, 1, (_family(what), "") not in own)
+            key, in_force = (what, *each["association"]), (_family(what), "") not in own
+            yield Share(key, one, COUNTED[what], 1, in_force)
 
     def _request(self, one: Limit, job: int) -> int:
         if not one.tres:

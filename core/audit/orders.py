@@ -259,6 +259,13 @@ class _Accounts:
         return self.accounts[user]
 
 
+def _threshold(text: str | None, max_estimate: int) -> int | None:
+    """Return the wait, s, beyond which a job precedes all others; a number and x is a multiple."""
+    if text is None:
+        return None
+    return int(text[:-1]) * max_estimate if text.endswith("x") else seconds_of(text)
+
+
 Sorter = Callable[[Int64, Int64, int], Int64]
 """Sorts some of the waiting jobs, given all, into queue order at an instant, s."""
 
@@ -268,7 +275,7 @@ class QueueOrder:
 
     def __init__(self, workload: Workload, policy: Policy, past: Past) -> None:
         self.submit = workload.submit
-        self.theta = policy.threshold_seconds(workload.max_estimate)
+        self.theta = _threshold(policy.threshold, workload.max_estimate)
         self.primary = _sorter(workload, policy, policy.order, past)
         second = policy.backfill
         self.backfill = _sorter(workload, policy, second, past) if second else None

@@ -20,6 +20,7 @@ from schedfarm.core.logs.schedules import LoggedSchedule
 from schedfarm.core.logs.swf import write_swf
 from schedfarm.core.policy.multifactor import NAME
 from schedfarm.core.policy.orders import ORDERS
+from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.job import jobs_of
 from schedfarm.core.reference.orders import KEYS
 from schedfarm.core.schedule import Schedule
@@ -49,15 +50,18 @@ def test_it_shares_nothing_with_the_simulators() -> None:
 
     Where the kinds of platform meet, the reference replays the schedules of the others.
     """
-    names = set()
+    names, of_policies = set(), set()
     for path in Path(schedfarm.core.audit.__file__).parent.glob("*.py"):
         if path.stem == "kinds":
             continue
-        tree = ast.parse(path.read_text())
-        names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "schedfarm.core.policy.orders":
-                assert [alias.name for alias in node.names] == ["order_function"]
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names.add(node.module)
+                if (node.module or "").startswith("schedfarm.core.policy."):
+                    of_policies |= {alias.name for alias in node.names}
+    # Readers of a policy's text and their results, and the test for one order; no formula.
+    readers = {"Limit", "Multifactor", "Policy", "is_multifactor", "read_limits"}
+    assert of_policies == {*readers, "read_multifactor", "order_function"}
     ours = {
         n
         for n in names
@@ -216,6 +220,26 @@ def test_the_threshold_is_strict() -> None:
     schedule = placed(rows, 4, [0, 13, 10])
     assert audit(schedule, "spf+easy,threshold=9s").ok
     assert blamed(audit(schedule, "spf+easy,threshold=8s"))[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("threshold", "kept", "wrong"),
+    [
+        # At 10 the second has waited 9 s, at 15 the others 13 and 12 s.
+        ("8s", [0, 10, 15, 18], (3, 10)),
+        # At 12 the second has waited 11 s, more than the largest estimate; at 10 none has.
+        ("1x", [0, 12, 17, 10], (2, 12)),
+    ],
+)
+def test_the_threshold_is_the_auditors_own(
+    monkeypatch: pytest.MonkeyPatch, threshold: str, kept: list[int], wrong: tuple[int, int]
+) -> None:
+    """Without the threshold in seconds that the simulators share, the auditor judges as before."""
+    rows = [(0, 10, 10, 4), (1, 5, 5, 4), (2, 3, 3, 4), (3, 2, 2, 4)]
+    policy = f"spf+easy,threshold={threshold}"
+    monkeypatch.setattr(Policy, "threshold_seconds", lambda policy, largest: None)
+    assert audit(placed(rows, 4, kept), policy).ok
+    assert blamed(audit(placed(rows, 4, [0, 15, 12, 10]), policy)) == (policy, *wrong)
 
 
 def test_a_plan_is_kept() -> None:

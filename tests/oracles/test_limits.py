@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.audit.limits import COUNTED
 from schedfarm.core.engine.limiting import check_limits, counters_of
 from schedfarm.core.engine.limits import add, exceeds
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.policy.limits import MEANINGS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.workload.workload import Workload
@@ -77,6 +79,36 @@ def test_the_audit_finds_a_job_from_outside_of_the_queue(limit: str) -> None:
     verdict = audit(replace(schedule, start=np.zeros(3, np.int64)), policy)
     assert (verdict.job, verdict.instant) == (2, 0)
     assert verdict.why.endswith("keeps it out of the queue")
+
+
+def test_the_auditor_counts_every_limit() -> None:
+    assert {*COUNTED} == {*MEANINGS}
+
+
+@pytest.mark.parametrize(
+    ("limit", "wrong", "users"),
+    [
+        ("qos.high.GrpTRESRunMins=cpu=1", {"counts": "tres"}, [1, 1, 1]),
+        ("qos.high.MaxTRESRunMinsPerUser=cpu=1", {"counts": "tres"}, [1, 1, 1]),
+        ("qos.high.MaxJobsPerUser=1", {"each": "account"}, [1, 2, 1]),
+        ("qos.high.MaxSubmitJobsPerUser=1", {"each": "account"}, [1, 2, 1]),
+        ("qos.high.MaxTRESPerUser=cpu=1", {"each": ""}, [1, 2, 1]),
+    ],
+)
+def test_the_auditor_does_not_use_the_rows_of_the_simulators(
+    monkeypatch: pytest.MonkeyPatch, limit: str, wrong: dict[str, str], users: list[int]
+) -> None:
+    """A row that counts something else would mislead the kernel and the reference together."""
+    work = jobs(run=[29] * 3, estimate=[29] * 3, user=users)
+    policy = Policy.parse(f"fcfs+easy,limits=({limit})")
+    right = simulate_reference(work, policy)
+    assert right.start.tolist() == [0, 0, 29]
+    name = limit.split("=")[0].split(".")[-1]
+    monkeypatch.setitem(MEANINGS, name, replace(MEANINGS[name], **wrong))
+    assert audit(right, policy).ok
+    misled = replace(right, start=simulate_reference(work, policy).start)
+    assert misled.start.tolist() != right.start.tolist()
+    assert not audit(misled, policy).ok
 
 
 def test_the_audit_finds_a_job_above_a_limit_of_gpus() -> None:
