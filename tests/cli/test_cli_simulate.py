@@ -66,6 +66,26 @@ def test_schedules_with_resources_are_not_written_as_logs(said: Said) -> None:
         assert not Path(out).exists()
 
 
+def test_partitions_are_those_of_a_file(farm: Farm, said: Said) -> None:
+    """By number in SWF; a mistake names the file."""
+    rows = (f"{k} 0 -1 9 2{10 * ' -1'} {k % 2} -1 -1\n" for k in range(1, 5))
+    Path("parts.swf").write_text("; MaxProcs: 4\n" + "".join(rows))
+    words = ("parts.swf", "--policy", "fcfs+aggressive")
+    given = (*words, "--partitions", "given.toml")
+    Path("given.toml").write_text('[regions]\n"0,1" = 4\n')
+    assert starts(farm, *given) == starts(farm, *words)
+    Path("given.toml").write_text('cpus = 1\n[nodes]\n0 = "n[1-2]"\n1 = "n[3-4]"\n')
+    # Two jobs of each partition, one after the other, as two by two on the pool.
+    assert starts(farm, *given) == starts(farm, *words)
+    Path("given.toml").write_text("[regions]\n0 = 1\n1 = 2\n")
+    told = json.loads(farm("simulate", *given, "--json").output)
+    assert (told["processors"], told["dropped"]) == (3, {"larger than their partition": 2})
+    Path("given.toml").write_text("[regions]\nother = 4\n")
+    assert "'0', which is not declared" in said("simulate", *given)
+    Path("given.toml").write_text("[region]\nother = 4\n")
+    assert "given.toml: partitions: unknown key 'region'" in said("simulate", *given)
+
+
 def test_a_misspelt_name_is_one_sentence(said: Said) -> None:
     """Of a function, a module or a rule."""
     rows = [

@@ -277,7 +277,9 @@ def test_jobs_of_other_partitions_are_refused() -> None:
 
 def test_jobs_larger_than_their_partition_are_refused() -> None:
     """Although the machine has as many processors."""
-    with pytest.raises(InputError, match="of partitions 6 of long, 4 of short"):
+    with pytest.raises(
+        InputError, match="machine's 8; of partitions, at most 4 of short, 6 of long"
+    ):
         Workload.from_columns(
             submit=[0], run=[1], estimate=[1], procs=[5], partition=[SHORT], platform=MACHINE
         )

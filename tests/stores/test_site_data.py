@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from click.testing import CliRunner
 
 from schedfarm import farm
 from schedfarm.core import InputError, read_log, simulate, summarise
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.farm import Campaign, Trace
 from schedfarm.farm.cli import cli
+from schedfarm.farm.store.reading import schedule_of
+from schedfarm.farm.verify import verify
 from tests.unit.core.test_sacct import SITE
 
 
@@ -157,3 +161,54 @@ def test_few_unknown_waits_are_left_out_and_counted(
     text = " ".join(told(str(tmp_path / "a.swf"), "--policy", "easy").split())
     assert (f"without {unknown} jobs whose wait is unknown" in text) is shown
     assert ("as logged" in text) is shown
+
+
+def test_partitions_come_back_from_a_store(site: Path, tmp_path: Path) -> None:
+    """With the jobs' partitions, at another size of the machine too; a what-if changes a region."""
+    regions = {"cpu": 60, "cpu,gpu": 4, "gpu": 4}
+    trace = Trace(file=str(site), partitions={"regions": regions})
+    asked = Campaign(
+        name="site",
+        traces=(trace,),
+        policies=("fcfs+easy", "fcfs+slurm"),
+        loads=("original", "0.9"),
+        axes={"processors": [68, 136]},
+    )
+    assert farm.run(asked, tmp_path / "s").failed == 0
+    assert [*verify(tmp_path / "s")] == []
+    jobs = trace.read()
+    assert jobs is not None
+    assert jobs.platform == Partitions(68, {}, regions, {"cpu": 1, "gpu": 2})
+    twice = {name: 2 * size for name, size in regions.items()}
+    for name, platform in (
+        ("site.processors-68", jobs.platform),
+        ("site.processors-136", Partitions(136, {}, twice, {"cpu": 1, "gpu": 2})),
+    ):
+        for policy in asked.policies:
+            found = schedule_of(tmp_path / "s", name, policy, 0)
+            assert found.workload.platform == platform
+            assert found.workload.partition.tolist() == jobs.partition.tolist()
+            made = simulate(replace(jobs, platform=platform, names={}), policy)
+            assert found.start.tolist() == made.start.tolist()
+    # A job of 64 processors waits for the other one in any case, and for 8 of gpu here.
+    larger = Trace(file=str(site), partitions={"regions": {"cpu": 64, "gpu": 4, "cpu,gpu": 4}})
+    more = larger.read()
+    assert more is not None
+    assert simulate(more, "fcfs+none").start[2] < simulate(jobs, "fcfs+none").start[2]
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"partitions": {"regions": {"cpu": 64}}}, "3 jobs of 'site' have the partition 'gpu'"),
+        ({"partitions": {"regions": {"cpu": 999}}, "processors": 128}, "processors is 128, and"),
+        ({"partitions": {"region": {}}}, "partitions: unknown key 'region'"),
+        ({"partitions": {"regions": {"cpu": 9}}, "nodes": {"capacity": 2}}, "give it or 'nodes'"),
+    ],
+)
+def test_wrong_partitions_of_a_trace_are_refused(
+    site: Path, keys: dict[str, Any], why: str
+) -> None:
+    """By the trace's name, in a sentence."""
+    with pytest.raises(InputError, match=f"trace 'site': .*{why}"):
+        Trace(file=str(site), **keys).read()

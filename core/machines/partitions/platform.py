@@ -236,7 +236,8 @@ class Partitions(Resources):
     def limit(self) -> str:
         """Limit of a job's requests, for the message that refuses others."""
         parts = ", ".join(f"{union.processors} of {union.name}" for union in self.unions[:MANY])
-        return f"{super().limit}; of partitions {parts}" if parts else super().limit
+        whole = super().limit if self.stocks else f"at most the machine's {self.processors}"
+        return f"{whole}; of partitions, at most {parts}" if parts else whole
 
     def sized(self, processors: int) -> Partitions:
         """Return a machine with other processors; regions change with it, rounded down.
