@@ -27,7 +27,7 @@ def test_the_file_of_the_docs_is_an_order(tmp_path: Path, farm: Farm) -> None:
         == (
             "multifactor(age=1000, fairshare=10000, favor_small=yes, "
             "accounts=(physics=60, optics=physics/10), users=(ann@optics=2), "
-            "qos_priority=(high=100), partitions=(debug=10))"
+            "qos_priority=(high=100), partitions=(debug=10), tiers=(debug=2))"
         )
     )
     assert json.loads(farm("policies", "--site", str(site), "--json").stdout) == {"order": order}

@@ -90,6 +90,24 @@ def tree_of(text: str, usage: dict[tuple[str, str], float]) -> Tree:
     return tree
 
 
+def test_a_higher_tier_comes_first_by_hand() -> None:
+    """Priorities order the jobs of one tier; partitions that are not listed have tier 1."""
+    work = Workload.from_columns(
+        submit=[0, 1, 1, 1, 1], run=[5] * 5, estimate=[5] * 5, procs=[1] * 5,
+        partition=[7, 7, 3, 3, 4], processors=1,
+    )  # fmt: skip
+    factors = "partition=1000, partitions=(7=900, 3=1, 4=2)"
+    for tiers, starts in (
+        ("", [0, 5, 15, 20, 10]),
+        (", tiers=(3=2)", [0, 15, 5, 10, 20]),
+        (", tiers=(3=2, 4=2)", [0, 20, 10, 15, 5]),
+        (", tiers=(7=0, 4=65533)", [0, 20, 10, 15, 5]),
+    ):
+        policy = Policy.parse(f"multifactor({factors}{tiers})+easy")
+        assert simulate(work, policy).start.tolist() == starts, tiers
+        check(work, policy)
+
+
 def test_the_example_of_the_classic_formula() -> None:
     """Usages there are parts of the machine, of which 0.3 was idle."""
     used = {("1", "B"): 0.2, ("2", "C"): 0.25, ("4", "E"): 0.25}
