@@ -98,15 +98,17 @@ def _associations(
         index[name] = len(parents)
         parents.append(index[row.parent])
         shares.append(row.shares)
-    pair = np.stack((workload.group, workload.user), axis=1)
-    found, which = np.unique(pair, axis=0, return_inverse=True)
-    above, users = (
-        _labels(workload, name, found[:, k]) for k, name in enumerate(("group", "user"))
+    # Numbered one by one: sorting rows of two columns took a sixth of a simulation's time.
+    (groups, row), (users, column) = (
+        np.unique(getattr(workload, name), return_inverse=True) for name in ("group", "user")
     )
+    found, which = np.unique(row * users.size + column, return_inverse=True)
+    above = _labels(workload, "group", groups[found // users.size])
+    names = _labels(workload, "user", users[found % users.size])
     listed = {pair: place for place, pair in enumerate(given.users)}
     pairs = [(index[account], count) for (_, account), count in given.users.items()]
     place = np.empty(len(found), np.int64)
-    for k, (user, account) in enumerate(zip(users, above, strict=True)):
+    for k, (user, account) in enumerate(zip(names, above, strict=True)):
         if account not in index:
             index[account] = len(parents)
             parents.append(0)
@@ -115,7 +117,7 @@ def _associations(
             listed[user, account] = len(pairs)
             pairs.append((index[account], 1))
         place[k] = listed[user, account]
-    return parents, shares, pairs, place[which.ravel()]
+    return parents, shares, pairs, place[which]
 
 
 def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Float64, Float64]:

@@ -1,8 +1,9 @@
 """Slurm's two schedulers: the main one at events and ticks, and backfill cycles.
 
-A tick without an event is left out if no job can start there. There are two cases: no job that may
-start fits the free processors, and no limit loosens with time; or a cycle since the last event has
-started no job (without cycles, a tick), and the order of the queue is unchanged.
+A tick without an event is left out if no job can start there, and as long as limits, whose use may
+fall with time, hold the same jobs. There are two cases: no job that may start fits the free
+processors; or a cycle since the last event has started no job (without cycles, a tick), and the
+order of the queue is unchanged.
 
 Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs have
 reservations in the map of T. The running jobs are the same, and none has a predicted end before T',
@@ -19,8 +20,8 @@ not, since it knows no reservations. There a tick since the last event must also
 the next one has the same jobs in the same order, and the same free processors.
 
 Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
-all of them, or if the first job that is not held does not fit. Without an event, and with limits
-that do not loosen, the same jobs are held at the next tick, and the same processors are free.
+all of them, or if the first job that is not held does not fit. Without an event, the same processors
+are free at the next tick, and until a limit loosens, the same jobs are held.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from schedfarm.core.engine.limited import (
     sort_jobs,
     start,
 )
-from schedfarm.core.engine.limits import exceeds, forget_ended
+from schedfarm.core.engine.limits import allowed_from, exceeds, forget_ended
 from schedfarm.core.engine.machine import (
     has_free,
     next_end,
@@ -59,11 +60,12 @@ from schedfarm.core.engine.planning import earliest, lay_out_rounded, take
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list, settled_until
 from schedfarm.core.engine.world import Options, starving_before
 
-EVENT, CYCLE, TESTS, QUIET, IDLE, UNTIL = range(LIMITED, LIMITED + 6)
+EVENT, CYCLE, TESTS, QUIET, IDLE, LOOSER, UNTIL = range(LIMITED, LIMITED + 7)
 """Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
 due, s; the tests of the last one; whether the last cycle (without cycles, the last tick) started no
-job, without an event since; whether a tick has started none since the last event or start; and the
-instant up to which ticks are left out, s."""
+job, without an event since, and limits still hold the same jobs; whether a tick has started none
+since the last event, start or loosening of a limit; the first instant at which limits hold fewer
+jobs, s; and the instant up to which ticks are left out, s."""
 
 STATE = UNTIL + 1
 """Number of fields."""
@@ -264,6 +266,8 @@ def pass_over(
     tick = cadence.main < NEVER and since > 0 and since % cadence.main == 0
     main = tick or (cadence.main < NEVER and clock[EVENT] == 1)
     due = clock[CYCLE] == now
+    if now >= clock[LOOSER]:
+        clock[QUIET] = clock[IDLE] = 0
     last = last_to_start(world, now)
     if last >= 0 and (main or due):
         limit = starving_before(options, now)
@@ -279,7 +283,7 @@ def pass_over(
             clock[IDLE] = 1
             clock[QUIET] |= cadence.interval == NEVER
     if due:
-        if clock[QUIET] == 0 or cadence.loosens:
+        if clock[QUIET] == 0:
             quiet = run_cycle(world, cadence, users, now, last)
             clock[QUIET] = quiet and last >= 0
             clock[IDLE] &= quiet
@@ -288,26 +292,39 @@ def pass_over(
 
 
 @verb
+def first_loosening(world: Limited, now: int) -> int:
+    """Return the first instant, s, at which limits hold fewer of the waiting jobs, or NEVER."""
+    first = NEVER
+    for p in range(world.clock[WAITS]):
+        instant = allowed_from(world.running, world.waiting[p], now)
+        if instant > now:
+            first = min(first, instant)
+    return first
+
+
+@verb
 def look_ahead(
     world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
 ) -> None:
     """Set the instant up to which ticks are left out, and the tests of the cycles there."""
     clock, now = world.clock, world.clock[NOW]
-    clock[UNTIL] = now
+    clock[UNTIL], clock[LOOSER] = now, NEVER
     if clock[WAITS] == 0:
         clock[TESTS] = 0
-    if clock[WAITS] == 0 or cadence.loosens:
         return
-    if last_to_start(world, now) < 0:
+    idle = last_to_start(world, now) < 0
+    if cadence.loosens and (idle or clock[QUIET] == 1):
+        clock[LOOSER] = first_loosening(world, now)
+    if idle:
         if cadence.rate > 0:
             run_cycle(world, cadence, users, now, -1)
-        clock[UNTIL] = NEVER
+        clock[UNTIL] = clock[LOOSER]
     elif (
         clock[QUIET] == 1
         and options.threshold == NEVER
         and (clock[IDLE] == 1 or not cadence.parts or cadence.main == NEVER)
     ):
-        clock[UNTIL] = settled_until(rankings, now)
+        clock[UNTIL] = min(settled_until(rankings, now), clock[LOOSER])
 
 
 @rolled_kernel

@@ -131,12 +131,14 @@ class _Jobs:
 
     def _inherited(self, limits: Sequence[Limit]) -> list[Entries]:
         """Return the entries of associations, each under the limit that is nearest to it."""
+        if not limits:
+            return []
         by_name = {(limit.kind, limit.name): k for k, limit in enumerate(limits)}
         # One number for each pair of a user and an account.
         pair = self.user.which * len(self.account.labels) + self.account.which
         _, first, which = np.unique(pair, return_index=True, return_inverse=True)
         chosen = np.full(first.size, -1)
-        for k, job in enumerate(first.tolist() if limits else ()):
+        for k, job in enumerate(first.tolist()):
             if not self.user.is_known[job]:
                 continue
             users, accounts = self.user.of(job), self.account.of(job)

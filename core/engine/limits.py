@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import generic, verb
+from schedfarm.core.engine.jit import NEVER, generic, verb
 from schedfarm.core.engine.machine import Machine
 
 
@@ -43,6 +43,22 @@ def exceeds(counters: Counters, j: int, now: int) -> bool:
         if counters.checked[entry] != 0 and used + counters.amount[entry] > counters.most[k]:
             return True
     return False
+
+
+@verb
+def allowed_from(counters: Counters, j: int, now: int) -> int:
+    """Return the instant, s, from which a job exceeds no limit if no job starts or ends."""
+    instant = now
+    for entry in range(counters.first[j], counters.first[j + 1]):
+        k = counters.counter[entry]
+        over = counters.used[k] + counters.amount[entry] - counters.most[k]
+        if counters.checked[entry] == 0 or over <= 0:
+            continue
+        fall = counters.fall[k]
+        if fall == 0:
+            return NEVER
+        instant = max(instant, counters.since[k] + (over + fall - 1) // fall)
+    return int(instant)
 
 
 @verb
