@@ -20,8 +20,8 @@ not, since it knows no reservations. There a tick since the last event must also
 the next one has the same jobs in the same order, and the same free processors.
 
 Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
-all of them, or if the first job that is not held does not fit. Without an event, the same processors
-are free at the next tick, and until a limit loosens, the same jobs are held.
+all of them, or if the first job that is not held does not fit. Without an event, the same
+processors are free at the next tick, and until a limit loosens, the same jobs are held.
 """
 
 from __future__ import annotations
