@@ -313,7 +313,7 @@ def look_ahead(
         clock[TESTS] = 0
         return
     idle = last_to_start(world, now) < 0
-    if cadence.loosens and (idle or clock[QUIET] == 1):
+    if cadence.loosens and (idle or clock[QUIET] == 1 or (cadence.parts and clock[IDLE] == 1)):
         clock[LOOSER] = first_loosening(world, now)
     if idle:
         if cadence.rate > 0:
