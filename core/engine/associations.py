@@ -99,10 +99,10 @@ def _associations(
         parents.append(index[row.parent])
         shares.append(row.shares)
     # Numbered one by one: sorting rows of two columns took a sixth of a simulation's time.
-    (groups, row), (users, column) = (
+    (groups, of_group), (users, of_user) = (
         np.unique(getattr(workload, name), return_inverse=True) for name in ("group", "user")
     )
-    found, which = np.unique(row * users.size + column, return_inverse=True)
+    found, which = np.unique(of_group * users.size + of_user, return_inverse=True)
     above = _labels(workload, "group", groups[found // users.size])
     names = _labels(workload, "user", users[found % users.size])
     listed = {pair: place for place, pair in enumerate(given.users)}
