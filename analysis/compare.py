@@ -153,12 +153,12 @@ def compare(
 
     Examples
     --------
-    >>> waits = [[[100.0, 80.0]], [[10.0, 5.0]], [[30.0, 18.0]]]
+    >>> waits = [[[100.0, 72.0]], [[40.0, 30.0]], [[60.0, 42.0]]]
     >>> root = xr.Dataset({"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
     ...     {"resample": [1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]})
     >>> found = compare(xr.DataTree(root.expand_dims(trace=["KTH"])))
     >>> found["ratio"].squeeze().round(3).values.tolist()
-    [0.558, 0.736, 0.97]
+    [0.671, 0.72, 0.772]
     """
     asked = _checked(store, baseline, policies, metrics, trace, load, level)
     parts = [_of_metric(store, metric, values, asked) for metric, values in asked.metrics.items()]

@@ -21,6 +21,8 @@ FEW = 5
 """Pairs of a block from which on the interval is a bootstrap; with fewer, a bootstrap sample often
 has a single value, and no error."""
 
+TAILS = 2.0
+"""An interval of a difference is longer by this number over its pairs."""
 
 ALIKE = 0.95
 """Correlation of pairs above which the intervals of model workloads held the true ratio less often
@@ -45,7 +47,7 @@ def interval(
     --------
     >>> base, other = np.arange(10.0, 20.0)[:, None], np.array([[3.0], [7.0]] * 5)
     >>> [round(x, 2) for x in interval([(base, other)], difference, level=0.9)]
-    [-11.51, -9.5, -7.49, 0.0]
+    [-11.8, -9.5, -7.2, 0.0]
     >>> interval([(base, base)], difference, level=0.9)
     Interval(low=nan, value=0.0, high=nan, p=nan)
     """
@@ -63,13 +65,13 @@ def interval(
 def difference_interval(
     pairs: Block, *, level: float, key: Sequence[object], widened: float = 1.0
 ) -> Interval:
-    """Return the mean difference of pairs with its interval, widened by 1 / n from `FEW` pairs on.
+    """Return the mean difference of pairs with its interval, widened by 2 / n from `FEW` pairs on.
 
     Differences have long tails, since hard samples are hard under both policies; a small sample
     rarely has one of the largest, and its standard error is then too small (docs/comparisons.md).
     """
     n = len(pairs[0])
-    tails = 1 + 1 / n if n >= FEW else 1.0
+    tails = 1 + TAILS / n if n >= FEW else 1.0
     return interval([pairs], difference, level=level, key=key, widened=tails * widened)
 
 

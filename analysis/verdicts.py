@@ -61,11 +61,11 @@ def verdicts(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> list[str
     Examples
     --------
     >>> from schedfarm.analysis.compare import compare
-    >>> waits = [[[100.0, 80.0]], [[10.0, 5.0]], [[30.0, 18.0]]]
+    >>> waits = [[[100.0, 72.0]], [[40.0, 30.0]], [[60.0, 42.0]]]
     >>> root = xr.Dataset({"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
     ...     {"resample": [1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]})
     >>> verdicts(compare(xr.DataTree(root.expand_dims(trace=["KTH"]))))
-    ['saf+easy: wait 26 % shorter than fcfs+easy (3.0 to 44 %, 90 %, 3 pairs)']
+    ['saf+easy: wait 28 % shorter than fcfs+easy (23 to 33 %, 90 %, 3 pairs)']
     """
     said = []
     for metric in found["metric"].values.tolist():
@@ -87,19 +87,16 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
             return f"{name} cannot be compared with {base}: no pair of finished cells"
         return f"{name} {_change(of_log, words)} {base} in the log alone{where} (no interval)"
     low, value, high = (float(x) for x in chosen["overall"].values)
+    why = _no_interval(low, value, int(pairs.max()))
     if not np.isfinite(value):
-        few = pairs.max() < LEAST_PAIRS
-        why = "a single pair, no interval" if few else "a mean is 0 or missing"
-        return f"{name} cannot be compared with {base}{where}: {why}"
+        single = ", no interval" if pairs.max() < LEAST_PAIRS else ""
+        return f"{name} cannot be compared with {base}{where}: {why}{single}"
     alike = (chosen["correlation"] > ALIKE).values
     caution = "; may be too short, pairs are alike" if 2 * alike.sum() > alike.size else ""
     counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
     level = f"{100 * attrs['level']:g} %"
-    if not np.isfinite(low):
-        return (
-            f"{name} {_change(value, words)} {base}{where} "
-            f"(no interval: most pairs have one ratio, {counted} pairs)"
-        )
+    if why:
+        return f"{name} {_change(value, words)} {base}{where} (no interval: {why}, {counted} pairs)"
     if low < 1 < high:
         spread = f"{_percent(low, words)} to {_percent(high, words)}"
         return (
@@ -113,6 +110,15 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     opposite = of_log is not None and (1 - of_log) * (1 - value) < 0
     log = f"; but {_percent(of_log, words)} in the log itself" if of_log and opposite else ""
     return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution}){log}"
+
+
+def _no_interval(low: float, value: float, pairs: int) -> str | None:
+    """Return why a ratio has no interval, or None if it has one."""
+    if np.isfinite(low):
+        return None
+    if pairs < LEAST_PAIRS:
+        return "a single pair" if pairs else "no pair of samples"
+    return "most pairs have one ratio" if np.isfinite(value) else "a mean is 0 or missing"
 
 
 def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
@@ -203,8 +209,13 @@ def comparison_csv(found: xr.Dataset) -> str:
 def comparison_facts(
     found: xr.Dataset, groups: Sequence[pd.DataFrame] = (), warnings: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return a comparison as JSON-compatible values; None for a missing number."""
+    """Return a comparison as JSON-compatible values; None for a missing number.
+
+    ``no_interval`` says why a ratio has no interval, and is None if it has one.
+    """
     rows = comparison_frame(found).reset_index().to_dict("records")
+    for row in rows:
+        row["no_interval"] = _no_interval(row["ratio_low"], row["ratio"], row["pairs"])
     overall = [
         {
             "metric": metric,
@@ -215,6 +226,10 @@ def comparison_facts(
                 )  # fmt: skip
                 for bound in FLAT
             },
+            "no_interval": _no_interval(
+                *found["overall"].sel(metric=metric, policy=policy).values[:2],
+                int(found["pairs"].sel(metric=metric, policy=policy).max()),
+            ),
             "p_holm": fact(float(found["overall_p_holm"].sel(metric=metric, policy=policy))),
         }
         for metric in found["metric"].values.tolist()
@@ -378,7 +393,7 @@ def comparison_latex(found: xr.Dataset) -> str:
         "mean": _numbers(frame["mean"].to_numpy()),
         "change (\\%)": [_latex(x) for x in frame["ratio"]],
         f"{level} \\% interval": [
-            f"{_latex(a)} to {_latex(b)}" for a, b in zip(
+            f"{_latex(a)} to {_latex(b)}" if np.isfinite(a) else _latex(a) for a, b in zip(
                 frame["ratio_low"], frame["ratio_high"], strict=True
             )
         ],

@@ -108,14 +108,49 @@ def estimate(blocks: Sequence[Block], statistic: Statistic) -> tuple[float, floa
     Both are NaN where a block has fewer than two pairs or the statistic has no value, such as the
     ratio to a mean of 0. The error is NaN if there can be no interval: if most pairs of a block
     have one ratio, the rarer ones decide the mean, and too few of them are known. Of pairs of
-    medians, two thirds of them equal, 54 to 82 % of the 90 % intervals held the true ratio.
+    medians, two thirds of them equal, 54 to 82 % of the 90 % intervals held the true ratio. The
+    error is larger where few pairs dominate the means (`dominance`).
     """
     if not blocks or min(len(base) for base, _ in blocks) < 2:
         return np.nan, np.nan
-    value, error = (float(x) for x in over_blocks([statistic(*block) for block in blocks]))
+    found = [statistic(*block) for block in blocks]
+    value, error = (float(x) for x in over_blocks(found))
     if not np.isfinite(value + error):
         return np.nan, np.nan
-    return value, np.nan if error == 0 or any(map(mostly_alike, blocks)) else error
+    if error == 0 or any(map(mostly_alike, blocks)):
+        return value, np.nan
+    factors = [dominance(block) for block in blocks]
+    each = [(x, square * by) for (x, square), by in zip(found, factors, strict=True)]
+    return value, float(over_blocks(each)[1])
+
+
+def dominance(pairs: Block) -> float:
+    """Return the factor of the squared error of pairs of which a few large ones hide the variation.
+
+    A ratio of means is nearly that of its largest pairs, which therefore deviate little from it. If
+    the smaller pairs have other ratios, so may the next large one. The error is at least that of
+    pairs whose ratios vary as much at any size: of each pair, from the ratio of the other pairs.
+    Without the factor, 81 to 88 % of the 90 % intervals of Jann's bounded slowdown held the true
+    ratio. At least 1.
+
+    Examples
+    --------
+    >>> base = np.array([[1.0], [2.0], [3.0], [4.0], [90.0]])
+    >>> vary = np.array([[1.2], [0.9], [0.5], [1.1], [0.8]])
+    >>> [round(dominance((of, vary * of)), 2) for of in (base, np.full((5, 1), 20.0))]
+    [39.31, 1.65]
+    """
+    base, other = pairs
+    rest = [values.sum(axis=0) - values for values in pairs]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.abs(other * rest[0]), np.abs(base * rest[1])
+        apart = 2 * (other * rest[0] - base * rest[1]) / (parts[0] + parts[1])
+        size = (base / base.mean(axis=0) + other / other.mean(axis=0)).mean(axis=1) / 2
+        # Pairs of 0 under both policies have one ratio.
+        squares = np.nan_to_num(apart).mean(axis=1) ** 2
+        each = (size * squares).mean() * (size**2).mean() / (len(base) - 1)
+        factor = each / log_ratio(base, other)[1]
+    return max(1.0, float(factor)) if np.isfinite(factor) else 1.0
 
 
 def mostly_alike(pairs: Block) -> bool:

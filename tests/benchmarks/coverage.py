@@ -9,21 +9,26 @@ then with rounds of samples by the rule of a campaign that asks for precision, u
 as short as that number makes it on average. The share of intervals with the caution that pairs are
 alike follows, and the coverage with and without it. The verdict over several traces has as many
 samples of each model, whose populations are blocks. The share of samples without an interval comes
-last; the coverage is that of the others.
+last; the coverage is that of the others. `--only others` compares other policies.
 
 `farm site`: generated sites run for years, and are simulated with fewer processors. The distance
 between their real and simulated waits over all years is the truth; each replication judges some
 consecutive periods. `--only fit` calibrates other sites, and looks whether the intervals of their
 parameters hold the true values (minutes for each site).
+
+`--keep FOLDER` writes the simulated populations and sites to a folder, and reads those that it has:
+only the intervals are made anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -37,7 +42,7 @@ from schedfarm.analysis.intervals import (
     interval,
 )
 from schedfarm.core import Workload, downey, jann, lublin, scale_load, simulate, summarise
-from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import Block, difference, log_ratio
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.farm.campaign.campaign import Campaign
@@ -49,6 +54,14 @@ from schedfarm.farm.site.judgement import PERIODS, by_week, ratio_over_periods
 from tests.oracles.calibrated import NAMES, known_site
 
 POLICIES = ("fcfs+easy", "spf+easy")
+
+OTHERS = (
+    ("fcfs+easy", "fcfs+conservative"),
+    ("fcfs+easy", "fcfs+depth(4)"),
+    ("fcfs+none", "fcfs+easy"),
+    ("spf+easy", "saf+easy"),
+)
+"""Pairs of policies by which no interval was chosen."""
 
 JOBS, LOAD = 300, 0.8
 
@@ -69,8 +82,7 @@ TARGETS = (20, 40, 80, 160)
 
 MOST = 2000
 
-COSTLY = 4
-"""Replications of an interval with a fixed number of samples for each one of the stopping rule."""
+PARTS = (*MODELS, "verdict", "others", "site", "fit")
 
 SITES = (*range(1, 9), *range(21, 27))
 """Seeds of the generated sites."""
@@ -119,8 +131,28 @@ STATISTICS = {
 }
 
 
-def populations(model: str, workloads: int) -> dict[str, Block]:
-    """Simulate the workloads of the seeds from 0 on; return each metric under both policies."""
+def kept(folder: Path | None, name: str, make: Callable[[], Float64]) -> Float64:
+    """Return the array of a name from a folder; make it, and write it there, if it is missing."""
+    path = folder / f"{name}.npy" if folder else None
+    if path and path.exists():
+        found: Float64 = np.load(path)
+        return found
+    found = make()
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, found)
+    return found
+
+
+def populations(model: str, workloads: int, folder: Path | None) -> dict[str, Block]:
+    """Return each metric under both policies, of the workloads of the seeds from 0 on."""
+    name = f"{model}-{workloads}"
+    values = kept(folder, name, lambda: simulated(model, workloads, POLICIES))
+    return {m: (values[:, :1, i], values[:, 1:, i]) for i, m in enumerate(METRICS)}
+
+
+def simulated(model: str, workloads: int, policies: Sequence[str]) -> Float64:
+    """Simulate workloads; return their metrics as float64[workloads, policies, metrics]."""
 
     def of(jobs: Workload, policy: str) -> list[float]:
         found = summarise(simulate(jobs, policy), names=list(METRICS))
@@ -129,9 +161,8 @@ def populations(model: str, workloads: int) -> dict[str, Block]:
     rows = []
     for seed in range(workloads):
         jobs = scale_load(MODELS[model](seed), LOAD)
-        rows.append([of(jobs, policy) for policy in POLICIES])
-    values = np.array(rows)
-    return {m: (values[:, :1, i], values[:, 1:, i]) for i, m in enumerate(METRICS)}
+        rows.append([of(jobs, policy) for policy in policies])
+    return np.array(rows)
 
 
 @dataclass
@@ -168,9 +199,12 @@ def cautioned(held: list[bool], alike: list[bool]) -> str:
     return " ".join([f"{np.mean(alike):.3f}", *covered])
 
 
-def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
+def fixed(
+    of: Block, replications: int, level: float, names: Sequence[str] = tuple(STATISTICS)
+) -> Iterator[str]:
     """Yield the coverage of each statistic with each number of samples."""
-    for name, statistic in STATISTICS.items():
+    for name in names:
+        statistic = STATISTICS[name]
         truth = statistic.truth(of)
         for samples in SIZES:
             count, alike = Count(), []
@@ -179,6 +213,20 @@ def fixed(of: Block, replications: int, level: float) -> Iterator[str]:
                 if count.add(statistic.ends(pairs, level, (samples, number)), truth):
                     alike.append(correlation(pairs) > ALIKE)
             yield f"{name} {samples} {count} {cautioned(count.held, alike)}"
+
+
+def others(given: argparse.Namespace) -> Iterator[str]:
+    """Yield the coverage of the ratio of other pairs of policies with each number of samples."""
+    policies = list(dict.fromkeys(policy for pair in OTHERS for policy in pair))
+    for model in ("lublin", "jann"):
+        make = partial(simulated, model, given.workloads, policies)
+        values = kept(given.keep, f"{model}-others-{given.workloads}", make)
+        for (base, other), metric in product(OTHERS, METRICS[:2]):
+            chosen = values[:, [policies.index(p) for p in (base, other)], METRICS.index(metric)]
+            lines = fixed(
+                (chosen[:, :1], chosen[:, 1:]), given.replications, given.level, ["ratio"]
+            )
+            yield from labelled(f"{model} {base} {other} {metric}", lines)
 
 
 def drawn(of: Block, samples: int, number: int) -> Block:
@@ -238,24 +286,30 @@ def sampled(asked: Campaign, of: Block) -> Verdict:
     return judge(asked, first, asked.resamples)
 
 
-def site_waits(seed: int) -> tuple[Int64, Float64, Float64]:
-    """Return the submissions of a generated site's jobs, and their real and simulated waits, s."""
+def site_waits(seed: int) -> Float64:
+    """Return the submissions of a generated site's jobs, and their real and simulated waits, s.
+
+    As float64[3, jobs].
+    """
     truth = Truth(jobs=670 * WEEKS, weeks=WEEKS, nodes=24, usable=0.9, load=0.7, seed=seed)
     real = run_site(truth)
     smaller = Pool(round(SMALLER * truth.processors))
     jobs = real.workload.take(slice(None), platform=smaller)
     simulated = simulate(jobs, f"{true_order(truth).name}+{truth.rule}")
     since = jobs.submit - jobs.submit[0]
-    return since, real.wait.astype(np.float64), simulated.wait.astype(np.float64)
+    return np.array([since, real.wait, simulated.wait], np.float64)
 
 
-def site(replications: int) -> Iterator[str]:
+def site(replications: int, folder: Path | None) -> Iterator[str]:
     """Yield the coverage of the distance between real and simulated waits of sites."""
-    sites = [site_waits(seed) for seed in SITES]
+    sites = [kept(folder, f"site-{seed}", partial(site_waits, seed)) for seed in SITES]
     for unit, numbers in UNITS.items():
         # The last period is not whole.
         sums = [
-            [np.bincount(since // PERIODS[unit], x)[:-1] for x in (real, simulated)]
+            [
+                np.bincount(since.astype(np.int64) // PERIODS[unit], x)[:-1]
+                for x in (real, simulated)
+            ]
             for since, real, simulated in sites
         ]
         for name in ("error", "bias"):
@@ -288,22 +342,26 @@ def fits(sites: int) -> Iterator[str]:
 
 def lines(given: argparse.Namespace) -> Iterator[str]:
     """Yield the coverage of the intervals of all models, of several traces, and of sites."""
-    asked = {given.only} if given.only else {*MODELS, "verdict", "site"}
+    asked = {given.only} if given.only else {*MODELS, "verdict", "others", "site"}
     found = {
-        model: populations(model, given.workloads) for model in MODELS if asked & {model, "verdict"}
+        model: populations(model, given.workloads, given.keep)
+        for model in MODELS
+        if asked & {model, "verdict"}
     }
     for model, metric in product(found, METRICS):
         if model in asked:
             of = found[model][metric]
             yield from labelled(f"{model} {metric}", fixed(of, given.replications, given.level))
-            stopped = stopping(of, metric, given.replications // COSTLY, given.level)
+            stopped = stopping(of, metric, given.replications, given.level)
             yield from labelled(f"{model} {metric}", stopped)
     for metric in METRICS if "verdict" in asked else ():
         traces = [of[metric] for of in found.values()]
         over = several(traces, given.replications, given.level)
         yield from labelled(f"{len(traces)} traces {metric}", over)
+    if "others" in asked:
+        yield from others(given)
     if "site" in asked:
-        yield from labelled("site", site(given.replications))
+        yield from labelled("site", site(given.replications, given.keep))
     if "fit" in asked:
         yield from labelled("fit", fits(given.sites))
 
@@ -317,7 +375,8 @@ def main() -> int:
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--workloads", type=int, default=20_000)
     parser.add_argument("--level", type=float, default=0.9)
-    parser.add_argument("--only", choices=[*MODELS, "verdict", "site", "fit"], help="one part")
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="simulated populations")
     parser.add_argument("--sites", type=int, default=8, help="sites of `--only fit`")
     given = parser.parse_args()
     sys.stdout.write("of metric statistic samples coverage error [cautioned with without]\n")

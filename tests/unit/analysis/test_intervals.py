@@ -14,7 +14,13 @@ from schedfarm.analysis.intervals import (
     holm,
     interval,
 )
-from schedfarm.core.bootstrap import Statistic, difference, log_ratio, stopped_widening
+from schedfarm.core.bootstrap import (
+    Statistic,
+    difference,
+    dominance,
+    log_ratio,
+    stopped_widening,
+)
 
 BASE = np.array([14.0, 9.0, 30.0, 11.0, 17.0, 8.0, 21.0, 12.0, 19.0, 10.0])
 OTHER = np.array([11.0, 9.5, 22.0, 7.0, 15.0, 7.0, 16.0, 12.5, 13.0, 9.0])
@@ -24,11 +30,58 @@ def block(n: int) -> tuple[np.ndarray, np.ndarray]:
     return BASE[:n, None], OTHER[:n, None]
 
 
+def longer(n: int) -> float:
+    """Return the factor of the length that the sizes of the pairs make."""
+    return float(np.sqrt(dominance(block(n))))
+
+
 def test_below_five_pairs__it_is_students_interval() -> None:
     found = interval([block(FEW - 1)], difference, level=0.9)
     test = stats.ttest_rel(OTHER[: FEW - 1], BASE[: FEW - 1])
     low, high = test.confidence_interval(0.9)
-    assert found == pytest.approx((low, (low + high) / 2, high, test.pvalue))
+    value, half = (low + high) / 2, (high - low) / 2 * longer(FEW - 1)
+    p = 2 * stats.t.sf(abs(test.statistic) / longer(FEW - 1), FEW - 2)
+    assert found == pytest.approx((value - half, value, value + half, p))
+
+
+def test_the_factor_of_pairs_that_dominate__by_hand() -> None:
+    """The formula of docs/comparisons.md, pair by pair."""
+    for n in (2, 5, 10):
+        base, other = BASE[:n].tolist(), OTHER[:n].tolist()
+        sizes, apart, error = [], [], 0.0
+        for i in range(n):
+            size = [x[i] / (sum(x) / n) for x in (base, other)]
+            sizes.append(sum(size) / 2)
+            error += (size[1] - size[0]) ** 2
+            rest = [x[i] / (sum(x) - x[i]) for x in (base, other)]
+            apart.append(2 * (rest[1] - rest[0]) / (rest[1] + rest[0]))
+        weighted = sum(a * r**2 for a, r in zip(sizes, apart, strict=True)) / n
+        expected = weighted * sum(a**2 for a in sizes) / error
+        assert expected > 1
+        assert dominance(block(n)) == pytest.approx(expected)
+
+
+def test_one_pair_dominates__the_interval_holds_the_ratio_of_the_others() -> None:
+    """A pair of 1,000 times the size has the ratio of the means, whatever the other ratios are."""
+    tall = BASE[:, None].copy(), OTHER[:, None].copy()
+    for values in tall:
+        values[0] *= 1000
+    found = interval([tall], log_ratio, level=0.9)
+    assert found.value == pytest.approx(np.log(OTHER[0] / BASE[0]), abs=0.01)
+    # The ratio of the other pairs is 50 plain errors away, and not beyond the interval.
+    others = np.log(OTHER[1:].sum() / BASE[1:].sum())
+    assert abs(found.value - others) > 50 * np.sqrt(log_ratio(*tall)[1])
+    assert found.low < others < found.high
+
+
+@pytest.mark.parametrize("statistic", [log_ratio, difference])
+def test_larger_pairs_that_differ_more__no_factor(statistic: Statistic) -> None:
+    """The plain error has what the largest pairs show: no shorter, and no longer."""
+    base = np.arange(1.0, 21.0)[:, None]
+    other = base * np.where(np.arange(20) < 16, 1 + np.arange(20) / 1000, [0.4, 1.9] * 10)[:, None]
+    assert dominance((base, other)) == 1
+    found = interval([(base, other)], statistic, level=0.9)
+    assert found.low < found.value < found.high
 
 
 def test_the_bootstrap_is_scipys__within_its_own_noise() -> None:
@@ -39,11 +92,11 @@ def test_the_bootstrap_is_scipys__within_its_own_noise() -> None:
     random = np.random.default_rng(5)
     drawn = each[random.integers(0, 10, (40_000, 10))]
     t = (drawn.mean(axis=1) - each.mean()) / (drawn.std(axis=1, ddof=1) / np.sqrt(10))
-    half = np.quantile(np.abs(t), 0.9) * error
+    half = np.quantile(np.abs(t), 0.9) * error * longer(10)
     assert found.value == each.mean()
     assert found.high - found.value == pytest.approx(half, rel=0.05)
     assert found.value - found.low == pytest.approx(half, rel=0.05)
-    share = (np.abs(t) >= np.abs(each.mean()) / error).mean()
+    share = (np.abs(t) >= np.abs(each.mean()) / error / longer(10)).mean()
     # Three standard errors of 1,999 rounds.
     assert found.p == pytest.approx(share, abs=0.01)
 
@@ -55,7 +108,7 @@ def test_a_difference__is_widened_where_it_is_a_bootstrap() -> None:
         difference_interval(block(10), level=0.9, key=key),
     )
     assert wide.value == plain.value
-    assert wide.high - wide.value == pytest.approx(1.1 * (plain.high - plain.value))
+    assert wide.high - wide.value == pytest.approx(1.2 * (plain.high - plain.value))
     assert wide.p >= plain.p
     few = block(FEW - 1)
     students = interval([few], difference, level=0.9)

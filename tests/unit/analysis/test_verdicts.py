@@ -6,12 +6,12 @@ import pytest
 import xarray as xr
 
 from schedfarm.analysis.compare import compare, comparison_warnings
-from schedfarm.analysis.verdicts import verdicts
+from schedfarm.analysis.verdicts import comparison_facts, comparison_latex, verdicts
 
 
 def verdict_of(log: list[float]) -> str:
     """Return the verdict of three samples with shorter waits under the second policy."""
-    waits = [[log], [[100.0, 80.0]], [[10.0, 5.0]], [[30.0, 18.0]]]
+    waits = [[log], [[100.0, 72.0]], [[40.0, 30.0]], [[60.0, 42.0]]]
     root = xr.Dataset(
         {"wait": (("resample", "load", "policy"), waits, {"units": "s"})},
         {"resample": [0, 1, 2, 3], "load": ["0.9"], "policy": ["fcfs+easy", "saf+easy"]},
@@ -46,3 +46,25 @@ def test_pairs_mostly_of_one_ratio__the_change_without_interval() -> None:
     (said,) = [one for one in comparison_warnings(tree, found) if "one ratio" in one]
     assert said.startswith("wait: most pairs have one ratio, so that the rarer others decide")
     assert found["p"].isnull().all()
+    facts = comparison_facts(found)
+    reasons = [one["no_interval"] for one in (*facts["cells"], *facts["overall"])]
+    assert reasons == ["most pairs have one ratio"] * 2
+    assert facts["cells"][0]["ratio_low"] is None
+    assert comparison_latex(found).count(" & -- & - & 3 ") == 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "reason"),
+    [
+        ([[5.0, 4.0]], "a single pair"),
+        ([[0.0, 4.0], [0.0, 3.0]], "a mean is 0 or missing"),
+        ([[5.0, 4.0], [9.0, 7.0]], None),
+    ],
+)
+def test_facts__why_there_is_no_interval(pairs: list[list[float]], reason: str | None) -> None:
+    root = xr.Dataset(
+        {"wait": (("resample", "load", "policy"), [[one] for one in pairs], {"units": "s"})},
+        {"resample": range(1, 1 + len(pairs)), "load": ["0.9"], "policy": ["P", "Q"]},
+    )
+    facts = comparison_facts(compare(xr.DataTree(root.expand_dims(trace=["KTH"]))))
+    assert [one["no_interval"] for one in (*facts["cells"], *facts["overall"])] == [reason] * 2
