@@ -87,7 +87,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
             return f"{name} cannot be compared with {base}: no pair of finished cells"
         return f"{name} {_change(of_log, words)} {base} in the log alone{where} (no interval)"
     low, value, high = (float(x) for x in chosen["overall"].values)
-    why = _no_interval(low, value, int(pairs.max()))
+    why = _why_none_overall(chosen)
     if not np.isfinite(value):
         single = ", no interval" if pairs.max() < LEAST_PAIRS else ""
         return f"{name} cannot be compared with {base}{where}: {why}{single}"
@@ -119,6 +119,11 @@ def _no_interval(low: float, value: float, pairs: int) -> str | None:
     if pairs < LEAST_PAIRS:
         return "a single pair" if pairs else "no pair of samples"
     return "most pairs have one ratio" if np.isfinite(value) else "a mean is 0 or missing"
+
+
+def _why_none_overall(chosen: xr.Dataset) -> str | None:
+    low, value, _ = (float(x) for x in chosen["overall"].values)
+    return _no_interval(low, value, int(chosen["pairs"].max()))
 
 
 def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
@@ -226,10 +231,7 @@ def comparison_facts(
                 )  # fmt: skip
                 for bound in FLAT
             },
-            "no_interval": _no_interval(
-                *found["overall"].sel(metric=metric, policy=policy).values[:2],
-                int(found["pairs"].sel(metric=metric, policy=policy).max()),
-            ),
+            "no_interval": _why_none_overall(found.sel(metric=metric, policy=policy)),
             "p_holm": fact(float(found["overall_p_holm"].sel(metric=metric, policy=policy))),
         }
         for metric in found["metric"].values.tolist()
