@@ -92,6 +92,15 @@ class Totals:
         self.outside = [job for job in self.outside if job not in inside]
         return entering
 
+    def withdraw(self, jobs: Iterable[int]) -> None:
+        """Count submitted jobs no longer."""
+        for job in jobs:
+            if job in self.outside:
+                self.outside.remove(job)
+                continue
+            for share in self._shares(job, submitted=True):
+                self.taken[share.key] -= 1
+
     def enter(self, job: int) -> None:
         """Count a job that enters the queue."""
         for share in self._shares(job, submitted=True):

@@ -72,10 +72,16 @@ class Machine:
         self.ending: list[tuple[int, int, int]] = []
         self.begun = 0
 
-    def arrive(self, jobs: list[int]) -> None:
-        """Add arriving jobs to the queue, and others that limits had kept out of it."""
+    def arrive(self, jobs: list[int]) -> list[int]:
+        """Add arriving jobs to the queue, and others that limits had kept out; return them all."""
         entering = self.limits.let_in(jobs)
         self.waiting = np.concatenate((self.waiting, np.array(entering, np.int64)))
+        return entering
+
+    def withdraw(self, jobs: list[int]) -> None:
+        """Remove submitted jobs, in the queue or outside, that leave before a start."""
+        self.limits.withdraw(jobs)
+        self.leave_queue(jobs)
 
     def begin(self, job: int) -> None:
         """Assign a job its processors; it leaves the queue at the end of the pass."""

@@ -98,7 +98,7 @@ class Replay:
                 self._arrive(1)
             else:
                 self._complete(1)
-            self._withdraw()
+                self._arrive(0)
             step = Pass(machine)
             step.keep_out()
             # Most passes find a full machine: no job started, and none could have.
@@ -111,17 +111,23 @@ class Replay:
     def _complete(self, most: int | None) -> None:
         self.discipline.completed(self.machine, self.machine.complete(most))
 
-    def _withdraw(self) -> None:
+    def _withdrawn(self) -> list[int]:
+        """Take the jobs that leave at this instant."""
+        jobs: list[int] = []
         while self._leaves():
-            self.machine.leave_queue([self.leaving.popleft()[1]])
+            jobs.append(self.leaving.popleft()[1])
+        return jobs
 
     def _arrive(self, most: int | None) -> None:
+        """Process arrivals, withdrawals, and the entries that these allow."""
         jobs: list[int] = []
         while self._submits() and len(jobs) != most:
             jobs.append(self.arrived)
             self.arrived += 1
-        self.machine.arrive(jobs)
-        self.discipline.arrived(self.machine, jobs)
+        gone, arriving = set(self._withdrawn()), set(jobs)
+        self.machine.withdraw(sorted(gone - arriving))
+        entering = self.machine.arrive(sorted(arriving - gone))
+        self.discipline.arrived(self.machine, sorted({*jobs, *entering}))
 
     def _judge(self, given: list[int], passes: list[Pass]) -> Fault | None:
         """Return the job responsible for a fault of this instant.

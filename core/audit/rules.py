@@ -30,7 +30,7 @@ class Discipline:
         """Handle completions, before the arrivals of the instant."""
 
     def arrived(self, machine: Machine, jobs: list[int]) -> None:
-        """Handle arrivals, before the pass."""
+        """Handle the jobs that arrive or enter the queue, before the pass."""
 
     def due(self, now: int) -> int | None:
         """Return the next instant after now at which the rule itself requires a pass, s."""

@@ -39,7 +39,7 @@ class Slurm(Discipline):
         self.next = self._after(machine.now - 1)
 
     def arrived(self, machine: Machine, jobs: list[int]) -> None:
-        """Remember whether a job arrived."""
+        """Remember whether a job arrived or entered the queue."""
         self.happened |= bool(jobs)
 
     def due(self, now: int) -> int | None:

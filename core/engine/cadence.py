@@ -3,7 +3,7 @@
 A tick without an event is left out if no job can start there, and as long as limits, whose use may
 fall with time, hold the same jobs. There are two cases: no job that may start fits the free
 processors; or a cycle since the last event has started no job (without cycles, a tick), and the
-order of the queue is unchanged.
+order of the queue is unchanged. Here a withdrawal is an event, too.
 
 Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs have
 reservations in the map of T. The running jobs are the same, and none has a predicted end before T',
@@ -31,6 +31,7 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
+from schedfarm.core.engine.leaving import next_leave
 from schedfarm.core.engine.limited import (
     OUTSIDE,
     STATE as LIMITED,
@@ -45,6 +46,7 @@ from schedfarm.core.engine.limited import (
     put_last,
     sort_jobs,
     start,
+    withdraw,
 )
 from schedfarm.core.engine.limits import allowed_from, exceeds, forget_ended
 from schedfarm.core.engine.machine import (
@@ -61,11 +63,12 @@ from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_li
 from schedfarm.core.engine.world import Options, starving_before
 
 EVENT, CYCLE, TESTS, QUIET, IDLE, LOOSER, UNTIL = range(LIMITED, LIMITED + 7)
-"""Fields of the clock: whether jobs completed or arrived at this instant; when the next cycle is
-due, s; the tests of the last one; whether the last cycle (without cycles, the last tick) started no
-job, without an event since, and limits still hold the same jobs; whether a tick has started none
-since the last event, start or loosening of a limit; the first instant at which limits hold fewer
-jobs, s; and the instant up to which ticks are left out, s."""
+"""Fields of the clock: whether jobs completed, arrived or entered the queue at this instant; when
+the next cycle is due, s; the tests of the last one; whether the last cycle (without cycles, the
+last tick) started no job, without an event or a withdrawal since, and limits still hold the same
+jobs; whether a tick has started none since the last of these, start or loosening of a limit; the
+first instant at which limits hold fewer jobs, s; and the instant up to which ticks are left out,
+s."""
 
 STATE = UNTIL + 1
 """Number of fields."""
@@ -131,18 +134,19 @@ def next_tick(world: Limited, cadence: Cadence, event: int) -> int:
 
 @verb
 def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
-    """Go to the next event or tick; return False at the end."""
+    """Go to the next event, withdrawal or tick; return False at the end."""
     jobs, machine, clock = world.jobs, world.machine, world.clock
     begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
     event = jobs.submit[first] if first < jobs.submit.size else NEVER
     event = min(event, next_end(machine))
+    change = min(event, next_leave(jobs.leaving, jobs.start))
     tick = NEVER
-    if clock[WAITS] > 0 or event < NEVER:
-        tick = next_tick(world, cadence, event)
-    if min(event, tick) == NEVER:
+    if clock[WAITS] > 0 or change < NEVER:
+        tick = next_tick(world, cadence, change)
+    if min(change, tick) == NEVER:
         return False
-    clock[EVENT] = event <= tick
-    if clock[EVENT] == 0:
+    clock[EVENT] = event <= min(change, tick)
+    if tick < change:
         clock[NOW] = tick
     else:
         clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
@@ -153,8 +157,11 @@ def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
     for j in range(first, clock[ARRIVED]):
         world.outside[clock[OUTSIDE]] = j
         clock[OUTSIDE] += 1
-    if clock[EVENT] == 1:
+    if change <= tick:
+        withdraw(world)
+        waiting = clock[WAITS]
         let_in(world)
+        clock[EVENT] |= clock[WAITS] > waiting
     return True
 
 

@@ -72,6 +72,15 @@ def next_leave(leaving: Staying | Leaving, start: Int64) -> int:
 
 
 @generic
+def next_due(leaving: Staying | Leaving, start: Int64, now: int) -> int:
+    """Return the next job that leaves now, marked by a start at this instant; -1 for none.
+
+    Nothing is lost: no job with that instant starts at it.
+    """
+    raise NotImplementedError
+
+
+@generic
 def withdraw_due(leaving: Staying | Leaving, world: Any, now: int) -> None:
     """Take the waiting jobs that leave now out of the queue of a `core.engine.world.World`."""
     raise NotImplementedError
@@ -81,6 +90,12 @@ def withdraw_due(leaving: Staying | Leaving, world: Any, now: int) -> None:
 def never_leave(leaving: Staying, start: Int64) -> int:
     """Return NEVER."""
     return NEVER
+
+
+@next_due.of(Staying)
+def none_due(leaving: Staying, start: Int64, now: int) -> int:
+    """Return -1."""
+    return -1
 
 
 @withdraw_due.of(Staying)
@@ -98,14 +113,23 @@ def next_leave_of(leaving: Leaving, start: Int64) -> int:
     return int(leaving.instant[k]) if k < leaving.job.size else NEVER
 
 
-@withdraw_due.of(Leaving)
-def withdraw_leaving(leaving: Leaving, world: Any, now: int) -> None:
-    """Take them out, and mark them by a start at this instant, at which no job of these starts."""
-    k = leaving.passed[0]
-    while k < leaving.job.size and leaving.instant[k] == now:
-        j = leaving.job[k]
-        if world.jobs.start[j] < 0:
-            dequeue(world.queue, world.key, j)
-            world.jobs.start[j] = now
+@next_due.of(Leaving)
+def next_due_of(leaving: Leaving, start: Int64, now: int) -> int:
+    """Pass over the jobs that have started, and take the next."""
+    k, found = leaving.passed[0], -1
+    while found < 0 and k < leaving.job.size and leaving.instant[k] == now:
+        if start[leaving.job[k]] < 0:
+            found = leaving.job[k]
+            start[found] = now
         k += 1
     leaving.passed[0] = k
+    return int(found)
+
+
+@withdraw_due.of(Leaving)
+def withdraw_leaving(leaving: Leaving, world: Any, now: int) -> None:
+    """Take them out one by one."""
+    j = next_due_of(leaving, world.jobs.start, now)
+    while j >= 0:
+        dequeue(world.queue, world.key, j)
+        j = next_due_of(leaving, world.jobs.start, now)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
+from schedfarm.core.engine.leaving import next_due
 from schedfarm.core.engine.limits import Counters, add, exceeds, forget_ended
 from schedfarm.core.engine.machine import (
     Machine,
@@ -84,6 +85,31 @@ def end_jobs(world: Limited, before: int) -> None:
 
 
 @verb
+def remove_job(jobs: Int64, count: int, j: int) -> int:
+    """Remove a job from the first `count` of a list; return their number."""
+    kept = 0
+    for p in range(count):
+        jobs[kept] = jobs[p]
+        kept += jobs[p] != j
+    return kept
+
+
+@verb
+def withdraw(world: Limited) -> None:
+    """Remove the submitted jobs that leave now; those in the queue count in no limit."""
+    clock, jobs = world.clock, world.jobs
+    j = next_due(jobs.leaving, jobs.start, clock[NOW])
+    while j >= 0:
+        waiting = remove_job(world.waiting, clock[WAITS], j)
+        if waiting < clock[WAITS]:
+            clock[WAITS] = waiting
+            add(world.submitted, j, 0, 0, -1)
+        else:
+            clock[OUTSIDE] = remove_job(world.outside, clock[OUTSIDE], j)
+        j = next_due(jobs.leaving, jobs.start, clock[NOW])
+
+
+@verb
 def let_in(world: Limited) -> None:
     """Move jobs from outside into the queue, in their order, as far as limits allow."""
     clock, kept = world.clock, 0
@@ -113,6 +139,7 @@ def turn(world: Limited, rankings: AnyRankings) -> bool:
     for j in range(first, clock[ARRIVED]):
         world.outside[clock[OUTSIDE]] = j
         clock[OUTSIDE] += 1
+    withdraw(world)
     let_in(world)
     return True
 

@@ -344,7 +344,7 @@ def _impossible(workload: Workload, one: Entries) -> Iterator[LimitError]:
     value, whole, limit = _requested(workload, one)
     lasting = one.limit.row.counts == "minutes"
     times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0
-    over = one.checked & (whole > limit)
+    over = one.checked & (whole > limit) & (workload.leave[one.jobs] < 0)
     if float((value * times).sum()) >= _MOST:
         why = "the requests of all jobs exceed 2^62 in all"
         yield LimitError(f"limits: {one.limit.says}: {why}", one.limit, why)

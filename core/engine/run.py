@@ -19,7 +19,7 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.fixed_order import run_fixed
 from schedfarm.core.engine.jit import NEVER
-from schedfarm.core.engine.leaving import STAYING, leaving_of, true_starts
+from schedfarm.core.engine.leaving import leaving_of, true_starts
 from schedfarm.core.engine.limited import STATE, WAITS, Limited, run_limited
 from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.machine import Machine
@@ -53,7 +53,7 @@ def idle_jobs(workload: Workload, width: Int64) -> Jobs:
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
     times = (workload.submit, workload.run, workload.estimate)
-    return Jobs(*times, width, start, backfilled, leave, STAYING)
+    return Jobs(*times, width, start, backfilled, leave, leaving_of(workload))
 
 
 def unit_of(workload: Workload) -> int:
@@ -113,8 +113,7 @@ class Door(NamedTuple):
             return self._done(workload, policy, world_of_limits.jobs, world_of_limits.machine)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
         world, clock = self.world(workload, orders), np.zeros(2, np.int64)
-        jobs, machine = world.jobs._replace(leaving=leaving_of(workload)), world.machine
-        world = world._replace(jobs=jobs)
+        jobs, machine = world.jobs, world.machine
         if not _moves(orders):
             run_fixed(world, options)
         elif orders.called:
@@ -172,9 +171,7 @@ class Door(NamedTuple):
         world = self.limited_world(workload, policy, UNSEEN if promises else NO_PROMISE)
         orders, options = Orders(workload, policy), options_of(workload, policy, code)
         while run_limited(world, orders.ranked, options, promises, orders.called):
-            waiting = np.sort(world.waiting[: world.clock[WAITS]])
-            running = world.machine.running_jobs()
-            orders.call(int(world.clock[NOW]), waiting, world.jobs.start, running)
+            _call(orders, workload, world)
         underway().check()
         orders.check()
         return world
@@ -191,9 +188,7 @@ class Door(NamedTuple):
         cadence = cadence_of(policy, loosens, self.has_parts(workload))
         world = world._replace(clock=new_clock(cadence, int(workload.submit[0])))
         while run_cadence(world, orders.ranked, options, cadence, users, orders.called):
-            waiting = np.sort(world.waiting[: world.clock[WAITS]])
-            running = world.machine.running_jobs()
-            orders.call(int(world.clock[NOW]), waiting, world.jobs.start, running)
+            _call(orders, workload, world)
         orders.check()
         return self._done(workload, policy, world.jobs, world.machine)
 
@@ -268,6 +263,13 @@ class Door(NamedTuple):
         underway().check()
         place, start = self.place(machine), true_starts(workload, jobs.start)
         return Schedule(workload, policy.name, start, jobs.backfilled, place=place)
+
+
+def _call(orders: Orders, workload: Workload, world: Limited) -> None:
+    """Compute the keys of the waiting jobs by the functions of the orders."""
+    waiting = np.sort(world.waiting[: world.clock[WAITS]])
+    start, running = true_starts(workload, world.jobs.start), world.machine.running_jobs()
+    orders.call(int(world.clock[NOW]), waiting, start, running)
 
 
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

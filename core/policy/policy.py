@@ -185,7 +185,7 @@ class Policy:
         """
         if platform not in self.row.leaving:
             return f"rule {self.rule!r} on a platform of kind {platform!r}"
-        known = ("predict", "limits", "events")
+        known = ("predict", "events")
         return next((f"{name}={self.given[name]}" for name in known if name in self.given), None)
 
     @property

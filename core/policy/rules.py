@@ -82,8 +82,8 @@ class Rule:
         Whether it replays the log's own schedule, which samples, models and other loads do not
         have.
     leaving : tuple of str
-        Kinds of platform on which jobs may be withdrawn from its queue, with estimates, without
-        limits, and at instants.
+        Kinds of platform on which jobs may be withdrawn from its queue, with estimates and at
+        instants.
     platforms : tuple of str
         Supported kinds of platform; the kind replaces ``{platform}`` in a reference.
     fair_platforms : tuple of str
@@ -396,6 +396,7 @@ _ROWS = (
             "partitions": _ON_PARTITIONS + "Slurm",
         },
         audit="schedfarm.core.audit.slurm:Slurm",
+        leaving=("pool",),
         platforms=("pool", "resources", "partitions"),
         cost=Cost(Rate(3.0, 0.5)),
     ),

@@ -130,11 +130,11 @@ class Simulation:
 
     def instants(self) -> list[int]:
         """Return the instants of pending events, including now if a job of run 0 started."""
-        leaving = [job.submit + job.leave for job in self.waiting if job.leave >= 0]
+        submitted = self.outside + self.waiting
         return [
             *(job.submit for job in self.coming[:1]),
             *(job.end for job in self.running),
-            *leaving,
+            *(job.submit + job.leave for job in submitted if job.leave >= 0),
         ]
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
@@ -150,11 +150,14 @@ class Simulation:
             self.outside.append(job)
         if self.predictions:
             self.predictions.correct_outlived(self.running, self.now)
-        arrived = self.let_in()
-        for job in list(self.waiting):
+        self.withdraw()
+        self.scheduling_pass(self.let_in())
+
+    def withdraw(self) -> None:
+        """Remove the submitted jobs that leave now."""
+        for job in self.outside + self.waiting:
             if job.leave >= 0 and job.submit + job.leave == self.now:
-                self.waiting.remove(job)
-        self.scheduling_pass(arrived)
+                self.forget(job)
 
     def let_in(self) -> list[Job]:
         """Add to the queue the submitted jobs that limits allow, and return them."""

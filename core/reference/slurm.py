@@ -64,6 +64,8 @@ class Schedulers(Simulation):
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Run the main scheduler, and then a cycle if one is due."""
         queue = self.queue()
+        # A job may enter the queue only because another was withdrawn.
+        self.is_event |= bool(arrived)
         if self.main is not None and (self.is_event or self.is_tick()):
             most = len(queue) if self.is_tick() else int(self.policy.default_queue_depth)
             self.start_heads(queue, most)

@@ -19,7 +19,16 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.compare import try_cases
-from tests.oracles.limits import NAMES, ORDERS, limit, with_partitions, with_resources, without_some
+from tests.oracles.limits import (
+    NAMES,
+    ORDERS,
+    Change,
+    limit,
+    unchanged,
+    with_partitions,
+    with_resources,
+    without_some,
+)
 from tests.oracles.priorities import workload
 
 MORE_ORDERS = (
@@ -51,8 +60,8 @@ def options(dice: random.Random, unit: int) -> str:
     return "".join(f",{name}={value}" for name, value in drawn.items() if value)
 
 
-def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
-    """Return random workloads, each with a policy."""
+def cases(count: int, seed: int, change: Change = unchanged) -> Iterator[tuple[Workload, Policy]]:
+    """Return random workloads, each with a policy; `change` alters the jobs of a workload."""
     dice = random.Random(seed)
     found = 0
     while found < count:
@@ -65,6 +74,7 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
             work = with_resources(dice, work)
         if work.platform.name != "grid" and dice.random() < 0.3:
             work = with_partitions(dice, work)
+        work = change(dice, work)
         text = f"{dice.choice(MORE_ORDERS)}+slurm{options(dice, unit)}"
         if dice.random() < 0.4:
             limits = dict.fromkeys(limit(dice, ("cpu",)) for _ in range(dice.randrange(1, 4)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tests.oracles.case import Case, LeavingJob, Rows, SiteJob
 from tests.support.strategies import MODULE
@@ -837,6 +837,47 @@ def _leaving() -> Iterator[Case]:
     name = "there is a pass where a job leaves"
     leaves = (3, 0, 50, 4, 3)
     yield case(name, "spf+easy,threshold=4s", [0, 0, 0, 6, 26, -1], *jobs, leaves)
+    yield from _leaving_limits(case)
+    yield from _leaving_cycles(case)
+
+
+def _leaving_limits(case: Callable[..., Case]) -> Iterator[Case]:
+    """Jobs that leave the queue while limits count them, or hold them."""
+    jobs = [(0, 10, 10, 3), (1, 0, 5, 4, 4), (2, 20, 20, 1)]
+    for rule in ("none", "aggressive", "easy"):
+        policy = f"fcfs+{rule},limits=(root.GrpSubmitJobs"
+        name = "at the instant at which a job leaves, one from outside enters the queue"
+        yield case(name, f"{policy}=2)", [0, -1, 5], *jobs)
+        # In the queue the second would start at 10.
+        name = "a job leaves before it has entered the queue"
+        outside = [(0, 10, 10, 1), (1, 5, 5, 1, 3), (2, 5, 5, 1)]
+        yield case(name, f"{policy}=1)", [0, -1, 10], *outside)
+    name = "a job that alone exceeds a limit is held until it leaves"
+    wide = [(0, 10, 10, 1), (1, 0, 5, 3, 20), (2, 5, 5, 1)]
+    yield case(name, "fcfs+easy,limits=(root.GrpTRES=cpu=2)", [0, -1, 2], *wide)
+    # At 2: 48 + 20 > 60; at 15: 35 + 20.
+    name = "a job that is no longer held starts in the pass of a withdrawal"
+    falling = [(0, 40, 50, 1), (0, 0, 100, 1, 15), (2, 20, 20, 1)]
+    yield case(name, "fcfs+none,limits=(root.GrpTRESRunMins=cpu=1)", [0, -1, 15], *falling)
+
+
+def _leaving_cycles(case: Callable[..., Case]) -> Iterator[Case]:
+    """Jobs that leave the queue between Slurm's schedulers."""
+    jobs = [(0, 100, 100, 3), (1, 0, 100, 4, 4), (2, 300, 300, 1)]
+    off = "fcfs+slurm,bf_interval=off"
+    name = "a withdrawal has no main scheduler, so that the next tick starts the head"
+    yield case(name, off, [0, -1, 60], *jobs)
+    name = "a job that enters the queue in place of a withdrawn one has the main scheduler"
+    yield case(name, f"{off},limits=(root.GrpSubmitJobs=2)", [0, -1, 5], *jobs)
+    name = "a cycle does not test a job that leaves at its instant"
+    jobs[1] = (1, 0, 100, 4, 29)
+    yield case(name, "fcfs+slurm", [0, -1, 30], *jobs)._replace(backfilled=[])
+    jobs[1] = (1, 0, 100, 4, 30)
+    yield case(name, "fcfs+slurm", [0, -1, 60], *jobs)
+    # The cycle at 10 has two tests; the next one comes 10 s after its end at 12.
+    name = "a withdrawal does not change when the next cycle begins"
+    jobs = [(0, 100, 100, 2), (1, 0, 100, 4, 11), (2, 60, 60, 1), (11, 20, 20, 1)]
+    yield case(name, "fcfs+slurm,bf_interval=10s,bf_rate=1", [0, -1, 10, 22], *jobs)
 
 
 POOL = tuple(

@@ -2,8 +2,8 @@
 
     python -m tests.oracles.leaving --cases 10000 --seed 1
 
-Each case has another rule and order. Prints the first case on which programs differ, and then exits
-with 1.
+Each case has another rule and order; a third of them are limited, and a third scheduled by `slurm`.
+Prints the first case on which programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from schedfarm.core.engine.limiting import LimitError
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
+from tests.oracles import cadence, limits
 from tests.oracles.compare import try_cases
 from tests.support.strategies import ASKING, CALLED, WRITTEN
 
@@ -37,6 +39,9 @@ ORDERS = (
     *WRITTEN,
 )
 
+PATIENCE = ((-1, 0, 1, 3), (-1, -1, 2, 9), (-1, 0, 5, 20, 40, 90))
+"""Waits after which jobs leave, -1 for never."""
+
 OPTIONS = ("", "", "", ",threshold=3s", ",threshold=1x", ",backfill=saf", ",backfill=lxf")
 
 
@@ -44,7 +49,7 @@ def workload(dice: random.Random, jobs: int) -> Workload:
     """Return jobs of which many may leave: at once, soon, or after most waits."""
     processors, unit = dice.randrange(1, 8), dice.choice((1, 1, 7))
     span = dice.choice((0, 6, 25, jobs))
-    patience = dice.choice(((-1, 0, 1, 3), (-1, -1, 2, 9), (-1, 0, 5, 20, 40, 90)))
+    patience = dice.choice(PATIENCE)
     rows = []
     for _ in range(jobs):
         leave, estimate = dice.choice(patience), dice.choice((0, 1, 2, 5, 8, 20))
@@ -64,8 +69,36 @@ def workload(dice: random.Random, jobs: int) -> Workload:
     )
 
 
+def with_departures(dice: random.Random, work: Workload) -> Workload:
+    """Return other jobs, of which many may leave."""
+    unit = 60 if int(work.estimate.max(initial=0)) >= 60 else 1
+    patience = dice.choice(PATIENCE)
+    leave = np.array([dice.choice(patience) for _ in range(len(work))])
+    without = (leave >= 0) & (dice.random() < 0.5)
+    return replace(
+        work, leave=np.where(leave < 0, -1, unit * leave), run=np.where(without, 0, work.run)
+    )
+
+
 def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
-    """Return random workloads, each with a policy; some queues are longer than their blocks."""
+    """Return random workloads, each with a policy."""
+    others = [
+        limits.cases(10**9, seed, with_departures),
+        cadence.cases(10**9, seed, with_departures),
+    ]
+    able = [filter(_is_able, one) for one in others]
+    plain = plain_cases(count, seed)
+    for k in range(count):
+        yield next((plain, *able)[k % 3])
+
+
+def _is_able(case: tuple[Workload, Policy]) -> bool:
+    work, policy = case
+    return policy.without_leaving(work.platform.name) is None
+
+
+def plain_cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Return cases without limits; some queues are longer than their blocks."""
     dice = random.Random(seed)
     for k in range(count):
         order, *own = dice.choice(ORDERS).split(",refresh")
@@ -78,7 +111,11 @@ def changed(work: Workload, policy: Policy) -> int:
     """Return the number of other jobs that start otherwise if all jobs stay."""
     stays = work.leave < 0
     waiting = replace(work, leave=np.full(len(work), -1))
-    other = simulate(waiting, policy).start != simulate(work, policy).start
+    try:
+        other = simulate(waiting, policy).start != simulate(work, policy).start
+    except LimitError:
+        # A job that alone exceeds a limit has to leave.
+        return 0
     return int((other & stays).sum())
 
 

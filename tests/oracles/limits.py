@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +49,14 @@ WHO = {
     "user": ("ann@physics", "bob@optics", "3@optics", "0@physics", "1@1"),
     "qos": ("low", "high", "7", "0"),
 }
+
+
+Change = Callable[[random.Random, Workload], Workload]
+
+
+def unchanged(dice: random.Random, work: Workload) -> Workload:
+    """Return the jobs."""
+    return work
 
 
 def limit(dice: random.Random, tres: tuple[str, ...]) -> str:
@@ -109,8 +117,8 @@ def without_some(dice: random.Random, work: Workload) -> Workload:
     return replace(work, **columns)
 
 
-def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
-    """Return random workloads, each with a policy."""
+def cases(count: int, seed: int, change: Change = unchanged) -> Iterator[tuple[Workload, Policy]]:
+    """Return random workloads, each with a policy; `change` alters the jobs of a workload."""
     dice = random.Random(seed)
     found = 0
     while found < count:
@@ -122,6 +130,7 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
             work, tres = with_resources(dice, work), ["cpu", "gres/gpu", "license"]
         if work.platform.name != "grid" and dice.random() < 0.2:
             work = with_partitions(dice, work)
+        work = change(dice, work)
         rule, order = RULES[found % len(RULES)], dice.choice(ORDERS)
         limits = dict.fromkeys(limit(dice, tuple(tres)) for _ in range(dice.randrange(1, 6)))
         text = f"{order}+{rule},limits=({', '.join(limits)})"

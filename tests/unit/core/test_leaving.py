@@ -162,7 +162,7 @@ def test_a_written_schedule_is_audited(tmp_path: Path) -> None:
         ("fcfs+conservative", "rule 'conservative' on a platform of kind 'pool'"),
         ("fcfs+easy,events=per-event", "events=per-event"),
         ("fcfs+easy,predict=last2", "predict=last2"),
-        ("fcfs+easy,limits=(root.MaxJobs=3)", "limits=(root.MaxJobs=3)"),
+        ("fcfs+planned", "rule 'planned' on a platform of kind 'pool'"),
     ],
 )
 def test_what_cannot_simulate_them_refuses(policy: str, what: str) -> None:
