@@ -43,6 +43,7 @@ def promises(workload: Workload, policy: Policy | str) -> Int64:
     chosen = Policy.parse(policy) if isinstance(policy, str) else policy
     if chosen.row.promise is None:
         return np.full(len(workload), NO_PROMISE, np.int64)
-    workload.refuse_leaving(f"rule {chosen.rule!r}")
+    if what := chosen.without_leaving(workload.platform.name):
+        workload.refuse_leaving(what)
     promised: Int64 = chosen.row.find("promise", workload.platform.name)(workload, chosen)
     return promised

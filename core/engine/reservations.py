@@ -13,6 +13,7 @@ from typing import NamedTuple
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
+from schedfarm.core.engine.leaving import next_due, next_leave
 from schedfarm.core.engine.machine import (
     Machine,
     begin,
@@ -29,6 +30,7 @@ from schedfarm.core.engine.plan import (
     LOADED,
     PLANNED,
     POINTS,
+    cut,
     remove,
     void,
 )
@@ -98,12 +100,29 @@ def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
 
 
 @verb
+def withdraw(planner: Planner) -> None:
+    """Remove the jobs that leave now, with the reservations from theirs on."""
+    jobs, machine, plan, clock, _ = planner
+    j = next_due(jobs.leaving, jobs.start, clock[NOW])
+    while j >= 0:
+        i = 0
+        while plan.job[plan.front[0] + i] != j:
+            i += 1
+        cut(plan, i)
+        strike_out(machine, plan, i)
+        remove(plan, i)
+        clock[HIGHEST] -= i <= clock[HIGHEST]
+        clock[ANEW] = 1
+        j = next_due(jobs.leaving, jobs.start, clock[NOW])
+
+
+@verb
 def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event, its completions and arrivals; return False at the end."""
     jobs, machine, plan, clock, _ = planner
     arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
     end = next_end(machine)
-    now = min(arrival, end)
+    now = min(min(arrival, end), next_leave(jobs.leaving, jobs.start))
     if now == NEVER:
         return False
     clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
@@ -122,6 +141,7 @@ def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     loaded = plan.state[LOADED]
     admit(planner, rankings, per_event)
     clock[ANEW] |= plan.state[LOADED] < loaded
+    withdraw(planner)
     return True
 
 

@@ -141,7 +141,8 @@ class Door(NamedTuple):
             self.check(policy)
             promised = self.limited(workload, policy, RESERVING, promises=True).promised
             return np.maximum(promised, NO_PROMISE)
-        return self.schedule_reserving(workload, policy).promised
+        # A job that leaves before its first pass is unseen.
+        return np.maximum(self.schedule_reserving(workload, policy).promised, NO_PROMISE)
 
     def schedule_reserving(
         self, workload: Workload, policy: Policy, *, promises: bool = True
@@ -159,7 +160,8 @@ class Door(NamedTuple):
         while run_reserving(planner, orders.ranked, options, promises, orders.called):
             first = plan.front[0]
             waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
-            orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
+            start = true_starts(workload, jobs.start)
+            orders.call(int(clock[NOW]), waiting, start, machine.running_jobs())
         underway().check()
         orders.check()
         return planner

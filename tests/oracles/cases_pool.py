@@ -815,11 +815,12 @@ def _leaving() -> Iterator[Case]:
     def case(name: str, policy: str, starts: list[int], *jobs: tuple[int, ...]) -> Case:
         return Case(name, policy, 4, [LeavingJob(*job) for job in jobs], starts, LEAVING)
 
-    for rule, third in (("none", 5), ("aggressive", 2), ("easy", 5)):
+    for rule in ANY_RULE:
         name = "a withdrawn head leaves with its reservation, and a pass follows"
         jobs = [(0, 10, 10, 3), (1, 0, 5, 4, 4), (2, 20, 20, 1)]
-        yield case(name, f"fcfs+{rule}", [0, -1, third], *jobs)
-        for order in ("fcfs", "lxf", "fair-share", f"{MODULE}:by_width_then_wait"):
+        yield case(name, f"fcfs+{rule}", [0, -1, 2 if rule == "aggressive" else 5], *jobs)
+        orders = ("fcfs", "lxf", "fair-share", f"{MODULE}:by_width_then_wait")
+        for order in orders if rule in ("none", "aggressive", "easy") else ("fcfs",):
             policy = f"{order}+{rule}"
             name = "no job starts at the instant at which it leaves"
             yield case(name, policy, [0, -1, 10], (0, 10, 10, 4), (1, 0, 5, 4, 9), (2, 3, 3, 4))
@@ -837,6 +838,11 @@ def _leaving() -> Iterator[Case]:
     name = "there is a pass where a job leaves"
     leaves = (3, 0, 50, 4, 3)
     yield case(name, "spf+easy,threshold=4s", [0, 0, 0, 6, 26, -1], *jobs, leaves)
+    name = "where a reserved job leaves, the jobs behind it move up, and the next one is reserved"
+    jobs = [(0, 10, 10, 3), (1, 0, 5, 4, 4), (2, 8, 8, 4), (6, 20, 20, 1)]
+    yield case(name, "fcfs+depth(1)", [0, -1, 10, 18], *jobs)._replace(promises=[0, 10, NO, NO])
+    found = case(name, "fcfs+conservative", [0, -1, 10, 18], *jobs)
+    yield found._replace(promises=[0, 10, 15, 18])
     yield from _leaving_limits(case)
     yield from _leaving_cycles(case)
 

@@ -23,7 +23,7 @@ from tests.oracles import cadence, limits
 from tests.oracles.compare import try_cases
 from tests.support.strategies import ASKING, CALLED, WRITTEN
 
-RULES = ("none", "aggressive", "easy")
+RULES = ("none", "aggressive", "easy", "depth(1)", "depth(3)", "conservative")
 
 ORDERS = (
     "fcfs",
@@ -104,7 +104,9 @@ def plain_cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         order, *own = dice.choice(ORDERS).split(",refresh")
         text = f"{order}+{RULES[k % len(RULES)]}" + "".join(f",refresh{one}" for one in own)
         jobs = 200 if dice.random() < 0.02 else dice.randrange(1, 15)
-        yield workload(dice, jobs), Policy.parse(text + dice.choice(OPTIONS))
+        # Under conservative no job is left to backfill.
+        options = OPTIONS[:-2] if "+conservative" in text else OPTIONS
+        yield workload(dice, jobs), Policy.parse(text + dice.choice(options))
 
 
 def changed(work: Workload, policy: Policy) -> int:

@@ -47,6 +47,7 @@ def _columns(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[i
     depth = policy.depth if policy.depth > 0 else n + 1
     submit, run = w.submit.tolist(), w.run.tolist()
     estimate, procs = w.estimate.tolist(), w.procs.tolist()
+    leaves = [s + p if p >= 0 else -1 for s, p in zip(submit, w.leave.tolist(), strict=True)]
     start, backfilled, promised = [-1] * n, [False] * n, [-2] * n
     running: list[int] = []
     queue: list[int] = []
@@ -101,9 +102,9 @@ def _columns(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[i
                         take(instant, 1, need)
                     todo = ranked(todo, policy.backfill or policy.order, now)
 
-    while arrived < n or running:
+    while arrived < n or running or queue:
         events = [start[j] + run[j] for j in running] + submit[arrived : arrived + 1]
-        now = min(events)
+        now = min(events + [leaves[j] for j in queue if leaves[j] >= 0])
         if policy.events == "per-event":
             if arrived < n and submit[arrived] == now:
                 queue.append(arrived)
@@ -115,5 +116,6 @@ def _columns(w: Workload, policy: Policy) -> tuple[list[int], list[bool], list[i
             while arrived < n and submit[arrived] == now:
                 queue.append(arrived)
                 arrived += 1
+        queue = [j for j in queue if leaves[j] != now]
         one_pass(now)
-    return start, backfilled, promised
+    return start, backfilled, [max(one, NO_PROMISE) for one in promised]

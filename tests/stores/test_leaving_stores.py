@@ -25,8 +25,8 @@ def test_jobs_leave_in_a_campaign(tmp_path: Path) -> None:
     log.write_text("; MaxProcs: 4\n" + "".join(rows))
     trace = Trace(file=str(log), clean={"cancelled": "queue"})
     campaign = Campaign(name="a", traces=(trace,), policies=("fcfs+easy",), log=True)
-    with pytest.raises(InputError, match="60 jobs of the log left .* rule 'conservative'"):
-        farm.run(replace(campaign, policies=("fcfs+conservative",)), tmp_path / "s")
+    with pytest.raises(InputError, match="60 jobs of the log left .* rule 'planned'"):
+        farm.run(replace(campaign, policies=("fcfs+planned",)), tmp_path / "s")
     with pytest.raises(InputError, match="60 jobs of the log left .* fairness 'strict'"):
         farm.run(replace(campaign, fairness=("strict",)), tmp_path / "s")
     farm.run(campaign, tmp_path / "s")

@@ -159,7 +159,6 @@ def test_a_written_schedule_is_audited(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("policy", "what"),
     [
-        ("fcfs+conservative", "rule 'conservative' on a platform of kind 'pool'"),
         ("fcfs+easy,events=per-event", "events=per-event"),
         ("fcfs+easy,predict=last2", "predict=last2"),
         ("fcfs+planned", "rule 'planned' on a platform of kind 'pool'"),
@@ -184,7 +183,7 @@ def test_other_machines_and_questions_refuse() -> None:
         simulate(grid, "fcfs+easy")
     work = jobs()
     for ask in (
-        lambda: promises(work, "fcfs+conservative"),
+        lambda: promises(work, "fcfs+planned"),
         lambda: fair_start_times(work, "fcfs+easy"),
         lambda: explain(simulate(work, "fcfs+easy"), 2),
         lambda: Stepping(work),
