@@ -82,6 +82,7 @@ class ResourceJob(NamedTuple):
     procs: int
     gpus: int = 0
     licences: int = 0
+    leave: int = -1
 
 
 class PartitionJob(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from schedfarm.core.machines.resources.platform import Resources
 from tests.oracles.case import Case, ResourceJob as Job
 
-RESOURCES = "Resources"
+RESOURCES, LEAVING = "Resources", "Jobs cancelled while waiting"
 
 MACHINE = Resources(4, {"gpus": 2, "licences": 1})
 
@@ -39,6 +39,12 @@ def _cases() -> Iterator[Case]:
     # At 9 the second leaves a processor and a GPU: the third takes the GPU, the fourth lacks one.
     rows = [Job(0, 9, 9, 2), Job(1, 5, 5, 3, 1), Job(1, 30, 30, 1, 1), Job(1, 30, 30, 1, 1)]
     yield Case(name, "fcfs+easy", MACHINE, rows, [0, 9, 1, 14], RESOURCES)
+    name = "the request of a withdrawn job is no longer in the way"
+    # The second needs both GPUs, of which the first has one until 10; the third needs the other.
+    rows = [Job(0, 10, 10, 3, 1), Job(1, 0, 5, 1, 2, 0, 4), Job(2, 20, 20, 1, 1)]
+    rules = (("none", 5), ("aggressive", 2), ("easy", 5), ("conservative", 5), ("slurm", 10))
+    for rule, third in rules:
+        yield Case(name, f"fcfs+{rule}", MACHINE, rows, [0, -1, third], LEAVING)
 
 
 ON_RESOURCES = tuple(_cases())

@@ -106,7 +106,10 @@ def plain_cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         jobs = 200 if dice.random() < 0.02 else dice.randrange(1, 15)
         # Under conservative no job is left to backfill.
         options = OPTIONS[:-2] if "+conservative" in text else OPTIONS
-        yield workload(dice, jobs), Policy.parse(text + dice.choice(options))
+        work = workload(dice, jobs)
+        if dice.random() < 0.2:
+            work = limits.with_resources(dice, work)
+        yield work, Policy.parse(text + dice.choice(options))
 
 
 def changed(work: Workload, policy: Policy) -> int:

@@ -44,6 +44,7 @@ def proofs(evidence: Evidence) -> Iterator[Fault | None]:
     platform = evidence.schedule.workload.platform
     assert isinstance(platform, Resources)
     yield times.early(evidence)
+    yield times.late(evidence)
     yield times.overrun(evidence)
     yield times.overload(evidence)
     yield times.first(overloads(evidence, range(1, platform.shared), "resources"))
