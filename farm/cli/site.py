@@ -23,7 +23,7 @@ The first has names of users.
 """
 
 OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
-           "replace")  # fmt: skip
+           "cancelled", "replace")  # fmt: skip
 """Options that apply to a dump."""
 
 STARTS_OVER = "no file was written; the same command starts over"
@@ -64,6 +64,13 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 @click.option(
     "--processors", type=click.IntRange(min=1), help="Processors of the nodes; by default sinfo's."
 )
+@click.option(
+    "--cancelled",
+    type=click.Choice(["drop", "queue"]),
+    default="drop",
+    show_default=True,
+    help="Jobs cancelled while waiting: not simulated, or in the queue until they leave.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
 @click.option("--script", is_flag=True, help="Print the shell script that makes a dump, instead.")
@@ -90,6 +97,7 @@ def site(
     warmup: float | None,
     partition: str | None,
     processors: int | None,
+    cancelled: str,
     seed: int,
     replace: bool,
     script: bool,
@@ -131,7 +139,7 @@ def site(
         if name not in PARAMETERS:
             raise InputError(f"--fit {name!r} is unknown; {choices(name, PARAMETERS)}")
     folder = out or dump
-    found = read_site(dump, partition=partition, processors=processors)
+    found = read_site(dump, partition=partition, processors=processors, cancelled=cancelled)
     _check_targets(folder, found.log, replace=replace)
     wanted = () if no_fit else tuple(dict.fromkeys(names or ("processors",)))
     check_fitted(found, wanted)

@@ -57,6 +57,8 @@ class Truth:
     backfill cycle tests, `rate` of them in a second, or in no time. policy: the site's real policy,
     if it differs from that of slurm.conf. outages: part of the usable processors that are lost at
     times, by jobs of the system that no accounting has. limits: of each QOS by column of sacctmgr.
+    impatient: part of the jobs that are cancelled once they have waited for some time, 2 h on
+    average.
     """
 
     jobs: int = 20_000
@@ -76,6 +78,7 @@ class Truth:
     policy: str = ""
     outages: float = 0.0
     limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    impatient: float = 0.0
 
     @property
     def rule(self) -> str:
@@ -137,10 +140,13 @@ def site_jobs(truth: Truth) -> Workload:
     short = run < 900
     names = user_names(truth)
     groups = ["physics", "biology", "industry"]
+    patience = np.random.Generator(philox("patience", truth.seed))
+    leaves = patience.random(n) < truth.impatient
+    leave = np.where(leaves, patience.exponential(7200, n).astype(np.int64), -1)
     return Workload.from_columns(
         submit=submit, run=run, estimate=asked.astype(np.int64), procs=procs,
         user=user[burst] + 1, group=user[burst] % 3 + 1, queue=queue[burst],
-        partition=np.where(short, 2, 1), platform=Pool(truth.processors), name=CLUSTER,
+        partition=np.where(short, 2, 1), leave=leave, platform=Pool(truth.processors), name=CLUSTER,
         names={
             "user": dict(enumerate(names, 1)),
             "group": dict(enumerate(groups, 1)),
@@ -180,6 +186,7 @@ def _with_outages(jobs: Workload, truth: Truth) -> Workload:
         "run": run,
         "estimate": run,
         "procs": CPUS * random.integers(1, 5, count),
+        "leave": np.full(count, -1),
         **{name: np.full(count, SYSTEM) for name in ("user", "group", "queue", "partition")},
     }
     columns: dict[str, Any] = {
@@ -251,6 +258,10 @@ def _accounting(schedule: Schedule) -> str:
             "State": "COMPLETED",
             **{name: values[i] for name, values in times.items()},
         }
+        if schedule.start[i] < 0:
+            left = int(jobs.submit[i] + jobs.leave[i])
+            fields |= {"State": "CANCELLED by 1000", "Start": "None", "Elapsed": _span(0)}
+            fields |= {"End": _stamps(np.array([left]))[0], "AllocCPUS": "0", "AllocTRES": ""}
         lines.append("|".join(fields.get(name, "") for name in columns))
     return "\n".join(lines) + "\n"
 

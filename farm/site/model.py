@@ -120,11 +120,18 @@ class Site:
         return f"{name},limits=({limits})" if limits else name
 
 
-def read_site(folder: Path, *, partition: str | None = None, processors: int | None = None) -> Site:
+def read_site(
+    folder: Path,
+    *,
+    partition: str | None = None,
+    processors: int | None = None,
+    cancelled: str = "drop",
+) -> Site:
     """Read a dump and return the site that it describes; refuse files that contradict each other.
 
     partition: its nodes are simulated, with all partitions that share nodes with it; by default the
-    largest set. processors: of these nodes, instead of those that sinfo lists.
+    largest set. processors: of these nodes, instead of those that sinfo lists. cancelled: treatment
+    of jobs that were cancelled while they waited, as in `Clean`.
     """
     parts = read_dump(folder)
     conf, nodes = parts["conf"], parts["sinfo"]
@@ -132,7 +139,8 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
     _check_nodes(folder, conf, nodes)
     log = folder / KINDS["accounting"].file
     total = nodes.processors(frozenset(nodes.partitions))
-    whole = read_log(log, processors=max(total, processors or 0, 1), clean=CLEAN)
+    clean = replace(CLEAN, cancelled=cancelled)
+    whole = read_log(log, processors=max(total, processors or 0, 1), clean=clean)
     _check_jobs(folder, whole, nodes, parts["qos"])
     chosen = _component(whole, nodes, partition)
     rest = sorted(set(nodes.partitions) - chosen)
@@ -144,7 +152,8 @@ def read_site(folder: Path, *, partition: str | None = None, processors: int | N
     if processors is not None:
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
-    stocks, short = stocks_of(jobs, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
+    started = jobs.take(jobs.leave < 0)
+    stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
     divided, undivided = divided_of(jobs, nodes, chosen, conf)
     amounts = {name: fact.value for name, fact in stocks.items()}
     jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
@@ -237,8 +246,10 @@ def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qo
         what = "QOS" if column == "queue" else "partition"
         numbers, counts = np.unique(getattr(jobs, column), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            name = jobs.names.get(column, {}).get(number)
-            if name is not None and name not in known:
+            label = jobs.names.get(column, {}).get(number, "")
+            # A job that never started may have a list of partitions.
+            names = filter(None, label.split(","))
+            if name := next((one for one in names if one not in known), ""):
                 raise InputError(
                     f"{folder}: {counted(count, 'job')} of {KINDS['accounting'].file} "
                     f"{'has' if count == 1 else 'have'} the {what} {name!r}, which {file} does "
@@ -277,16 +288,25 @@ def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -
         )
         raise InputError(f"--partition: {log} has no job of {', '.join(sorted(chosen))}; {having}")
     jobs = select(whole, partitions=sorted(_used(whole, chosen))) if chosen else whole
-    widest = int(jobs.procs.max(initial=0))
+    widest = widest_of(jobs)
     if widest > size.value:
         raise InputError(
             f"{log}: a job requests {widest} processors, and there are {size.value} ({size.source})"
             "; use files of the same time, or give --processors"
         )
-    jobs = replace(jobs, platform=Pool(size.value))
     if (jobs.logged_wait < 0).all():
         raise InputError(f"{log} has no starts of jobs; run sacct with the column Start")
-    return jobs
+    if int(jobs.procs.max()) > widest:
+        jobs = select(jobs, widths=(1, widest))
+    return replace(jobs, platform=Pool(size.value))
+
+
+def widest_of(jobs: Workload) -> int:
+    """Return the processors of the widest job that started.
+
+    Wider ones that were cancelled, which may have been impossible, are not simulated.
+    """
+    return int(jobs.procs[jobs.leave < 0].max(initial=0))
 
 
 def _placed(
@@ -295,7 +315,8 @@ def _placed(
     """Return the jobs on the machine of the site, which may have other processors than listed."""
     size = jobs.processors
     if divided is None:
-        return replace(jobs, platform=Resources(size, amounts)) if amounts else jobs
+        # Some cancelled jobs may request more than there is.
+        return on_platform(jobs, Resources(size, amounts)) if amounts else jobs
     jobs = divided.put(replace(jobs, platform=Pool(max(listed, int(jobs.procs.max())))), amounts)
     platform = of_size(jobs.platform, size)
     assert platform is not None

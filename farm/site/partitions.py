@@ -134,7 +134,7 @@ def _limits(
     values: Int64,
     read: Callable[[str, Fact[str]], int],
 ) -> tuple[dict[str, Fact[int]], list[Note]]:
-    """Return a limit of each partition that no job exceeds, and notes on the others."""
+    """Return a limit of each partition that no started job exceeds, and notes on the others."""
     found: dict[str, Fact[int]] = {}
     notes: list[Note] = []
     for name, number in sorted(used.items()):
@@ -143,7 +143,7 @@ def _limits(
         if line is None or text.lower() in UNLIMITED:
             continue
         most = read(key, Fact(text, line.source))
-        over = int((values[jobs.partition == number] > most).sum())
+        over = int(((values > most) & (jobs.partition == number) & (jobs.leave < 0)).sum())
         if over:
             effect = f"{counted(over, 'job')} of the log {'is' if over == 1 else 'are'} above it"
             notes.append(Note(f"{key}={text} of partition {name}", line.source, effect))

@@ -60,6 +60,9 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
     )
     for name, fact in site.capacities.items():
         yield f"  {name}: {grouped(fact.value)} {UNITS_OF[name]} ({fact.source})"
+    if jobs.has_leaving:
+        left = counted(int(np.count_nonzero(jobs.leave >= 0)), "job")
+        yield f"  cancelled while waiting: {left}, in the queue until then"
     for why, count in jobs.dropped.items():
         yield f"  dropped: {counted(count, 'row')}, {why}"
     if fit:
@@ -125,6 +128,7 @@ def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict
         "cluster": site.name.value,
         "jobs": len(site.jobs),
         "dropped": dict(site.jobs.dropped),
+        "cancelled": int(np.count_nonzero(site.jobs.leave >= 0)),
         "processors": {"value": site.processors.value, "source": site.processors.source},
         "resources": {
             name: {"value": fact.value, "source": fact.source}

@@ -22,7 +22,7 @@ from schedfarm.farm.site.calibration import Fit, Fitted
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.judgement import Judgement
 from schedfarm.farm.site.limits import Limited
-from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.model import Site, widest_of
 from schedfarm.farm.site.parameters import start
 from schedfarm.farm.site.rule import LONGEST
 from schedfarm.farm.site.text import verdict
@@ -229,6 +229,9 @@ def _campaign(
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
     yield from _machine(site, size)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+    if site.jobs.has_leaving:
+        yield _line("clean.cancelled", "queue", "--cancelled: these jobs wait until they leave")
+        yield _line("select.widths", [1, widest_of(site.jobs)], "up to the widest job that started")
 
 
 def _machine(site: Site, size: int) -> Iterator[str]:

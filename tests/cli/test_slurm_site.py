@@ -652,3 +652,21 @@ def test_priority_basic_is_first_come_first_served(dump: Path, farm: Farm) -> No
     facts = json.loads(farm("site", dump, "--no-fit", "--json").stdout)
     assert facts["policy"] == "fcfs+slurm,bf_max_job_test=50"
     assert "no such parameter" in farm("site", dump, "--fit", "age", status=2).stderr
+
+
+def test_cancelled_jobs_queue_as_an_option(tmp_path: Path, farm: Farm) -> None:
+    """They leave at their End; those wider than every job that started are left out."""
+    jobs = site_jobs(replace(SMALL, impatient=0.3))
+    gone = jobs.leave >= 0
+    start = np.where(gone, -1, jobs.submit)
+    write_files(tmp_path, SMALL, Schedule(jobs, "fcfs+none", start, gone & False))
+    assert read_site(tmp_path).jobs.dropped == {"cancelled": gone.sum()}
+    change(tmp_path / "sacct.txt", "|1|0|1|cpu=1,mem=1G||", "|99|0|1|cpu=99,mem=1G||")
+    facts = json.loads(farm("site", tmp_path, "--no-fit", "--cancelled", "queue", "--json").stdout)
+    site = read_site(tmp_path, cancelled="queue")
+    wide = gone & (jobs.procs == 1)
+    assert site.jobs.leave.tolist() == jobs.leave[~wide].tolist()
+    assert facts["dropped"] == {"outside widths": wide.sum()}
+    assert facts["cancelled"] == (gone & ~wide).sum() > 20
+    trace = Campaign.from_toml(tmp_path / "campaign.toml").traces[0]
+    assert trace.read().digest() == site.jobs.digest()
