@@ -176,6 +176,8 @@ def begin(stock: Stock, jobs: Jobs, c: int, j: int, now: int) -> None:
 def set_aside(stock: Stock, need: int) -> bool:
     """Withhold all processors that a job of the same partition could take."""
     level, request = stock.level, stock.request
+    if stock.shared == level.shape[1]:
+        return False
     most = level[FREE, 0]
     for r in range(stock.shared, level.shape[1]):
         if request[need, r] > 0:
@@ -194,6 +196,8 @@ def set_aside(stock: Stock, need: int) -> bool:
 def put_back(stock: Stock) -> None:
     """Add what is withheld to what is free."""
     level = stock.level
+    if stock.shared == level.shape[1]:
+        return
     for r in range(level.shape[1]):
         level[FREE, r] += level[ASIDE, r]
         level[ASIDE, r] = 0
