@@ -21,6 +21,7 @@ from schedfarm.farm.site.calibration import Fit, fit, period_of
 from schedfarm.farm.site.example import Truth, write_dump
 from schedfarm.farm.site.judgement import Judgement, judge
 from schedfarm.farm.site.model import read_site
+from schedfarm.farm.site.parameters import start
 
 NAMES = ("processors", "halflife", "fairshare")
 """Parameters that are fitted together."""
@@ -87,6 +88,22 @@ def judged(policy: str, seed: int, jobs: int = 8000) -> Judgement:
         return judge(site, fit(site, period, seed=seed).setting, period)
 
 
+def with_cancelled(seeds: int) -> Iterator[str]:
+    """Yield the bias and error of sites at their capacity, without and with cancelled jobs."""
+    limits = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
+    for seed in range(1, seeds + 1):
+        truth = Truth(seed=seed, outages=0.04, limits=limits, impatient=0.3)
+        with TemporaryDirectory() as folder:
+            schedule = write_dump(Path(folder), truth)
+            said = f"{seed}: {int((schedule.start < 0).sum())} jobs cancelled"
+            for how in ("drop", "queue"):
+                site = read_site(Path(folder), processors=truth.processors, cancelled=how)
+                found = judge(site, start(site), period_of(site))
+                said += f"; {how}: bias {found.groups[0].bias.value:.3f}"
+                said += f", error {found.error.value:.3f}"
+        yield said
+
+
 def lines(seeds: int) -> Iterator[str]:
     """Yield a line for each site, and the counts."""
     held = dict.fromkeys(NAMES, 0)
@@ -110,7 +127,9 @@ def main() -> None:
         description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=20)
-    for line in lines(parser.parse_args().seeds):
+    parser.add_argument("--cancelled", action="store_true", help="compare --cancelled instead")
+    asked = parser.parse_args()
+    for line in (with_cancelled if asked.cancelled else lines)(asked.seeds):
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
