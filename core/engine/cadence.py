@@ -178,7 +178,7 @@ def start_heads(world: Limited, now: int, last: int, most: int) -> int:
         if exceeds(world.running, j, now):
             continue
         looked += 1
-        c = place_for(world.machine, world.jobs.procs[j])
+        c = place_for(world.machine, world.jobs.procs[j], now)
         if c >= 0:
             start(world, j, c, now, False)
             started += 1

@@ -57,7 +57,7 @@ def admit(world: World, rule: int, j: int) -> bool:
     """
     jobs, machine, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
-    c, looks = place_for(machine, need), False
+    c, looks = place_for(machine, need, now), False
     if queue.size[0] == 0:
         hold[KNOWN] = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
@@ -83,7 +83,7 @@ def start_heads(world: World, now: int) -> int:
     while queue.size[0] > 0:
         b = queue.order[0]
         cell = queue.first[b]
-        c = place_for(machine, queue.need[cell])
+        c = place_for(machine, queue.need[cell], now)
         if c < 0:
             return int(queue.need[cell])
         begin(machine, jobs, c, queue.job[cell], now)

@@ -272,7 +272,7 @@ def pass_simple(
         place += 1
         if exceeds(world.running, j, now):
             continue
-        c = place_for(machine, jobs.procs[j])
+        c = place_for(machine, jobs.procs[j], now)
         if c < 0:
             head = j
             break

@@ -21,7 +21,7 @@ Machine = Any
 
 @generic
 def next_end(machine: Machine) -> int:
-    """Return the next instant at which a job ends, s, or NEVER."""
+    """Return the next instant at which a job ends or the machine changes, s, or NEVER."""
     raise NotImplementedError
 
 
@@ -35,7 +35,7 @@ def give_back(machine: Machine, now: int) -> bool:
 def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now, or only the first of them; return whether any is early.
 
-    At least one job ends. An end before its prediction is early.
+    A job ends, or the machine changes. An end before its prediction is early.
     """
     raise NotImplementedError
 
@@ -59,7 +59,7 @@ def has_free(machine: Machine, c: int, need: int) -> bool:
 
 
 @generic
-def place_for(machine: Machine, need: int) -> int:
+def place_for(machine: Machine, need: int, now: int) -> int:
     """Return the first place with this many processors free, -1 if there is none."""
     raise NotImplementedError
 

@@ -164,7 +164,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
             rank_queue(rankings, queue)
         if not reserved:
             cell = first_of_all(queue, jobs, rankings.queue, now, limit)
-            c = place_for(machine, queue.need[cell])
+            c = place_for(machine, queue.need[cell], now)
             if c < 0 and rule == NONE:
                 return
             if c < 0:

@@ -184,7 +184,7 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
     while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
         cell = plan.front[0] + i
         need = plan.need[cell]
-        c = place_of(machine, plan, i) if loaded else place_for(machine, need)
+        c = place_of(machine, plan, i) if loaded else place_for(machine, need, now)
         if c >= 0 and has_free(machine, c, need) and (not loaded or plan.at[i] <= now):
             if promised[plan.job[cell]] == UNSEEN:
                 promised[plan.job[cell]] = now

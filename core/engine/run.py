@@ -29,7 +29,7 @@ from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.schedulers import cadence_of, new_clock, users_of
-from schedfarm.core.engine.world import HOLD, RESERVING, Options, World, empty_world
+from schedfarm.core.engine.world import EASY, HOLD, RESERVING, Options, World, empty_world
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
@@ -95,7 +95,8 @@ class Door(NamedTuple):
     given the same and the widest job in units. place: returns the place of each job, int64[n], or
     None if places follow from the starts. needs: returns the need of each job, int64[n], given the
     workload, the machine and the unit. has_parts: returns whether the first job that does not fit
-    may leave free processors that it cannot use.
+    may leave free processors that it cannot use. replans: returns whether each pass makes all
+    decisions again, since more than starts and ends changes what fits.
     """
 
     check: Callable[[Policy], None]
@@ -104,11 +105,12 @@ class Door(NamedTuple):
     place: Callable[[Machine], Int64 | None]
     needs: Callable[[Workload, Machine, int], Int64] = _widths
     has_parts: Callable[[Workload], bool] = _has_none
+    replans: Callable[[Workload], bool] = _has_none
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
         """Simulate a rule with at most one reservation, made again at each pass."""
         self.check(policy)
-        if policy.limits is not None:
+        if policy.limits is not None or self.replans(workload):
             world_of_limits = self.limited(workload, policy, code)
             return self._done(workload, policy, world_of_limits.jobs, world_of_limits.machine)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
@@ -130,14 +132,14 @@ class Door(NamedTuple):
 
     def reserving(self, workload: Workload, policy: Policy) -> Schedule:
         """Simulate ``depth(K)`` or ``conservative``."""
-        if policy.limits is not None:
+        if policy.limits is not None or self.replans(workload):
             return self.schedule(workload, policy, RESERVING)
         planner = self.schedule_reserving(workload, policy, promises=False)
         return self._done(workload, policy, planner.jobs, planner.machine)
 
     def promise_reserving(self, workload: Workload, policy: Policy) -> Int64:
         """Return the starts that ``depth(K)`` or ``conservative`` reserves at arrival, s."""
-        if policy.limits is not None:
+        if policy.limits is not None or self.replans(workload):
             self.check(policy)
             promised = self.limited(workload, policy, RESERVING, promises=True).promised
             return np.maximum(promised, NO_PROMISE)
@@ -172,6 +174,8 @@ class Door(NamedTuple):
         """Simulate a rule with limits on jobs; return the machine after the last completion."""
         world = self.limited_world(workload, policy, UNSEEN if promises else NO_PROMISE)
         orders, options = Orders(workload, policy), options_of(workload, policy, code)
+        if code == EASY and self.replans(workload):
+            options = options._replace(rule=RESERVING, depth=1)
         while run_limited(world, orders.ranked, options, promises, orders.called):
             _call(orders, workload, world)
         underway().check()
@@ -243,6 +247,8 @@ class Door(NamedTuple):
 
     def limited_world(self, workload: Workload, policy: Policy, promise: int) -> Limited:
         """Return an idle machine that counts in units, with nothing used of the limits."""
+        if self.replans(workload):
+            workload.refuse_leaving("a machine with windows")
         jobs, machine, plan, _, promised = self.planner(workload, promise)
         waiting, behind, spare, outside = (np.empty(len(workload), np.int64) for _ in range(4))
         running, submitted = counters_of(workload, policy)

@@ -110,7 +110,7 @@ def of_size(platform: Platform, processors: int) -> Platform | None:
     Examples
     --------
     >>> of_size(Resources(4, {"gpus": 2}), 8)
-    Resources(processors=8, capacities=(('gpus', 2),))
+    Resources(processors=8, capacities=(('gpus', 2),), windows=())
     """
     if isinstance(platform, Partitions):
         return platform.sized(processors)

@@ -217,6 +217,10 @@ class Simulation:
 
     # Steps of the machine.
 
+    def has_changed(self) -> bool:
+        """Whether the machine itself changes at this instant."""
+        return False
+
     def extra_columns(self) -> dict[str, Any]:
         """Return the columns of the schedule that do not follow from the starts, by name."""
         return {}

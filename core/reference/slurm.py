@@ -47,8 +47,8 @@ class Schedulers(Simulation):
         return events + ticks
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Remember whether the instant has a completion or an arrival."""
-        self.is_event = bool(ending or arriving)
+        """Remember whether the instant has a completion or an arrival, or changes the machine."""
+        self.is_event = bool(ending or arriving) or self.has_changed()
         while self.due is not None and self.due < self.now:
             # No job was in the queue.
             self.due += self.interval or 0

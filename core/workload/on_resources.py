@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 from schedfarm.core.arrays import HORIZON
 from schedfarm.core.checks import is_whole, shown
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.resources.platform import UNITS, Resources
+from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS, Resources
+from schedfarm.core.machines.resources.windows import plain, rows_of
 from schedfarm.core.workload.options import Check, Options, option
 from schedfarm.core.workload.select import on_platform
 from schedfarm.core.workload.workload import Workload
@@ -69,14 +70,33 @@ def _amount(resource: str) -> Check:
     return check
 
 
+def _windows(what: str, given: object) -> tuple[dict[str, Any], ...]:
+    """Return windows with amounts as numbers; their sizes are checked with the machine's."""
+    if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
+        raise InputError(f"{what} is {given!r}; give a list of tables")
+    return tuple(
+        {
+            key: amount_of(f"{what}[{k}]: {key}", key, value) if key in UNITS else value
+            for key, value in one.items()
+        }
+        if isinstance(one, Mapping)
+        else one
+        for k, one in enumerate(given)
+    )
+
+
 @dataclass(frozen=True)
 class OnResources(Options):
     """Declare the resources of a machine in addition to the log's processors; None is unlimited.
+
+    In windows, jobs cannot have some of them, as in `core.machines.resources.windows`.
 
     Examples
     --------
     >>> OnResources.from_dict({"gpus": 64, "memory": "2 TiB"}).to_dict()
     {'gpus': 64, 'memory': 2199023255552}
+    >>> OnResources.from_dict({"windows": [{"from": "1d", "until": "2d"}]}).to_dict()
+    {'windows': [{'from': 86400, 'until': 172800}]}
     """
 
     within = "resources"
@@ -86,16 +106,28 @@ class OnResources(Options):
     licences: int | None = option(None, _amount("licences"))
     watts: int | None = option(None, _amount("watts"))
 
+    windows: Sequence[Mapping[str, Any]] = option((), _windows)
+
     def _check_together(self) -> None:
         if not self.to_dict():
             raise InputError(
                 "resources is an empty table; give the amount of each resource, such as "
                 "{gpus = 64}, or leave it out"
             )
+        # The log gives the processors, when it is read.
+        rows = rows_of(self.windows, {PROCESSORS: HORIZON - 1, **self.capacities}, "resources: ")
+        object.__setattr__(self, "windows", tuple(plain(rows)))
+
+    @property
+    def capacities(self) -> dict[str, int]:
+        """The limited resources, and their amounts."""
+        found = {name: getattr(self, name) for name in UNITS}
+        return {name: amount for name, amount in found.items() if amount is not None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the limited resources, from which `from_dict` gives equal options."""
-        return {name: amount for name, amount in super().to_dict().items() if amount is not None}
+        """Return the limited resources and windows, from which `from_dict` gives equal options."""
+        windows = {"windows": [dict(one) for one in self.windows]} if self.windows else {}
+        return {**self.capacities, **windows}
 
 
 def put_on_resources(workload: Workload, how: OnResources) -> Workload:
@@ -107,11 +139,12 @@ def put_on_resources(workload: Workload, how: OnResources) -> Workload:
     ...                           gpus=[2, 8], processors=4)
     >>> some = put_on_resources(w, OnResources(gpus=4))
     >>> some.gpus.tolist(), some.platform, dict(some.dropped)
-    ([2], Resources(processors=4, capacities=(('gpus', 4),)), {'not admitted': 1})
+    ([2], Resources(processors=4, capacities=(('gpus', 4),), windows=()), {'not admitted': 1})
     """
     if workload.platform.name != "pool":
         raise InputError(
             "'resources' limits what jobs of a pool request, and these are on "
             f"{workload.machine}; leave it out"
         )
-    return on_platform(workload, Resources(workload.processors, how.to_dict()))
+    machine = Resources(workload.processors, how.capacities, windows=how.windows)
+    return on_platform(workload, machine)

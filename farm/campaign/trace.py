@@ -287,6 +287,10 @@ class Trace:
     def _take_partitions(self) -> None:
         if self.partitions is None:
             return
+        if self.resources is not None and self.resources.get("windows"):
+            raise InputError(
+                "'resources.windows' are for a machine without partitions; leave one of them out"
+            )
         for key in ("platform", "nodes"):
             if getattr(self, key) is not None:
                 raise InputError(f"'partitions' divides a pool; give it or {key!r}, not both")
@@ -559,7 +563,7 @@ class Trace:
             resources = self.resources and OnResources.from_dict(self.resources)
             if self.partitions is not None:
                 how = OnPartitions.from_dict(self.partitions)
-                return put_on_partitions(jobs, how, resources.to_dict() if resources else None)
+                return put_on_partitions(jobs, how, resources.capacities if resources else None)
             if resources:
                 return put_on_resources(jobs, resources)
             if self.network is not None:

@@ -9,6 +9,8 @@ from tests.oracles.case import Case, ResourceJob as Job
 
 RESOURCES, LEAVING = "Resources", "Jobs cancelled while waiting"
 
+WINDOWS = "Windows"
+
 MACHINE = Resources(4, {"gpus": 2, "licences": 1})
 
 # The third job needs both GPUs, which one job holds until 10 s, and the licence, which another
@@ -45,6 +47,25 @@ def _cases() -> Iterator[Case]:
     rules = (("none", 5), ("aggressive", 2), ("easy", 5), ("conservative", 5), ("slurm", 10))
     for rule, third in rules:
         yield Case(name, f"fcfs+{rule}", MACHINE, rows, [0, -1, third], LEAVING)
+    name = "a job that a window would cut off waits for its end"
+    # From 5 s until 8 s two of four processors are withheld: the second job would run until 6. At
+    # 8 it leaves one processor of those that the first does not hold until 9.
+    half = Resources(4, {}, windows=[{"from": 5, "until": 8, "processors": 2}])
+    rows = [Job(0, 9, 9, 2), Job(1, 5, 5, 1), Job(1, 4, 4, 2), Job(2, 9, 9, 1)]
+    for rule, starts in (
+        ("none", [0, 8, 9, 9]),
+        ("aggressive", [0, 8, 1, 8]),
+        ("easy", [0, 8, 1, 8]),
+        ("conservative", [0, 8, 1, 8]),
+    ):
+        yield Case(name, f"fcfs+{rule}", half, rows, starts, WINDOWS)
+    name = "windows of the whole machine leave the time between them"
+    # Withheld are 4 to 6 and 10 to 12: the first job lasts longer than the 4 s between them. The
+    # others need all processors, the last one at an instant only.
+    whole = Resources(4, {"gpus": 2}, windows=[{"from": 4, "until": 6, "every": 6, "times": 2}])
+    rows = [Job(0, 5, 5, 1, 1), Job(0, 4, 4, 4), Job(0, 4, 4, 4, 2), Job(0, 0, 0, 4)]
+    for rule, starts in (("none", [12, 17, 21, 25]), ("easy", [12, 0, 6, 17])):
+        yield Case(name, f"fcfs+{rule}", whole, rows, starts, WINDOWS)
 
 
 ON_RESOURCES = tuple(_cases())

@@ -10,6 +10,8 @@ import pytest
 from schedfarm.core.audit import audit
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.platform import platform_from_dict
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.core.workload.workload import Workload
@@ -112,3 +114,89 @@ def test_requests_count_in_the_digest_only_here() -> None:
     assert pool.digest() == with_gpus.digest()
     one, other = (put_on_resources(work, OnResources(gpus=2)) for work in (pool, with_gpus))
     assert one.digest() != other.digest()
+
+
+WINDOW = {"from": 5, "until": 8, "processors": 2}
+
+
+@pytest.mark.parametrize(
+    ("start", "rule", "why"),
+    [
+        (6, "windows", "runs at 6 s, when windows and the running jobs need 5 of 4 processors"),
+        (2, "fcfs+easy", "started, but a window begins before its predicted end"),
+        (9, "fcfs+easy", "was left waiting"),
+    ],
+)
+def test_a_job_in_a_window_is_found(start: int, rule: str, why: str) -> None:
+    """A job is moved into a window, in front of it, or too far behind it."""
+    work = Workload.from_columns(
+        submit=[0, 0], run=[5, 4], estimate=[5, 4], procs=[1, 3],
+        platform=Resources(4, {}, windows=[WINDOW]),
+    )  # fmt: skip
+    good = simulate(work, "fcfs+easy")
+    assert good.start.tolist() == [0, 0]
+    late = simulate(replace(work, submit=np.array([0, 2])), "fcfs+easy")
+    assert late.start.tolist() == [0, 8]
+    verdict = audit(moved(late, 1, start), "fcfs+easy")
+    assert (verdict.ok, verdict.rule) == (False, rule), verdict.why
+    assert why in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("windows", "why"),
+    [
+        ({"from": 0}, "give a list of tables"),
+        ([5], r"windows\[0\] is 5; give a table"),
+        ([{"from": 5, "until": 5}], "until must be later than from"),
+        ([{"from": 5}], "has until = None; give seconds"),
+        ([{"from": "soon", "until": 5}], "has from = 'soon'; give seconds"),
+        ([{"from": -1, "until": 5}], "has from = -1"),
+        ([{"from": 0, "until": 5, "procs": 1}], "did you mean 'processors'"),
+        ([{"from": 0, "until": 5, "memory": 1}], "has 'memory'; known: from, until"),
+        ([{"from": 0, "until": 5, "processors": 9}], "at least 1 and at most the machine's 4"),
+        ([{"from": 0, "until": 5, "gpus": 0}], "withholds gpus = 0"),
+        ([{"from": 0, "until": 5, "every": 4, "times": 2}], "longer than its period"),
+        ([{"from": 0, "until": 5, "every": 9}], "has every alone; give both"),
+        ([{"from": 0, "until": 5, "times": 2}], "has times alone; give both"),
+        ([{"from": 0, "until": 5, "every": 9, "times": 0}], "has times = 0"),
+        ([{"from": 0, "until": 5, "every": 2**61, "times": 2}], "ends beyond 2\\^62"),
+        ([WINDOW, {"from": 7, "until": 9}], "more processors than the machine has from 7 s on"),
+        ([WINDOW, {"from": 0, "until": 9, "every": 9, "times": 10**4}], "more than 10,000"),
+    ],
+)
+def test_wrong_windows_are_refused(windows: object, why: str) -> None:
+    """The message names the window, the key and the value."""
+    with pytest.raises(InputError, match=why):
+        Resources(4, {"gpus": 2}, windows=windows)  # type: ignore[arg-type]
+
+
+def test_windows_have_a_plain_form() -> None:
+    """The platform of a store is that of the campaign."""
+    machine = Resources(4, {"gpus": 2}, windows=[{"from": "1h", "until": "2h", "gpus": 1}, WINDOW])
+    assert platform_from_dict(machine.to_dict()) == machine
+    assert replace(machine, processors=5).windows == machine.windows
+
+
+def test_windows_of_a_log() -> None:
+    """Amounts have units; the log gives the processors, which a window may exceed."""
+    pool = Workload.from_columns(
+        submit=[0], run=[5], estimate=[5], procs=[1], memory=[9], processors=4
+    )
+    here = OnResources.from_dict(
+        {"memory": "2 KiB", "windows": [{"from": 3, "until": 9, "memory": "2040 B"}]}
+    )
+    assert OnResources.from_dict(here.to_dict()) == here
+    assert simulate(put_on_resources(pool, here), "fcfs+easy").start.tolist() == [9]
+    wide = OnResources.from_dict({"windows": [{"from": 3, "until": 9, "processors": 8}]})
+    with pytest.raises(InputError, match="processors = 8; give a whole number, at least 1 and at"):
+        put_on_resources(pool, wide)
+
+
+def test_withdrawn_jobs_exclude_windows() -> None:
+    """Passes with windows do not withdraw jobs."""
+    work = Workload.from_columns(
+        submit=[0], run=[0], estimate=[5], procs=[1], leave=[3],
+        platform=Resources(4, {}, windows=[WINDOW]),
+    )  # fmt: skip
+    with pytest.raises(InputError, match="cancelled = 'drop'"):
+        simulate(work, "fcfs+easy")

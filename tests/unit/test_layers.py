@@ -153,6 +153,7 @@ FLOORS = {
             "own",
             "philox",
         ),
+        ("machines.resources.windows",),
         ("machines.*.platform", "bootstrap"),
         ("machines.platform",),
         ("workload",),

@@ -139,7 +139,7 @@ def has_free(clusters: Clusters, c: int, need: int) -> bool:
 
 
 @machine.place_for.of(Clusters)
-def first_free(clusters: Clusters, need: int) -> int:
+def first_free(clusters: Clusters, need: int, now: int) -> int:
     """Return the first cluster with this many processors free, -1 if there is none."""
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0]:

@@ -132,6 +132,8 @@ class Partitions(Resources):
     numbers: Mapping[str, int]
 
     def __post_init__(self) -> None:
+        if self.windows:
+            raise InputError("windows are for a machine without partitions; leave one of them out")
         self._take_processors()
         self._take_capacities()
         numbers = _table("numbers", self.numbers, 0, "number of the log")

@@ -59,7 +59,7 @@ def has_free(running: Running, c: int, need: int) -> bool:
 
 
 @machine.place_for.of(Running)
-def place_for(running: Running, need: int) -> int:
+def place_for(running: Running, need: int, now: int) -> int:
     """Return 0 if a job fits."""
     return 0 if need <= running.free[0] else -1
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from schedfarm.core.audit import times
 from schedfarm.core.audit.times import Evidence
 from schedfarm.core.audit.verdict import Fault
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.schedule import Schedule
 
-CHECKS = ("start", "submit", "kills", "capacity", "resources")
+CHECKS = ("start", "submit", "kills", "capacity", "resources", "windows")
 """Names of the checks."""
 
 
@@ -39,6 +41,30 @@ def overloads(evidence: Evidence, rows: range, check: str) -> Iterator[Fault]:
             yield Fault(over.instant, over.which, check, why)
 
 
+def _beside_windows(evidence: Evidence) -> Iterator[Fault]:
+    """Yield the first instant at which jobs have some of a resource that windows withhold."""
+    schedule = evidence.schedule
+    platform = schedule.workload.platform
+    assert isinstance(platform, Resources)
+    windows, requests = platform.intervals, platform.requests(schedule.workload)
+    lasting = np.flatnonzero(schedule.end > schedule.start)
+    start = np.concatenate((schedule.start[lasting], windows.begin))
+    end = np.concatenate((schedule.end[lasting], windows.end))
+    for r in range(len(platform.names)):
+        asked = np.concatenate((requests[lasting, r], windows.amount[:, r]))
+        over = times.first_over(start, end, asked, platform.amounts[r])
+        if over is None:
+            continue
+        there = (schedule.start <= over.instant) & (over.instant < schedule.end)
+        among = np.flatnonzero(there & (requests[:, r] > 0))
+        job = int(among[np.argmax(schedule.start[among])])
+        why = (
+            f"{evidence.says(job)} runs at {over.instant} s, when windows and the running jobs "
+            f"need {over.asked} of {platform.amounts[r]} {platform.units[r]}"
+        )
+        yield Fault(over.instant, job, "windows", why)
+
+
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
     """Find the first fault of each kind."""
     platform = evidence.schedule.workload.platform
@@ -48,3 +74,5 @@ def proofs(evidence: Evidence) -> Iterator[Fault | None]:
     yield times.overrun(evidence)
     yield times.overload(evidence)
     yield times.first(overloads(evidence, range(1, platform.shared), "resources"))
+    if platform.windows:
+        yield times.first(_beside_windows(evidence))

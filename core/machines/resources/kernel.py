@@ -8,7 +8,7 @@ engine's bounds and lanes find; the other resources are compared for these kinds
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,15 @@ from schedfarm.core.engine.running import (
     release,
 )
 from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
+from schedfarm.core.machines.resources.timetable import (
+    CONSTANT,
+    change_at,
+    change_of,
+    has_spare,
+    next_change,
+    pass_change,
+    promise,
+)
 
 FREE, EXTRA, ASIDE = range(3)
 """Rows of levels: what is free now, the extra of the head's reservation, and what is withheld."""
@@ -38,7 +47,8 @@ class Stock(NamedTuple):
     narrow: int64[2], the last kind that is narrow enough for the processors of each level, -1 if
     unknown. request: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each
     job. shared: the first resource that is the processors of some nodes, of which a job requests
-    its processors or none; those of all nodes are resource 0.
+    its processors or none; those of all nodes are resource 0. table:
+    `core.machines.resources.timetable.Timetable` if there are windows, else `Constant`.
     """
 
     running: Running
@@ -47,6 +57,7 @@ class Stock(NamedTuple):
     request: Int64
     kind: Int64
     shared: int
+    table: Any
 
     def running_jobs(self) -> Int64:
         """Return the running jobs, int64[k]."""
@@ -55,6 +66,8 @@ class Stock(NamedTuple):
 
 def idle_stock(amounts: Int64, requests: Int64, shared: int) -> Stock:
     """Return the idle machine of these amounts for jobs of these requests, int64[n, resources].
+
+    Capacities are constant.
 
     Examples
     --------
@@ -72,8 +85,9 @@ def idle_stock(amounts: Int64, requests: Int64, shared: int) -> Stock:
     request = np.zeros((1 + int(fresh.sum()), resources), np.int64)
     request[1:] = ordered[fresh]
     level = np.zeros((3, resources), np.int64)
-    level[FREE] = amounts
-    return Stock(idle_machine(0, n), level, np.full(2, -1, np.int64), request, kind, shared)
+    level[FREE, : amounts.size] = amounts
+    narrow = np.full(2, -1, np.int64)
+    return Stock(idle_machine(0, n), level, narrow, request, kind, shared, CONSTANT)
 
 
 @verb
@@ -84,6 +98,12 @@ def is_enough(stock: Stock, row: int, kind: int) -> bool:
     for r in range(level.shape[1]):
         enough &= request[kind, r] <= level[row, r]
     return enough
+
+
+@verb
+def fits(stock: Stock, kind: int, now: int) -> bool:
+    """Return whether a job of this kind fits from now until its predicted end."""
+    return bool(is_enough(stock, FREE, kind) and has_spare(stock.table, stock.request, kind, now))
 
 
 @verb
@@ -121,8 +141,8 @@ def narrow_enough(stock: Stock, row: int) -> int:
 
 @machine.next_end.of(Stock)
 def next_end_of(stock: Stock) -> int:
-    """Return the next end."""
-    return next_end(stock.running)
+    """Return the next end or change."""
+    return min(next_end(stock.running), change_at(stock.table, next_change(stock.table)))
 
 
 @machine.give_back.of(Stock)
@@ -133,11 +153,18 @@ def give_back_to(stock: Stock, now: int) -> bool:
 
 @machine.release_due.of(Stock)
 def release_due(stock: Stock, jobs: Jobs, now: int, one: bool) -> bool:
-    """End the jobs that end now."""
-    running, early = stock.running, False
+    """End the jobs that end now, and change the levels that change now."""
+    running, level, table, early = stock.running, stock.level, stock.table, False
     while next_end(running) == now:
-        add(stock, FREE, jobs.procs[running.job[running.count[0] - 1]])
+        j = running.job[running.count[0] - 1]
+        add(stock, FREE, jobs.procs[j])
+        promise(table, stock.request, jobs.procs[j], jobs.start[j] + jobs.estimate[j], -1)
         early |= release(jobs, running)
+    if change_at(table, next_change(table)) == now:
+        for r in range(level.shape[1]):
+            level[FREE, r] += change_of(table, next_change(table), r)
+        pass_change(table)
+        stock.narrow[FREE] = -1
     return early
 
 
@@ -160,9 +187,9 @@ def has_free(stock: Stock, c: int, need: int) -> bool:
 
 
 @machine.place_for.of(Stock)
-def place_for(stock: Stock, need: int) -> int:
+def place_for(stock: Stock, need: int, now: int) -> int:
     """Return 0 if a job of this kind fits."""
-    return 0 if is_enough(stock, FREE, need) else -1
+    return 0 if fits(stock, need, now) else -1
 
 
 @machine.begin.of(Stock)
@@ -170,6 +197,7 @@ def begin(stock: Stock, jobs: Jobs, c: int, j: int, now: int) -> None:
     """Start a job."""
     launch(jobs, stock.running, j, now)
     subtract(stock, FREE, jobs.procs[j])
+    promise(stock.table, stock.request, jobs.procs[j], now + jobs.estimate[j], 1)
 
 
 @machine.set_aside.of(Stock)
@@ -232,7 +260,7 @@ def reserve(stock: Stock, hold: Int64, rule: int, need: int) -> None:
 @machine.place_beside.of(Stock)
 def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) -> int:
     """Return 0 if a job fits without affecting the reservation; charge the extra resources."""
-    if not is_enough(stock, FREE, need):
+    if not fits(stock, need, now):
         return -1
     if now + estimate <= hold[SHADOW]:
         return 0
@@ -257,7 +285,7 @@ def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> 
         if need <= 0:
             continue
         is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
-        if is_enough(stock, FREE, need) and (is_short or is_enough(stock, EXTRA, need)):
+        if fits(stock, need, now) and (is_short or is_enough(stock, EXTRA, need)):
             kept |= 1 << at
     return kept
 

@@ -12,7 +12,7 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
 from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
-from schedfarm.core.machines.resources.kernel import FREE, Stock, is_enough, narrow_enough
+from schedfarm.core.machines.resources.kernel import FREE, Stock, fits, is_enough, narrow_enough
 from schedfarm.core.machines.resources.profile import (
     advance,
     empty_levels,
@@ -20,6 +20,7 @@ from schedfarm.core.machines.resources.profile import (
     has_room,
     take_at,
 )
+from schedfarm.core.machines.resources.timetable import change_at, change_of, next_change
 
 
 class Plan(NamedTuple):
@@ -39,9 +40,9 @@ class Plan(NamedTuple):
     state: Int64
 
 
-def empty_plan(n: int, resources: int, kinds: int) -> Plan:
-    """Return a plan with room for n waiting jobs of some kinds."""
-    n, steps = room(n), 4 * n + 8
+def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
+    """Return a plan with room for n waiting jobs of some kinds, and changes of capacities."""
+    n, steps = room(n), 4 * n + 8 + changes
     return Plan(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -57,22 +58,28 @@ def empty_plan(n: int, resources: int, kinds: int) -> Plan:
 
 @verb
 def lay_out_levels(levels: Profile, stock: Stock, now: int, unit: int) -> None:
-    """Lay out the profile of the running jobs by their predicted ends, rounded up to a unit, s."""
+    """Lay out the profile of windows and of running jobs, their ends rounded up to a unit, s."""
     times, free, mark = levels
-    running, request, resources = stock.running, stock.request, free.shape[0]
-    i, t = 0, now
+    running, table, request, resources = stock.running, stock.table, stock.request, free.shape[0]
+    i, t, p, k = 0, now, running.count[0] - 1, next_change(table)
     times[0] = t
     for r in range(resources):
         free[r, 0] = stock.level[FREE, r]
-    for p in range(running.count[0] - 1, -1, -1):
-        end = rounded(running.predicted[p], unit)
-        if end > t:
-            i, t = i + 1, end
+    while p >= 0 or change_at(table, k) < NEVER:
+        end, change = NEVER, change_at(table, k)
+        if p >= 0:
+            end = rounded(running.predicted[p], unit)
+        if min(end, change) > t:
+            i, t = i + 1, min(end, change)
             times[i] = t
             for r in range(resources):
                 free[r, i] = free[r, i - 1]
         for r in range(resources):
-            free[r, i] += request[running.width[p], r]
+            free[r, i] += request[running.width[p], r] if end <= change else change_of(table, k, r)
+        if end <= change:
+            p -= 1
+        else:
+            k += 1
     mark[HEAD], mark[TAIL] = 0, i + 1
 
 
@@ -122,7 +129,7 @@ def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
     if not is_enough(stock, FREE, need):
         return False
     if plan.state[LOADED] == 0 or length == 0:
-        return True
+        return fits(stock, need, now)
     levels = plan.profile
     return has_room(levels, levels.mark[HEAD], stock.request, need, now + length)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import is_whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.resources.windows import Intervals, intervals, plain, rows_of
 from schedfarm.core.names import choices
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ class Resources:
         Number of processors, at least 1.
     capacities : mapping of str to int
         Amount of each of the other resources, at least 0: ``gpus``, ``memory`` (bytes),
-        ``licences``, ``watts``. Resources that are not named are unlimited.
+        ``licences``, ``watts``. Resources that are not named are unlimited. It may be empty if
+        there are windows.
+    windows : sequence of mapping, optional
+        Intervals in which jobs cannot have some resources, as in `core.machines.resources.windows`:
+        ``from`` and ``until``, s, the amount of each resource, by default all of every resource,
+        and for repeated ones ``every``, s, and ``times``.
 
     Raises
     ------
     InputError
-        If there is no processor, no other resource, a resource is unknown, or an amount is
-        negative or more than 2^62 - 1.
+        If there is no processor, neither another resource nor a window, a resource is unknown, an
+        amount is negative or more than 2^62 - 1, or a window is wrong.
 
     Examples
     --------
@@ -51,6 +57,9 @@ class Resources:
     (64, ('processors', 'gpus', 'memory'), (64, 8, 1099511627776))
     >>> machine.to_dict()["configuration"]
     {'processors': 64, 'capacities': {'gpus': 8, 'memory': 1099511627776}}
+    >>> gap = {"from": 0, "until": 60, "processors": 4}
+    >>> Resources(64, {}, windows=[gap]).to_dict()["configuration"]
+    {'processors': 64, 'capacities': {}, 'windows': [{'from': 0, 'until': 60, 'processors': 4}]}
     """
 
     name: ClassVar[str] = "resources"
@@ -61,15 +70,17 @@ class Resources:
 
     processors: int
     capacities: Mapping[str, int]
+    windows: Sequence[Any] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         self._take_processors()
-        if not self.capacities:
+        if not self.capacities and not self.windows:
             raise InputError(
                 f"capacities is {self.capacities!r}; give the amount of each resource, such as "
                 "{gpus = 8}"
             )
         self._take_capacities()
+        object.__setattr__(self, "windows", rows_of(self.windows, self._all))
 
     def _take_processors(self) -> None:
         if not is_whole(self.processors) or not 0 < self.processors < HORIZON:
@@ -98,6 +109,15 @@ class Resources:
         # One order for all, so that equal machines are equal values.
         rows = tuple((name, int(given[name])) for name in UNITS if name in given)
         object.__setattr__(self, "capacities", rows)
+
+    @property
+    def _all(self) -> dict[str, int]:
+        return dict(zip(self.names, self.amounts, strict=True))
+
+    @property
+    def intervals(self) -> Intervals:
+        """Every interval of the windows."""
+        return intervals(self.windows, self._all)
 
     @property
     def _rows(self) -> tuple[tuple[str, int], ...]:
@@ -158,7 +178,8 @@ class Resources:
     def key(self) -> str:
         """Text of the machine in a workload's digest."""
         others = (f"{name} {amount}" for name, amount in self._rows)
-        return "|".join([f"resources {self.processors}", *others])
+        windows = (f"window {row}" for row in self.windows)
+        return "|".join([f"resources {self.processors}", *others, *windows])
 
     @property
     def limit(self) -> str:
@@ -180,5 +201,9 @@ class Resources:
         """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         return {
             "name": self.name,
-            "configuration": {"processors": self.processors, "capacities": dict(self._rows)},
+            "configuration": {
+                "processors": self.processors,
+                "capacities": dict(self._rows),
+                **({"windows": plain(self.windows)} if self.windows else {}),
+            },
         }

@@ -15,6 +15,7 @@ from schedfarm.core.machines.resources import kernel, plans, usage
 from schedfarm.core.machines.resources.kernel import Stock, idle_stock
 from schedfarm.core.machines.resources.plans import Plan, empty_plan
 from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.machines.resources.timetable import timetable_of
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
@@ -43,13 +44,23 @@ def _resources(workload: Workload) -> Resources:
 
 def _stock(workload: Workload, unit: int) -> Stock:
     platform = _resources(workload)
-    amounts = np.array(platform.amounts, np.int64)
-    return idle_stock(amounts, platform.requests(workload), platform.shared)
+    amounts, requests = np.array(platform.amounts, np.int64), platform.requests(workload)
+    if not platform.windows:
+        return idle_stock(amounts, requests, platform.shared)
+    # Whether a job may run up to a window depends on its estimate, which its kind then includes.
+    stock = idle_stock(amounts, np.column_stack((requests, workload.estimate)), platform.shared)
+    requested, lasting = stock.request[:, :-1].copy(), stock.request[:, -1].copy()
+    return stock._replace(
+        level=stock.level[:, :-1].copy(),
+        request=requested,
+        table=timetable_of(amounts, *platform.intervals, lasting),
+    )
 
 
 def _plan(workload: Workload, unit: int, widest: int) -> Plan:
     # As many kinds as there are distinct requests, of which n is a bound.
-    return empty_plan(len(workload), len(_resources(workload).amounts), len(workload))
+    platform, n = _resources(workload), len(workload)
+    return empty_plan(n, len(platform.amounts), n, 2 * platform.intervals.begin.size)
 
 
 def _kinds(workload: Workload, machine: Machine, unit: int) -> Int64:
@@ -62,7 +73,11 @@ def _has_unions(workload: Workload) -> bool:
     return platform.shared < len(platform.names)
 
 
-DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds, _has_unions)
+def _has_windows(workload: Workload) -> bool:
+    return bool(_resources(workload).windows)
+
+
+DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds, _has_unions, _has_windows)
 
 none = partial(DOOR.schedule, code=NONE)
 aggressive = partial(DOOR.schedule, code=AGGRESSIVE)

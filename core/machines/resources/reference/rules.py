@@ -48,6 +48,13 @@ class Machine(Replayable):
                                for name, _, _ in stocks))
             for job in self.jobs
         }  # fmt: skip
+        # What windows hold, by the text: repeated ones once for each interval.
+        self.windows: list[Hold] = []
+        for begin, end, every, times, given in platform.windows:
+            withheld = dict(given) or dict(zip(platform.names, platform.amounts, strict=True))
+            amounts = tuple(withheld.get(name, 0) for name in platform.names)
+            for k in range(times):
+                self.windows.append(Hold(begin + k * every, end + k * every, amounts))
         # Reason why the last pass left a job waiting.
         self.held_back: dict[Job, str] = {}
 
@@ -56,11 +63,31 @@ class Machine(Replayable):
         free = self.stock.capacities
         for job in self.running:
             free = less(free, self.request[job])
+        for window in self.windows:
+            if window.begin <= self.now < window.end:
+                free = less(free, window.amounts)
         return free
 
+    def instants(self) -> list[int]:
+        """Add the later begins and ends of windows."""
+        changes = {t for window in self.windows for t in (window.begin, window.end)}
+        return [*super().instants(), *(t for t in changes if t > self.now)]
+
+    def has_changed(self) -> bool:
+        """Whether a window begins or ends now."""
+        return any(self.now in (window.begin, window.end) for window in self.windows)
+
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether the physically free amounts are enough."""
-        return at_most(self.request[job], self.free_now())
+        """Whether the physically free amounts are enough, now and past all windows."""
+        return at_most(self.request[job], self.free_now()) and self.passes_windows(job)
+
+    def passes_windows(self, job: Job) -> bool:
+        """Whether a job that starts now can run until its predicted end with the windows."""
+        if not self.windows:
+            return True
+        until = self.now + max(job.estimate, 1)
+        holds = self.running_holds() + self.windows
+        return self.stock.are_free(self.request[job], self.now, until, holds)
 
     def running_holds(self) -> list[Hold]:
         """Return the holds of running jobs until their predicted ends."""
@@ -69,7 +96,7 @@ class Machine(Replayable):
     def beginning(self, job: Job, holds: list[Hold]) -> Hold:
         """Return the earliest reservation of a job, given running jobs and other holds."""
         amounts = self.request[job]
-        holds = self.running_holds() + holds
+        holds = self.running_holds() + self.windows + holds
         begin = self.stock.earliest(amounts, job.estimate, self.now, holds)
         return Hold(begin, begin + job.estimate, amounts)
 
@@ -100,8 +127,10 @@ class Machine(Replayable):
         """Return the reason why the last pass left a job waiting."""
         if job in self.outside:
             return "a limit keeps it out of the queue"
-        if not self.fits(job):
+        if not at_most(self.request[job], self.free_now()):
             return self.lacks(job)
+        if not self.passes_windows(job):
+            return "a window begins before its predicted end"
         return self.held_back.get(job, self.behind)
 
     def lacks(self, job: Job) -> str:
@@ -121,6 +150,19 @@ class Machine(Replayable):
         """Start a job, and record the reason."""
         self.start(job, backfilled=backfilled)
         self.reason[job] = why
+
+    def backfill(self, job: Job, held: list[Hold]) -> None:
+        """Start a job behind the K if it fits now and delays no reservation."""
+        # A reservation of estimate 0 keeps the second in which it begins.
+        holds = [Hold(one.begin, max(one.end, one.begin + 1), one.amounts) for one in held]
+        holds += self.running_holds() + self.windows
+        until = self.now + job.estimate
+        if not self.fits(job):
+            return
+        if self.stock.are_free(self.request[job], self.now, until, holds):
+            self.begin(job, "it fits and delays no reservation", backfilled=True)
+        else:
+            self.held_back[job] = "it would delay a reservation"
 
 
 class Strict(Machine):
@@ -157,6 +199,12 @@ class Easy(Strict):
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
+        if self.windows:
+            held = self.beginning(head, [])
+            for job in waiting:
+                if job is not head and not self.is_held_back(job):
+                    self.backfill(job, [held])
+            return
         shadow, extra = self.stock.shadow(self.request[head], self.now, self.running_holds())
         for job in waiting:
             if job is head or not self.fits(job) or self.is_held_back(job):
@@ -199,19 +247,6 @@ class Reserving(Machine):
             if job in self.waiting and job not in held and not self.is_held_back(job):
                 self.backfill(job, [*held.values()])
 
-    def backfill(self, job: Job, held: list[Hold]) -> None:
-        """Start a job behind the K if it fits now and delays no reservation."""
-        # A reservation of estimate 0 keeps the second in which it begins.
-        holds = [Hold(one.begin, max(one.end, one.begin + 1), one.amounts) for one in held]
-        holds += self.running_holds()
-        until = self.now + job.estimate
-        if not self.fits(job):
-            return
-        if self.stock.are_free(self.request[job], self.now, until, holds):
-            self.begin(job, "it fits and delays no reservation", backfilled=True)
-        else:
-            self.held_back[job] = "it would delay a reservation"
-
 
 class Slurm(Machine, Schedulers):
     """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
@@ -234,7 +269,8 @@ class Slurm(Machine, Schedulers):
 
     def earliest(self, job: Job, claims: list[Hold]) -> int:
         """Return the earliest start of a job next to claims."""
-        return self.stock.earliest(self.request[job], job.estimate, self.now, claims)
+        holds = claims + self.windows
+        return self.stock.earliest(self.request[job], job.estimate, self.now, holds)
 
     def claim(self, job: Job, begin: int, end: int) -> Hold:
         """Return the request of a job until a rounded end."""

@@ -1,0 +1,178 @@
+"""Windows of a machine, in which some of its resources are withheld from jobs.
+
+Kernels are compiled for one of two types: without windows the steps below are empty.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, generic
+
+NEXT, FIELDS = range(2)
+"""Fields of a timetable's state: the next change; the number of fields."""
+
+
+class Constant(NamedTuple):
+    """Every capacity is constant."""
+
+    none: int
+
+
+class Timetable(NamedTuple):
+    """The instants, s, at which capacities change, ascending, int64[k].
+
+    amount: int64[k, resources], what a change adds, negative where a window begins. spare: int64[k,
+    resources], what jobs that run now and are predicted to run then leave of the capacity from that
+    change on. lasting: int64[kinds + 1], the estimate of each kind of job, s.
+    """
+
+    instant: Int64
+    amount: Int64
+    spare: Int64
+    lasting: Int64
+    state: Int64
+
+
+CONSTANT = Constant(0)
+"""The capacities of most machines."""
+
+
+def timetable_of(
+    amounts: Int64, begin: Int64, end: Int64, withheld: Int64, lasting: Int64
+) -> Timetable:
+    """Return the timetable of an idle machine with windows that withhold int64[k, resources].
+
+    Examples
+    --------
+    >>> found = timetable_of(np.array([8, 2]), np.array([5, 9]), np.array([9, 12]),
+    ...                      np.array([[3, 0], [8, 2]]), np.array([0, 7]))
+    >>> found.instant.tolist(), found.amount.tolist(), found.spare.tolist()
+    ([5, 9, 12], [[-3, 0], [-5, -2], [8, 2]], [[5, 2], [0, 0], [8, 2]])
+    """
+    instant, which = np.unique(np.concatenate((begin, end)), return_inverse=True)
+    amount = np.zeros((instant.size, amounts.size), np.int64)
+    np.add.at(amount, which.ravel(), np.concatenate((-withheld, withheld)))
+    spare = amounts + np.cumsum(amount, axis=0)
+    return Timetable(instant, amount, spare, lasting, np.zeros(FIELDS, np.int64))
+
+
+@generic
+def next_change(table: Constant | Timetable) -> int:
+    """Return the index of the next change."""
+    raise NotImplementedError
+
+
+@generic
+def change_at(table: Constant | Timetable, k: int) -> int:
+    """Return the instant of change k, s, NEVER behind the last."""
+    raise NotImplementedError
+
+
+@generic
+def change_of(table: Constant | Timetable, k: int, r: int) -> int:
+    """Return what change k adds to a resource."""
+    raise NotImplementedError
+
+
+@generic
+def pass_change(table: Constant | Timetable) -> None:
+    """Go on to the change after the next."""
+    raise NotImplementedError
+
+
+@generic
+def promise(table: Constant | Timetable, request: Int64, kind: int, until: int, by: int) -> None:
+    """Take `by` times a request from what is spare at the changes before an instant, s."""
+    raise NotImplementedError
+
+
+@generic
+def has_spare(table: Constant | Timetable, request: Int64, kind: int, now: int) -> bool:
+    """Return whether the request is spare at every change before the end of a job that starts now.
+
+    A request of 0 always is.
+    """
+    raise NotImplementedError
+
+
+@next_change.of(Constant)
+def no_change(table: Constant) -> int:
+    """Return 0."""
+    return 0
+
+
+@change_at.of(Constant)
+def never_changes(table: Constant, k: int) -> int:
+    """Return NEVER."""
+    return NEVER
+
+
+@change_of.of(Constant)
+def change_of_none(table: Constant, k: int, r: int) -> int:
+    """Return 0."""
+    return 0
+
+
+@pass_change.of(Constant)
+def pass_nothing(table: Constant) -> None:
+    """Do nothing."""
+
+
+@promise.of(Constant)
+def promise_nothing(table: Constant, request: Int64, kind: int, until: int, by: int) -> None:
+    """Do nothing."""
+
+
+@has_spare.of(Constant)
+def always_has_spare(table: Constant, request: Int64, kind: int, now: int) -> bool:
+    """Return True."""
+    return True
+
+
+@next_change.of(Timetable)
+def next_change_of(table: Timetable) -> int:
+    """Return the first change that has not passed."""
+    return int(table.state[NEXT])
+
+
+@change_at.of(Timetable)
+def instant_of(table: Timetable, k: int) -> int:
+    """Return the instant."""
+    return int(table.instant[k]) if k < table.instant.size else NEVER
+
+
+@change_of.of(Timetable)
+def amount_of(table: Timetable, k: int, r: int) -> int:
+    """Return the amount."""
+    return int(table.amount[k, r])
+
+
+@pass_change.of(Timetable)
+def pass_one(table: Timetable) -> None:
+    """Count it."""
+    table.state[NEXT] += 1
+
+
+@promise.of(Timetable)
+def promise_until(table: Timetable, request: Int64, kind: int, until: int, by: int) -> None:
+    """Take the request from each change that has not passed."""
+    k = table.state[NEXT]
+    while k < table.instant.size and table.instant[k] < until:
+        for r in range(table.spare.shape[1]):
+            table.spare[k, r] -= by * request[kind, r]
+        k += 1
+
+
+@has_spare.of(Timetable)
+def has_spare_until(table: Timetable, request: Int64, kind: int, now: int) -> bool:
+    """Compare the request with each change."""
+    k, until, enough = table.state[NEXT], now + table.lasting[kind], True
+    while enough and k < table.instant.size and table.instant[k] < until:
+        for r in range(table.spare.shape[1]):
+            enough &= request[kind, r] == 0 or request[kind, r] <= table.spare[k, r]
+        k += 1
+    return enough

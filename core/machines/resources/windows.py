@@ -1,0 +1,170 @@
+"""Windows of a machine: intervals, possibly repeated, in which jobs cannot have some resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import HORIZON, Int64
+from schedfarm.core.checks import is_whole
+from schedfarm.core.durations import duration, seconds_of
+from schedfarm.core.errors import InputError
+from schedfarm.core.names import choices
+
+MOST_TIMES = 10_000
+"""Largest number of all intervals: a window a day for 27 years."""
+
+TIMES = ("from", "until", "every", "times")
+"""Keys of a window, next to those of its amounts."""
+
+Row = tuple[int, int, int, int, tuple[tuple[str, int], ...]]
+"""Begin and end of the first interval, s, period, s, number of intervals, and amounts by name."""
+
+
+class Intervals(NamedTuple):
+    """All intervals of some windows: begins and ends, s, and amounts, int64[k, resources]."""
+
+    begin: Int64
+    end: Int64
+    amount: Int64
+
+
+def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tuple[Row, ...]:
+    """Return the rows of given windows of a machine with these capacities, in order of time.
+
+    Messages begin with `where`.
+
+    Raises
+    ------
+    InputError
+        If a key or value is wrong, or if windows withhold more than there is.
+
+    Examples
+    --------
+    >>> rows_of([{"from": "1d", "until": 90_000, "processors": 3}], {"processors": 4, "gpus": 2})
+    ((86400, 90000, 0, 1, (('processors', 3),)),)
+    """
+    if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
+        raise InputError(
+            f"{where}windows is {given!r}; give a list of tables, such as "
+            '[{from = "5d", until = "6d", processors = 16}]'
+        )
+    # The form of values of this class, as passed by `dataclasses.replace`, is a tuple of rows.
+    rows = [
+        one if isinstance(one, tuple) else _row(f"{where}windows[{k}]", one, capacities)
+        for k, one in enumerate(given)
+    ]
+    if sum(times for _, _, _, times, _ in rows) > MOST_TIMES:
+        raise InputError(
+            f"{where}windows has more than {MOST_TIMES:,} intervals in all; give fewer times"
+        )
+    found = tuple(sorted(rows))
+    _check_together(found, capacities, where)
+    return found
+
+
+def _row(what: str, given: object, capacities: Mapping[str, int]) -> Row:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what} is {given!r}; give a table with from and until")
+    for key in given:
+        if key not in TIMES and key not in capacities:
+            raise InputError(f"{what} has {key!r}; {choices(str(key), (*TIMES, *capacities))}")
+    begin, end = (_instant(what, key, given.get(key)) for key in ("from", "until"))
+    if end <= begin:
+        raise InputError(f"{what} is from {begin} s until {end} s; until must be later than from")
+    every, times = given.get("every"), given.get("times")
+    if (every is None) != (times is None):
+        raise InputError(
+            f"{what} has {'times' if every is None else 'every'} alone; give both, such as "
+            'every = "1w" and times = 52'
+        )
+    period = 0 if every is None else _instant(what, "every", every)
+    count = 1 if times is None else times
+    if not is_whole(count) or not 1 <= count <= MOST_TIMES:
+        raise InputError(f"{what} has times = {count!r}; give a whole number, 1 to {MOST_TIMES:,}")
+    if every is not None and period < end - begin:
+        raise InputError(
+            f"{what} lasts {duration(end - begin)}, longer than its period of {duration(period)}"
+        )
+    if end + period * int(count) >= HORIZON:
+        raise InputError(f"{what} ends beyond 2^62 s; give an earlier time")
+    amounts = tuple(
+        (name, _amount(what, name, given[name], most))
+        for name, most in capacities.items()
+        if name in given
+    )
+    return begin, end, period, int(count), amounts
+
+
+def _instant(what: str, key: str, given: Any) -> int:
+    found: Any = seconds_of(given) if isinstance(given, str) else given
+    if not is_whole(found) or not 0 <= found < HORIZON:
+        raise InputError(
+            f"{what} has {key} = {given!r}; give seconds from the log's beginning, or a "
+            'duration such as "5d"'
+        )
+    return int(found)
+
+
+def _amount(what: str, name: str, given: Any, most: int) -> int:
+    if not is_whole(given) or not 1 <= given <= most:
+        upto = "" if most >= HORIZON - 1 else f" and at most the machine's {most}"
+        raise InputError(
+            f"{what} withholds {name} = {given!r}; give a whole number, at least 1{upto}"
+        )
+    return int(given)
+
+
+def intervals(rows: Iterable[Row], capacities: Mapping[str, int]) -> Intervals:
+    """Return every interval; a window without amounts withholds the whole machine.
+
+    Examples
+    --------
+    >>> found = intervals([(5, 9, 10, 2, ())], {"processors": 4, "gpus": 2})
+    >>> found.begin.tolist(), found.end.tolist(), found.amount.tolist()
+    ([5, 15], [9, 19], [[4, 2], [4, 2]])
+    """
+    begins: list[int] = []
+    ends: list[int] = []
+    amounts: list[list[int]] = []
+    for begin, end, every, times, given in rows:
+        named = dict(given) or capacities
+        begins += [begin + k * every for k in range(times)]
+        ends += [end + k * every for k in range(times)]
+        amounts += [[named.get(name, 0) for name in capacities]] * times
+    shaped = np.array(amounts, np.int64).reshape(-1, len(capacities))
+    return Intervals(np.array(begins, np.int64), np.array(ends, np.int64), shaped)
+
+
+def _check_together(rows: Sequence[Row], capacities: Mapping[str, int], where: str) -> None:
+    found = intervals(rows, capacities)
+    instants = np.concatenate((found.end, found.begin))
+    # Ends come first, so that a window may begin where another ends.
+    order = np.argsort(instants, kind="stable")
+    for r, (name, most) in enumerate(capacities.items()):
+        change = np.concatenate((-found.amount[:, r], found.amount[:, r]))
+        level = np.cumsum(change[order])
+        over = np.flatnonzero(level > most)
+        if over.size:
+            raise InputError(
+                f"{where}windows together withhold more {name} than the machine has from "
+                f"{instants[order][int(over[0])]} s on; give smaller or separate windows"
+            )
+
+
+def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return the tables of rows, from which `rows_of` returns equal ones.
+
+    Examples
+    --------
+    >>> plain([(5, 9, 10, 2, ())])
+    [{'from': 5, 'until': 9, 'every': 10, 'times': 2}]
+    """
+    return [
+        {"from": begin, "until": end}
+        | ({"every": every, "times": times} if every else {})
+        | dict(amounts)
+        for begin, end, every, times, amounts in rows
+    ]
