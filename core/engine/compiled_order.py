@@ -13,6 +13,7 @@ from schedfarm.core.engine.associations import copied, unused_weights, weights_o
 from schedfarm.core.engine.expressions import (
     ExpressionRankings,
     check_numbers,
+    cloned_rankings,
     ranked_by_expression,
 )
 from schedfarm.core.engine.history import History
@@ -253,7 +254,7 @@ def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
     Ranks and keys are made before each pass, and shared.
     """
     if isinstance(ranked, ExpressionRankings):
-        return ranked, ranked._replace(now=ranked.now.copy())
+        return ranked, cloned_rankings(ranked)
     if isinstance(ranked, Rankings):
         return ranked, ranked
     shares = ranked.sharing.shares

@@ -1,8 +1,9 @@
-"""Orders as expressions that change over time, evaluated for the waiting jobs before each pass.
+"""Orders as expressions that change over time, evaluated for the waiting jobs in each pass.
 
-A tree is lowered to instructions on registers, each with a value for every job of a block of the
-queue. All parts without the instant are columns, which numpy computes once. The cells of the queue
-hold the columns of their jobs: read by job at each pass, they took half of the time of CTC's keys.
+The cells of the queue hold the columns of their jobs: read by job at each pass, they took half of
+the time of CTC's keys. A block of the queue is evaluated when a scan reaches it, and not at all if
+a bound of its keys tells that none of its jobs comes first. A bound is the least key at an instant
+some passes ahead, if keys only fall with time, and holds until then (`core.engine.trends`).
 The instructions are data, so that the kernels are compiled once for all expressions.
 """
 
@@ -10,14 +11,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.instructions import (
+    ABSOLUTE,
+    ADD,
+    AND,
+    CHOICE,
+    DIVIDE,
+    EQUAL,
+    EXP,
+    FLOOR,
+    GREATEST,
+    LEAST,
+    LESS,
+    LESS_EQUAL,
+    LOG,
+    LOG2,
+    MULTIPLY,
+    NOT,
+    OR,
+    POWER,
+    REMAINDER,
+    ROOT,
+    SUBTRACT,
+    UNEQUAL,
+    Lowering,
+)
+from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
     WORD,
     add,
@@ -25,90 +51,72 @@ from schedfarm.core.engine.lanes import (
     fill,
     first_places,
     lowest,
+    move_down,
     multiply,
     order_bits,
-    slide,
     subtract,
     take_less,
     take_more,
-    unequal,
     without_warnings,
 )
 from schedfarm.core.engine.machine import Machine
-from schedfarm.core.engine.queue import BLOCK, Queue, cells_of
-from schedfarm.core.engine.ranking import Ranking, Rankings
+from schedfarm.core.engine.queue import BLOCK, Queue, blocks_of, cells_of, least_of
+from schedfarm.core.engine.ranking import Ranking, Rankings, block_may_have_rivals
 from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.trends import RISES, UNKNOWN, trend_of
 from schedfarm.core.errors import InputError
-from schedfarm.core.policy.expression import (
-    MINUS,
-    Applied,
-    Constant,
-    Expression,
-    Tree,
-    evaluate,
-    repeated_factors,
-)
+from schedfarm.core.policy.expression import Expression, evaluate
 from schedfarm.core.workload.workload import Workload
-
-ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, GREATEST = range(6)
-LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
-ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
-"""Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
-
-CODES = {
-    "+": ADD,
-    "-": SUBTRACT,
-    "*": MULTIPLY,
-    "/": DIVIDE,
-    "%": REMAINDER,
-    "**": POWER,
-    "<": LESS,
-    "<=": LESS_EQUAL,
-    "==": EQUAL,
-    "!=": UNEQUAL,
-    "and": AND,
-    "or": OR,
-    "not": NOT,
-    "if": CHOICE,
-    "min": LEAST,
-    "max": GREATEST,
-    "abs": ABSOLUTE,
-    "sqrt": ROOT,
-    "log": LOG,
-    "log2": LOG2,
-    "log10": LOG10,
-    "exp": EXP,
-    "floor": FLOOR,
-}
-"""Code of each operation; the two others are these with their values exchanged."""
-
-EXCHANGED = {">": LESS, ">=": LESS_EQUAL}
 
 NO_JOB = -1
 
-INSTANT, FAILED_JOB, FAILED_AT, REACHED = 0, 0, 1, 2
-"""The field of `now`; the fields of a program's `state`."""
+STRIDE = BLOCK + WORD
+"""Values of a column for each block of the queue: a shift of the last cells reads one word more."""
+
+INSTANT = 0
+"""The field of `now`."""
+
+FAILED_JOB, FAILED_AT, PASS, SPAN, MARK, STATE = range(6)
+"""Fields of a program's `state`: the first job whose value was not a number, and when; the number
+of passes; how long the last PERIOD of them took, s, and when they ended. The number of fields."""
+
+FIRST, LENGTH, LAST, KEYED_IN, UNTIL, BOUND, FIELDS = 0, 1, 2, 3, 4, 5, 8
+"""Fields of a block: its first cell, its length and its last job when its columns were written; the
+pass whose keys its cells have; a lower bound of its keys, and until when it holds, s. The number of
+fields, a cache line."""
+
+PERIOD = 16
+"""Passes for which a bound of a block's keys is made."""
+
+UNSET, UNTRIED = -(2**63), 1 - 2**63
+"""Instants before all others: of a block that has changed, and of one that was looked at since. The
+first is also a pass without keys, and a bound of all keys."""
 
 
 class Program(NamedTuple):
     """Instructions for an expression; empty for other orders and for orders that tie all jobs.
 
-    steps: int64[k, 5], code, register of the result, and up to three of values. column:
-    float64[c, n], the parts without the instant. place: int64[r], begin of each register in
-    `register`: the instant, the columns, then constants and results, the last of which is the key.
-    register: float64[(r - c) * BLOCK + c * cells], a block of each register, except that columns
-    have a value for each cell of the queue and come last; bits: the same as int64. job:
-    int64[cells], the job whose columns a cell holds. state: int64[3], the first job whose value was
-    not a number, and when; the number of cells that the queue has reached.
+    steps: int64[5k], of each the code, register of the result, and up to three of values. column:
+    float64[n * c], the parts without the instant, job by job. columns: c. place: int64[r], begin of
+    each register in `register`: the instant, the columns, then constants and results, the last of
+    which is the key. moves: int64[r], -1 for columns, which have a value for each cell of the
+    queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks], columns last; bits:
+    the same as int64. block: int64[FIELDS * blocks]. state: int64[STATE]. trend: direction of the
+    keys with time. follows: whether the columns are those of one queue from its beginning, in which
+    jobs are only appended, in order of their numbers.
     """
 
     steps: Int64
     column: Float64
+    columns: int
     place: Int64
+    moves: Int64
     register: Float64
     bits: Int64
-    job: Int64
+    block: Int64
     state: Int64
+    trend: int
+    follows: bool
 
 
 class ExpressionRankings(NamedTuple):
@@ -126,93 +134,6 @@ class ExpressionRankings(NamedTuple):
     now: Int64
 
 
-class _Lowering:
-    """Assign registers to the parts of a tree, each part once."""
-
-    def __init__(self) -> None:
-        self.steps: list[tuple[int, int, int, int, int]] = []
-        self.columns: list[Tree] = []
-        self.places: dict[Any, int] = {"now": 0}
-        self.constants: dict[int, float] = {}
-        self.count = 0
-
-    def load(self, tree: Tree) -> None:
-        """Assign registers, after that of the instant, to the parts of a tree without it."""
-        if "now" in tree.names:
-            if isinstance(tree, Applied):
-                tree = sign_moved(tree)
-                for value in tree.values[: 1 if repeated_factors(tree) else None]:
-                    self.load(value)
-        elif tree.names and tree not in self.places:
-            self.columns.append(tree)
-            self.places[tree] = len(self.columns)
-
-    def place(self, tree: Tree) -> int:
-        """Return the register of a part, with the steps that compute it."""
-        if tree in self.places:
-            return self.places[tree]
-        if not tree.names:
-            with np.errstate(all="ignore"):
-                value = float(evaluate(tree, {}))
-            self.places[tree] = place = self._fresh()
-            self.constants[place] = value
-            return place
-        if not isinstance(tree, Applied):
-            return 0
-        self.places[tree] = place = self._applied(sign_moved(tree))
-        return place
-
-    def _applied(self, tree: Applied) -> int:
-        first = self.place(tree.values[0])
-        if factors := repeated_factors(tree):
-            place = first
-            for _ in range(factors - 1):
-                place = self._step(MULTIPLY, place, first)
-            return place
-        if tree.operation.name == MINUS:
-            # A product with -1 has the same bits as -x.
-            return self._step(MULTIPLY, first, self.place(Constant(-1.0)))
-        name, places = tree.operation.name, [first, *map(self.place, tree.values[1:])]
-        if name in EXCHANGED:
-            return self._step(EXCHANGED[name], *reversed(places))
-        taken = len(tree.operation.takes)
-        place = self._step(CODES[name], *places[:taken])
-        for other in places[taken:]:
-            place = self._step(CODES[name], place, other)
-        return place
-
-    def _step(self, code: int, *values: int) -> int:
-        place = self._fresh()
-        a, b, c = (*values, 0, 0)[:3]
-        self.steps.append((code, place, a, b, c))
-        return place
-
-    def _fresh(self) -> int:
-        self.count += 1
-        return len(self.columns) + self.count
-
-
-def sign_moved(tree: Applied) -> Applied:
-    """Return (-x) / c, -(x / c) and their products as x / (-c), which has the same bits.
-
-    c has no instant, so that its sign needs no step.
-    """
-    outer: Tree = tree
-    inner = tree.values[0]
-    if tree.operation.name == MINUS:
-        outer, inner = inner, tree
-    if (
-        isinstance(outer, Applied)
-        and outer.operation.name in ("*", "/")
-        and "now" not in outer.values[1].names
-        and isinstance(inner, Applied)
-        and inner.operation.name == MINUS
-    ):
-        first = outer.values[0] if inner is tree else inner.values[0]
-        return Applied(outer.operation, (first, Applied(inner.operation, outer.values[1:])))
-    return tree
-
-
 def program_of(workload: Workload, expression: Expression | None) -> Program:
     """Return the instructions of an expression for the jobs of a workload; none for None.
 
@@ -222,38 +143,77 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
     ...                           processors=2)
     >>> program = program_of(w, Expression.parse("-(now - submit) / (2 * procs)", ("now", "submit",
     ...                                                                            "procs")))
-    >>> program.steps[:, 0].tolist() == [SUBTRACT, DIVIDE]
-    True
+    >>> program.steps[::5].tolist() == [SUBTRACT, DIVIDE], program.trend
+    (True, -1)
     >>> program.column.tolist()
-    [[0.0, 1.0], [-2.0, -4.0]]
+    [0.0, -2.0, 1.0, -4.0]
     """
-    lowering = _Lowering()
+    lowering = Lowering()
     if expression is not None:
         lowering.load(expression.tree)
         lowering.place(expression.tree)
-    steps = np.array(lowering.steps, np.int64).reshape(-1, 5)
-    columns, job = len(lowering.columns), cells_of(len(workload))
-    column = np.empty((columns, len(workload)))
-    for row, tree in zip(column, lowering.columns, strict=True):
-        with np.errstate(all="ignore"):
-            row[:] = evaluate(tree, {name: getattr(workload, name) for name in tree.names})
+    columns, blocks = len(lowering.columns), blocks_of(len(workload))
+    with np.errstate(all="ignore"):
+        found = [
+            evaluate(tree, {name: getattr(workload, name) for name in tree.names})
+            for tree in lowering.columns
+        ]
+    begin = (1 + lowering.count) * BLOCK
     place = BLOCK * (np.arange(1 + columns + lowering.count) - columns)
+    place[: columns + 1] = begin + STRIDE * blocks * np.arange(-1, columns)
     place[0] = 0
-    register = np.empty((1 + lowering.count) * BLOCK + columns * job.size)
+    moves = np.zeros_like(place)
+    moves[1 : columns + 1] = -1
+    register = np.empty(begin + columns * STRIDE * blocks)
     for constant, value in lowering.constants.items():
         register[place[constant] : place[constant] + BLOCK] = value
-    state = np.array([NO_JOB, 0, 0])
-    return Program(steps, column, place, register, register.view(np.int64), job, state)
+    state = np.zeros(STATE, np.int64)
+    state[FAILED_JOB] = NO_JOB
+    return Program(
+        np.array(lowering.steps, np.int64).reshape(-1),
+        np.stack(found, axis=-1).reshape(-1) if found else np.zeros(0),
+        columns,
+        place,
+        moves,
+        register,
+        register.view(np.int64),
+        np.zeros(FIELDS * blocks, np.int64),
+        state,
+        trend_of(lowering.steps, found, lowering.constants, workload.submit),
+        follows=True,
+    )
+
+
+def clone_of(program: Program) -> Program:
+    """Return a program for clones of the queue, which writes all columns again in each pass."""
+    register = np.empty_like(program.register)
+    begin = register.size - program.columns * STRIDE * (program.block.size // FIELDS)
+    register[:begin] = program.register[:begin]
+    return program._replace(
+        register=register,
+        bits=register.view(np.int64),
+        block=np.zeros_like(program.block),
+        state=program.state.copy(),
+        follows=False,
+    )
 
 
 @verb
-def compute(register: Float64, place: Int64, step: Int64, m: int) -> None:
-    """Execute an instruction for the first m jobs of a block."""
-    code, to, a, b, c = step[0], place[step[1]], place[step[2]], place[step[3]], place[step[4]]
+def place_of(program: Program, r: int, at: int) -> int:
+    """Return the place of a register; those of columns are by cell."""
+    return int(program.place[r] + (at & program.moves[r]))
+
+
+@verb
+def compute(program: Program, s: int, at: int, m: int) -> None:
+    """Execute the instruction at place s for the first m jobs of a block, in cells from `at` on."""
+    steps, register = program.steps, program.register
+    code, to = steps[s], program.place[steps[s + 1]]
+    a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
     if code <= GREATEST:
-        for k in range(0, m, WORD):
-            compute_arithmetic(code, register, to + k, a + k, b + k)
+        compute_arithmetic(code, register, to, a, b, m)
     elif code <= CHOICE:
+        c = place_of(program, steps[s + 4], at)
         for p in range(m):
             register[to + p] = condition_value(
                 code, register[a + p], register[b + p], register[c + p]
@@ -264,17 +224,29 @@ def compute(register: Float64, place: Int64, step: Int64, m: int) -> None:
 
 
 @verb
-def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int) -> None:
-    """Execute an arithmetic instruction for a word of jobs."""
+def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int, m: int) -> None:
+    """Execute an arithmetic instruction for m jobs."""
     if code == ADD:
-        add(register, to, a, b)
+        for k in range(0, m, WORD):
+            add(register, to + k, a + k, b + k)
     elif code == SUBTRACT:
-        subtract(register, to, a, b)
+        for k in range(0, m, WORD):
+            subtract(register, to + k, a + k, b + k)
     elif code == MULTIPLY:
-        multiply(register, to, a, b)
+        for k in range(0, m, WORD):
+            multiply(register, to + k, a + k, b + k)
     elif code == DIVIDE:
-        divide(register, to, a, b)
-    elif code == LEAST:
+        for k in range(0, m, WORD):
+            divide(register, to + k, a + k, b + k)
+    else:
+        for k in range(0, m, WORD):
+            take_extreme(code, register, to + k, a + k, b + k)
+
+
+@verb
+def take_extreme(code: int, register: Float64, to: int, a: int, b: int) -> None:
+    """Write the lesser or the greater values of a word."""
+    if code == LEAST:
         take_less(register, to, a, b)
     else:
         take_more(register, to, a, b)
@@ -364,86 +336,184 @@ def remainder(a: float, b: float) -> float:
 
 
 @verb
-def begin_of(program: Program, k: int) -> int:
-    """Return the begin of column k in the registers."""
-    return int(program.register.size - (program.column.shape[0] - k) * program.job.size)
+def hold(program: Program, j: int, at: int) -> None:
+    """Write the columns of a job into a cell."""
+    begin = j * program.columns
+    for k in range(program.columns):
+        program.register[place_of(program, k + 1, at)] = program.column[begin + k]
 
 
 @verb
-def hold(program: Program, jobs: Int64, i: int, at: int, word: int) -> None:
-    """Write the columns of jobs, from place i on under a lane mask, into the cells from `at` on."""
-    while word != 0:
-        p = lowest(word)
-        j = program.job[at + p] = jobs[i + p]
-        for k in range(program.column.shape[0]):
-            program.register[begin_of(program, k) + at + p] = program.column[k, j]
-        word &= word - 1
+def rank_cells(
+    program: Program, now: int, at: int, m: int, key: Int64, to: int, jobs: Int64, i: int, skip: int
+) -> None:
+    """Write the keys of m jobs, at most BLOCK, and of the rest of their last word.
 
-
-@verb
-def rank_cells(program: Program, now: int, at: int, m: int, key: Int64, to: int) -> None:
-    """Write the keys of the jobs of m cells from `at` on, at most BLOCK, from place `to` on."""
-    steps, column, place, register, bits, job, state = program
+    The jobs are those from place i on; they have columns from cell `at` on, and keys from place
+    `to` on. The first `skip` of them, less than a word, do not exist.
+    """
+    steps, place, state = program.steps, program.place, program.state
     for k in range(0, m, WORD):
-        fill(register, k, now)
-    for k in range(column.shape[0]):
-        place[k + 1] = begin_of(program, k) + at
-    for s in range(steps.shape[0]):
-        compute(register, place, steps[s], m)
+        fill(program.register, k, now)
+    for s in range(0, steps.size, 5):
+        compute(program, s, at, m)
     last = place[place.size - 1]
     for k in range(0, m, WORD):
-        missing = order_bits(key, to + k, bits, last + k, first_places(m - k))
-        if missing != 0 and state[FAILED_JOB] == NO_JOB:
-            state[FAILED_JOB], state[FAILED_AT] = job[at + k + lowest(missing)], now
+        missing = order_bits(key, to + k, program.bits, last + k) & first_places(m - k)
+        if missing != 0 and program.trend == UNKNOWN:
+            missing &= ~first_places(max(skip - k, 0))
+            if missing != 0 and state[FAILED_JOB] == NO_JOB:
+                state[FAILED_JOB], state[FAILED_AT] = jobs[i + k + lowest(missing)], now
 
 
 @verb
-def rank_in_queue(program: Program, now: int, queue: Queue, key: Int64) -> None:
-    """Write the keys of the jobs of a queue into a column of its cells."""
-    if program.steps.shape[0] == 0:
-        return
-    job, state = program.job, program.state
-    for place in range(queue.size[0]):
-        first = queue.first[queue.order[place]]
-        m = queue.length[queue.order[place]]
-        while state[REACHED] < first + m:
-            job[state[REACHED]] = NO_JOB
-            state[REACHED] += 1
-        for k in range(first, first + m, WORD):
-            word = unequal(job, k, queue.job, k) & first_places(first + m - k)
-            if word != 0:
-                hold(program, queue.job, k, k, word)
-        rank_cells(program, now, first, m, key, first)
+def held_in(program: Program, queue: Queue, b: int) -> int:
+    """Return how many of the first cells of a block have the columns of their jobs.
+
+    A job and the number of jobs up to it identify these jobs: none is inserted before it, so that
+    their number only decreases.
+    """
+    s, first = b * FIELDS, queue.first[b]
+    count = program.block[s + LENGTH]
+    if not program.follows or program.block[s + FIRST] != first:
+        return 0
+    if count == 0 or count > queue.length[b]:
+        return 0
+    return int(count) if queue.job[first + count - 1] == program.block[s + LAST] else 0
+
+
+@verb
+def hold_block(program: Program, queue: Queue, b: int) -> None:
+    """Write the missing columns of the jobs of a block."""
+    s, first, length = b * FIELDS, queue.first[b], queue.length[b]
+    count = held_in(program, queue, b)
+    if count < length:
+        for cell in range(first + count, first + length):
+            hold(program, queue.job[cell], cell + b * WORD)
+        program.block[s + FIRST], program.block[s + LENGTH] = first, length
+        program.block[s + LAST] = queue.job[first + length - 1]
+        program.block[s + UNTIL] = UNSET
+
+
+@verb
+def rank_block(program: Program, now: int, queue: Queue, b: int, key: Int64) -> None:
+    """Write the keys of the jobs of a block at an instant."""
+    skip = queue.first[b] % WORD
+    to = queue.first[b] - skip
+    m = skip + queue.length[b]
+    rank_cells(program, now, to + b * WORD, m, key, to, queue.job, to, skip)
+
+
+@verb
+def bound_of(program: Program, now: int, queue: Queue, b: int, key: Int64) -> int:
+    """Return a lower bound of the keys of a block, whose columns are written.
+
+    A block that has changed gets one when it is looked at again without another change.
+    """
+    s, block = b * FIELDS, program.block
+    if block[s + UNTIL] == UNSET:
+        block[s + UNTIL] = UNTRIED
+        return UNSET
+    if now > block[s + UNTIL]:
+        # Keys that rise are least now, others at the end of the period.
+        rises = program.trend == RISES
+        until = now if rises else now + program.state[SPAN]
+        rank_block(program, until, queue, b, key)
+        first = queue.first[b]
+        block[s + BOUND] = least_of(key, first, first + queue.length[b])
+        block[s + UNTIL] = NEVER if rises else until
+    return int(block[s + BOUND])
+
+
+@verb
+def rank_held(program: Program, now: int, queue: Queue, b: int, key: Int64) -> None:
+    """Write the keys of the jobs of a block unless this pass has written them."""
+    if program.block[b * FIELDS + KEYED_IN] != program.state[PASS]:
+        hold_block(program, queue, b)
+        rank_block(program, now, queue, b, key)
+        program.block[b * FIELDS + KEYED_IN] = program.state[PASS]
+
+
+@verb
+def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
+    """Return whether jobs of a block may have at most a key; then their keys are written."""
+    proven = program.follows and program.trend != UNKNOWN
+    if proven and program.block[b * FIELDS + KEYED_IN] != program.state[PASS]:
+        hold_block(program, queue, b)
+        if bound_of(program, now, queue, b, key) > bar:
+            return False
+    rank_held(program, now, queue, b, key)
+    return True
+
+
+@verb
+def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
+    """Let all keys be those of an earlier pass; write all without a proof that none is NaN."""
+    state = program.state
+    state[PASS] += 1
+    if state[PASS] % PERIOD == 1:
+        state[SPAN] = now - state[MARK] if state[PASS] > PERIOD else 0
+        state[MARK] = now
+    # A single waiting job needs no key.
+    single = queue.size[0] == 1 and queue.length[queue.order[0]] == 1
+    if program.steps.size > 0 and program.trend == UNKNOWN and not single:
+        for place in range(queue.size[0]):
+            rank_held(program, now, queue, queue.order[place], key)
 
 
 @verb
 def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: Int64) -> None:
     """Set the keys of the first `count` of the waiting jobs to the values of an expression."""
-    if program.steps.shape[0] == 0:
+    if program.steps.size == 0:
         return
     # Lists have no cells: one block takes the columns, and keys replace the values.
     last = program.place[program.place.size - 1]
     begin = 0
     while begin < count:
         m = min(BLOCK, count - begin)
-        for k in range(0, m, WORD):
-            hold(program, waiting, begin + k, k, first_places(m - k))
-        rank_cells(program, now, 0, m, program.bits, last)
+        for p in range(m):
+            hold(program, waiting[begin + p], p)
+        rank_cells(program, now, 0, m, program.bits, last, waiting, begin, 0)
         for p in range(m):
             key[waiting[begin + p]] = program.bits[last + p]
         begin += BLOCK
 
 
 @verb
-def close_up(program: Program, key: Int64, queue: Queue, cell: int) -> None:
-    """Move the columns and keys of the cells after a removed one, as the queue did its jobs."""
-    first, length = queue.first[cell // BLOCK], queue.length[cell // BLOCK]
-    if program.steps.shape[0] == 0 or cell < first:
+def is_without(queue: Queue, b: int, cell: int, first: int, count: int, last: int) -> bool:
+    """Return whether a block has the jobs that it had up to `last`, except a removed cell.
+
+    It had count + 1 of them, from cell `first` on. The first job leaves without a shift of others.
+    """
+    here = queue.first[b]
+    if here != first + (cell == first) or queue.length[b] < count:
+        return False
+    if cell < first + count:
+        return bool(queue.job[here + count - 1] == last)
+    if count > 0 and queue.job[here + count - 1] >= last:
+        return False
+    return bool(queue.length[b] == count or queue.job[here + count] > last)
+
+
+@verb
+def close_up(program: Program, queue: Queue, cell: int) -> None:
+    """Move the columns of the cells after a removed one, as the queue did its jobs."""
+    b = cell // BLOCK
+    s, block = b * FIELDS, program.block
+    block[s + KEYED_IN] = UNSET
+    first, count = block[s + FIRST], block[s + LENGTH] - 1
+    if program.steps.size == 0 or not first <= cell <= first + count:
         return
-    slide((key, program.job), cell + 1, first + length + 1, -1)
-    for k in range(program.column.shape[0]):
-        begin = begin_of(program, k)
-        slide((program.bits,), begin + cell + 1, begin + first + length + 1, -1)
+    if not is_without(queue, b, cell, first, count, block[s + LAST]):
+        return
+    if cell > first:
+        for k in range(program.columns):
+            begin = place_of(program, k + 1, b * WORD)
+            for at in range(cell, first + count, WORD):
+                move_down(program.bits, begin + at)
+    block[s + FIRST], block[s + LENGTH] = queue.first[b], count
+    if count > 0:
+        block[s + LAST] = queue.job[queue.first[b] + count - 1]
 
 
 @rank.begun_by.of(ExpressionRankings)
@@ -462,22 +532,43 @@ def follow_up(
 
 @rank.rank_queue.of(ExpressionRankings)
 def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
-    """Set the keys of the jobs of a queue."""
-    # A single waiting job, as in half of the passes on the KTH log, needs no key.
-    if queue.size[0] == 1 and queue.length[queue.order[0]] == 1:
-        return
+    """Begin a pass."""
     now = rankings.now[INSTANT]
-    rank_in_queue(rankings.first, now, queue, rankings.queue.cell)
-    rank_in_queue(rankings.second, now, queue, rankings.backfill.cell)
+    begin_pass(rankings.first, now, queue, rankings.queue.cell)
+    if rankings.differ:
+        begin_pass(rankings.second, now, queue, rankings.backfill.cell)
+
+
+@rank.set_keys.of(ExpressionRankings)
+def set_keys(rankings: ExpressionRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+    """Set the keys of a block."""
+    program = rankings.second if backfills else rankings.first
+    if program.steps.size > 0:
+        key = rankings.backfill.cell if backfills else rankings.queue.cell
+        rank_held(program, now, queue, b, key)
+
+
+@rank.may_come_first.of(ExpressionRankings)
+def may_come_first(
+    rankings: ExpressionRankings, backfills: bool, queue: Queue, b: int, now: int,
+    bar: tuple[int, int],
+) -> bool:  # fmt: skip
+    """Set the keys of a block unless all are above the threshold."""
+    program = rankings.second if backfills else rankings.first
+    if program.steps.size == 0:
+        return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
+    key = rankings.backfill.cell if backfills else rankings.queue.cell
+    return may_reach(program, now, queue, b, key, bar[0])
 
 
 @rank.follow_removal.of(ExpressionRankings)
 def follow_removal(rankings: ExpressionRankings, queue: Queue, cell: int, blocks: int) -> bool:
-    """Move the keys of the removed cell's block; return False if blocks were joined."""
+    """Move the columns of the removed cell's block; return False if blocks were joined."""
     if queue.size[0] != blocks:
         return False
-    close_up(rankings.first, rankings.queue.cell, queue, cell)
-    close_up(rankings.second, rankings.backfill.cell, queue, cell)
+    close_up(rankings.first, queue, cell)
+    if rankings.differ:
+        close_up(rankings.second, queue, cell)
     return True
 
 
@@ -488,7 +579,8 @@ def rank_list(rankings: ExpressionRankings, waiting: Int64, count: int) -> None:
         return
     now = rankings.now[INSTANT]
     rank_in_list(rankings.first, now, waiting, count, rankings.queue.key)
-    rank_in_list(rankings.second, now, waiting, count, rankings.backfill.key)
+    if rankings.differ:
+        rank_in_list(rankings.second, now, waiting, count, rankings.backfill.key)
 
 
 @rank.settled_until.of(ExpressionRankings)
@@ -512,20 +604,22 @@ def ranked_by_expression(
         queue = queue._replace(cell=cells_of(len(workload)))
     if second is not None:
         backfill = backfill._replace(cell=cells_of(len(workload)))
-    return ExpressionRankings(
-        queue,
-        backfill if differ else queue,
-        moves,
-        differ,
-        program_of(workload, first),
-        program_of(workload, second),
-        np.zeros(1, np.int64),
-    )
+    one = program_of(workload, first)
+    other = program_of(workload, second) if differ else one
+    backfill = backfill if differ else queue
+    return ExpressionRankings(queue, backfill, moves, differ, one, other, np.zeros(1, np.int64))
+
+
+def cloned_rankings(rankings: ExpressionRankings) -> ExpressionRankings:
+    """Return rankings for clones of the queue; keys are made in each pass, and shared."""
+    first = clone_of(rankings.first)
+    second = clone_of(rankings.second) if rankings.differ else first
+    return rankings._replace(first=first, second=second, now=rankings.now.copy())
 
 
 def check_numbers(workload: Workload, program: Program, order: str) -> None:
     """Refuse a simulation in which an expression had no value for a waiting job."""
-    job, now, _ = program.state.tolist()
+    job, now = program.state[[FAILED_JOB, FAILED_AT]].tolist()
     if job != NO_JOB:
         raise InputError(
             f"order {order!r} gave NaN for job {workload.job[job]} at {now} s; it must give a "

@@ -384,27 +384,38 @@ def _write_ordered(lanes: Lanes) -> Any:
     value = builder.select(negative_zero, lanes.all_of(0), found)
     sign = builder.ashr(value, lanes.all_of(63))
     ordered = builder.xor(value, builder.and_(sign, lanes.all_of(2**63 - 1)))
-    lanes.write(lanes.place(0, 1), ordered, word=4)
+    builder.store(ordered, lanes.place(0, 1), align=8)
     floats = builder.bitcast(found, _FLOATS)
-    unordered = builder.fcmp_unordered("uno", floats, floats)
-    return lanes.word(builder.and_(unordered, lanes.bits(4)))
+    return lanes.word(builder.fcmp_unordered("uno", floats, floats))
 
 
 @in_lanes(_write_ordered)
-def order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
+def order_bits(array: Int64, to: int, bits: Int64, i: int) -> int:
     """Write integers that sort like the floats with the bits from i on, from place `to` on.
 
-    Only places under a lane mask are written; return the mask of the NaNs. The bits of floats sort
-    like integers, in reverse for negative numbers; -0 is 0.
+    Return the lane mask of the NaNs. The bits of floats sort like integers, in reverse for negative
+    numbers; -0 is 0.
     """
     missing = 0
     found = bits[i : i + WORD].copy()
     for k in range(WORD):
-        if word >> k & 1:
-            value = 0 if found[k] == -(2**63) else int(found[k])
-            array[to + k] = value ^ ((value >> 63) & 2**63 - 1)
-            missing |= int(np.isnan(found[k : k + 1].view(np.float64)[0])) << k
+        value = 0 if found[k] == -(2**63) else int(found[k])
+        array[to + k] = value ^ ((value >> 63) & 2**63 - 1)
+        missing |= int(np.isnan(found[k : k + 1].view(np.float64)[0])) << k
     return missing
+
+
+def _write_down(lanes: Lanes) -> None:
+    builder, place = lanes.builder, lanes.place(0, 1)
+    following = builder.gep(builder.bitcast(place, _LONG.as_pointer()), [_LONG(1)])
+    found = lanes.read(builder.bitcast(following, _LANES.as_pointer()))
+    builder.store(found, place, align=8)
+
+
+@in_lanes(_write_down)
+def move_down(array: Int64, i: int) -> None:
+    """Move each of the places from i + 1 on by one place to the front."""
+    array[i : i + WORD] = array[i + 1 : i + WORD + 1].copy()
 
 
 def _write_copy(lanes: Lanes) -> None:

@@ -6,9 +6,9 @@ queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
 
 Invariants: a job refused once stays refused in a pass, since backfills only take processors. A scan
 begins with the head of the previous one, which usually is still first, and skips blocks and cells
-that cannot reach its ratio (`core.engine.ranking`). The threshold is the ratio of the best job so
-far, so that a skipped job never goes before it; the others are compared exactly. The result does
-not depend on the job with which a scan begins.
+that cannot reach its ratio or key (`core.engine.ranking`, `core.engine.expressions`). The threshold
+is that of the best job so far, so that a skipped job never goes before it; the others are compared
+exactly. The result does not depend on the job with which a scan begins.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from schedfarm.core.engine.machine import (
     within_reach,
 )
 from schedfarm.core.engine.queue import (
+    BLOCK,
     SEEN_AT,
     SEEN_FIRST,
     Queue,
@@ -41,12 +42,13 @@ from schedfarm.core.engine.rank import (
     begun_by,
     follow_removal,
     follow_up,
+    may_come_first,
     rank_queue,
+    set_keys,
 )
 from schedfarm.core.engine.ranking import (
     Ranking,
     bar_of,
-    may_have_rivals,
     ranks_before,
     rivals,
 )
@@ -97,21 +99,20 @@ def next_rivals(
 
 
 @verb
-def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> int:
+def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limit: int) -> int:
     """Return the cell of the head; a job submitted before `limit` starves and goes first."""
-    best = head_of(queue)
+    best, ranking = head_of(queue), rankings.queue
     if queue.submit[best] < limit or best == last_of(queue):
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
+    set_keys(rankings, False, queue, best // BLOCK, now)
     bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
     for place in range(queue.size[0]):
         b = queue.order[place]
-        first, stop = queue.first[b], queue.first[b] + queue.length[b]
-        oldest, shortest = queue.submit[first], queue.least_estimate[b]
-        if not may_have_rivals(ranking, oldest, shortest, now, bar):
+        if not may_come_first(rankings, False, queue, b, now, bar):
             continue
-        cell = first
+        cell, stop = queue.first[b], queue.first[b] + queue.length[b]
         while cell < stop:
             cell, word = next_rivals(ranking, queue, cell, stop, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
@@ -123,15 +124,16 @@ def first_of_all(queue: Queue, jobs: Jobs, ranking: Ranking, now: int, limit: in
 
 
 @verb
-def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
+def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) -> int:
     """Return the cell of the first job that may start behind the head, -1 if none may."""
     jobs, machine, queue, hold, _ = world
+    ranking = rankings.backfill
     best, bar, free = -1, (0, 1), most_free(machine)
     for place in range(queue.size[0]):
         b = queue.order[place]
         if queue.least_need[b] > free or not within_reach(machine, queue, hold, now, b):
             continue
-        stop = queue.first[b] + queue.length[b]
+        stop, keyed = queue.first[b] + queue.length[b], False
         for cell in range(queue.first[b], stop, WORD):
             word = candidates(machine, queue, hold, now, cell) & first_places(stop - cell)
             if word == 0:
@@ -140,7 +142,11 @@ def first_backfill(world: World, ranking: Ranking, now: int, limit: int) -> int:
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
+                set_keys(rankings, True, queue, b, now)
                 bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
+            elif not keyed and not may_come_first(rankings, True, queue, b, now, bar):
+                break
+            keyed = True
             word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)
             if found != best:
@@ -163,7 +169,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
         if not ranked:
             rank_queue(rankings, queue)
         if not reserved:
-            cell = first_of_all(queue, jobs, rankings.queue, now, limit)
+            cell = first_of_all(queue, jobs, rankings, now, limit)
             c = place_for(machine, queue.need[cell], now)
             if c < 0 and rule == NONE:
                 return
@@ -171,7 +177,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
                 reserve(machine, hold, rule, queue.need[cell])
                 reserved = True
         if reserved:
-            cell = first_backfill(world, rankings.backfill, now, limit)
+            cell = first_backfill(world, rankings, now, limit)
             if cell < 0:
                 return
             c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
@@ -179,9 +185,9 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
         blocks = queue.size[0]
         begin(machine, jobs, c, queue.job[cell], now)
         take_out(queue, cell)
+        ranked = follow_removal(rankings, queue, cell, blocks)
         if not fits_somewhere(queue, most_free(machine)):
             return
-        ranked = follow_removal(rankings, queue, cell, blocks)
 
 
 @verb

@@ -13,7 +13,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, generic
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import Queue
-from schedfarm.core.engine.ranking import Rankings
+from schedfarm.core.engine.ranking import Rankings, block_may_have_rivals
 from schedfarm.core.engine.running import Jobs
 
 AnyRankings = Any
@@ -34,7 +34,24 @@ def follow_up(rankings: AnyRankings, machine: Machine, jobs: Jobs, begun: int, n
 
 @generic
 def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
-    """Set the keys of the jobs of a queue."""
+    """Set the keys of the jobs of a queue, or let `set_keys` do so for each block."""
+    raise NotImplementedError
+
+
+@generic
+def set_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+    """Set the keys of a block in the order of the queue, or of backfills, if it has not got them.
+
+    `rank_queue` comes first, at the beginning of each pass.
+    """
+    raise NotImplementedError
+
+
+@generic
+def may_come_first(
+    rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
+) -> bool:
+    """Return whether jobs of a block may reach a threshold; then set its keys."""
     raise NotImplementedError
 
 
@@ -76,6 +93,19 @@ def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int,
 @rank_queue.of(Rankings)
 def keep_queue(rankings: Rankings, queue: Queue) -> None:
     """Do nothing: keys are constant or missing."""
+
+
+@set_keys.of(Rankings)
+def set_no_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+    """Do nothing: keys are those of jobs, or missing."""
+
+
+@may_come_first.of(Rankings)
+def may_rival(
+    rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
+) -> bool:
+    """Return whether jobs of a block may reach a threshold; of backfills all may."""
+    return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
 
 
 @follow_removal.of(Rankings)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import ALL, up_to
+from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.ratios import as_large, as_small, ratios_from, ratios_up_to
 from schedfarm.core.engine.running import Jobs
 
@@ -115,6 +116,15 @@ def may_have_rivals(
     if ranking.code != LARGEST_RATIO:
         return True
     return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))
+
+
+@verb
+def block_may_have_rivals(
+    ranking: Ranking, queue: Queue, b: int, now: int, bar: tuple[int, int]
+) -> bool:
+    """Return whether jobs of a block, which wait by submission, may reach a threshold."""
+    oldest, shortest = queue.submit[queue.first[b]], queue.least_estimate[b]
+    return may_have_rivals(ranking, oldest, shortest, now, bar)
 
 
 @verb

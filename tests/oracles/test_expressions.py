@@ -9,11 +9,14 @@ import numba
 import numpy as np
 import pytest
 
+from schedfarm.core import fair_start_times
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import expressions
 from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_in_list
 from schedfarm.core.engine.jit import kernel
 from schedfarm.core.engine.lanes import WORD, take_less, take_more
 from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.engine.trends import FALLS, RISES, UNKNOWN
 from schedfarm.core.policy.expression import Expression
 from schedfarm.core.policy.functions import COLUMNS
 from schedfarm.core.workload.workload import Workload
@@ -134,3 +137,90 @@ def test_a_formula_of_a_built_in_order_gives_its_starts(policy: str) -> None:
         expected = simulate(work, policy.format("lxf"))
         found = simulate(work, policy.format(formula))
         np.testing.assert_array_equal(found.start, expected.start)
+
+
+def test_a_proven_trend_is_that_of_the_values() -> None:
+    """At ever later instants no key goes the other way, and none is missing."""
+    dice, work, found = random.Random(8), jobs_of(8), {FALLS: 0, RISES: 0, UNKNOWN: 0}
+    columns = {name: getattr(work, name) for name in COLUMNS}
+    first = int(work.submit.max())
+    for _ in range(1500):
+        text = written(dice, dice.randrange(1, 4), (*INPUTS, *("now",) * 3))
+        text = text.replace("now", "(now - submit)") if dice.random() < 0.5 else text
+        order = Expression.parse(text, INPUTS)
+        program = program_of(work, order)
+        if "now" not in order.tree.names or not program.steps.size:
+            continue
+        found[program.trend] += 1
+        if program.trend == UNKNOWN:
+            continue
+        instants = [*range(first, first + 40), 10**5, 10**5 + 1, 10**9, 2**40]
+        keys = np.zeros((len(instants), len(work)), np.int64)
+        for now, key in zip(instants, keys, strict=True):
+            rank_once(program, now, np.arange(len(work)), key)
+        assert not np.isnan(float_of(keys)).any(), text
+        later, earlier = float_of(keys[1:]), float_of(keys[:-1])
+        assert (later <= earlier if program.trend == FALLS else later >= earlier).all(), text
+        with np.errstate(all="ignore"):
+            assert np.isfinite(order(**columns, now=first)).all(), text
+    assert min(found.values()) > 20, found
+
+
+@pytest.mark.parametrize(
+    ("text", "trend"),
+    [
+        ("(submit - now) / max(estimate, 1)", FALLS),
+        ("-(((now - submit) / max(estimate, 1)) ** 3 * procs)", FALLS),
+        ("-(now - submit + estimate) / max(estimate, 1)", FALLS),
+        ("procs - sqrt(now - submit)", FALLS),
+        ("estimate * procs / (now - submit + 1)", FALLS),
+        ("max(now - submit, 600) * procs", RISES),
+        ("(now - submit) / queue", UNKNOWN),
+        ("abs(now - submit - 600)", UNKNOWN),
+        ("log(now)", UNKNOWN),
+        ("now % 7", UNKNOWN),
+        ("estimate if now > 90 else procs", UNKNOWN),
+        ("1e308 * now", UNKNOWN),
+    ],
+)
+def test_trends(text: str, trend: int) -> None:
+    """A queue of 0 may be a divisor, a sign may change, and an overflow is no number."""
+    work = jobs_of(3)
+    assert 0 in work.queue
+    assert program_of(work, Expression.parse(text, INPUTS)).trend == trend
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "(submit - now) / max(estimate, 1)",
+        "-((now - submit) ** 2) * procs / max(estimate, 1)",
+        "procs * sqrt(now - submit + 1) - estimate",
+        "estimate - 20 * (now - submit)",
+        "-floor((now - submit) / 500)",
+    ],
+)
+@pytest.mark.parametrize(
+    "policy", ["{}+easy", "fcfs+easy,backfill={}", "{}+aggressive,backfill=spf"]
+)
+def test_bounds_of_keys_change_no_start(
+    formula: str, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks whose bounds exclude them have no job that goes first."""
+    work = crowd(7, 100 if numba.config.DISABLE_JIT else 500)
+    name = policy.format(f"({formula})")
+    found = simulate(work, name).start
+    assert program_of(work, Expression.parse(formula, INPUTS)).trend != UNKNOWN
+    monkeypatch.setattr(expressions, "trend_of", lambda *_: UNKNOWN)
+    np.testing.assert_array_equal(found, simulate(work, name).start)
+
+
+def test_a_formula_of_a_built_in_order_gives_its_fair_starts() -> None:
+    """The clones have columns and keys of their own."""
+    work = crowd(6, 30 if numba.config.DISABLE_JIT else 120)
+    formula = "((submit - now) / max(estimate, 1))"
+    for kind in ("strict", "relaxed"):
+        found, expected = (
+            fair_start_times(work, f"{order}+easy", kind=kind) for order in (formula, "lxf")
+        )
+        np.testing.assert_array_equal(found, expected)

@@ -164,6 +164,7 @@ def test_random_texts_give_a_sentence_or_a_policy() -> None:
     "step",
     [
         *(rank.begun_by, rank.follow_up, rank.rank_queue),
+        *(rank.set_keys, rank.may_come_first, rank.follow_removal),
         *(rank.rank_list, rank.settled_until, rank.copy_usage),
     ],
 )

@@ -23,6 +23,7 @@ from schedfarm.core.engine.lanes import (
     lessen,
     lower_to,
     lowest,
+    move_down,
     order_bits,
     raise_to,
     room,
@@ -96,8 +97,13 @@ def _lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
 
 
 @verb
-def _order_bits(array: Int64, to: int, bits: Int64, i: int, word: int) -> int:
-    return order_bits(array, to, bits, i, word)
+def _order_bits(array: Int64, to: int, bits: Int64, i: int) -> int:
+    return order_bits(array, to, bits, i)
+
+
+@verb
+def _move_down(array: Int64, i: int) -> None:
+    move_down(array, i)
 
 
 Compare = Callable[[Int64, int, int], int]
@@ -225,19 +231,28 @@ FLOATS = st.lists(
 
 
 @settings(deadline=None)
-@given(ARRAYS, FLOATS, PLACES, PLACES, WORDS)
+@given(ARRAYS, FLOATS, PLACES, PLACES)
 def test_ordered_bits_sort_like_the_floats(
-    array: Int64, floats: npt.NDArray[np.float64], to: int, i: int, word: int
+    array: Int64, floats: npt.NDArray[np.float64], to: int, i: int
 ) -> None:
-    """Under the mask, and equal where the floats are; a bit is set for what is not a number."""
-    before, chosen = array.copy(), np.array(bits(word))
-    missing = _order_bits(array, to, floats.view(np.int64), i, word)
+    """They are equal where the floats are; a bit is set for what is not a number."""
+    before = array.copy()
+    missing = _order_bits(array, to, floats.view(np.int64), i)
     values, found = floats[i : i + WORD], array[to : to + WORD]
-    assert bits(missing) == (np.isnan(values) & chosen).tolist()
+    assert bits(missing) == np.isnan(values).tolist()
     assert missing >> WORD == 0
-    numbers = chosen & ~np.isnan(values)
+    numbers = ~np.isnan(values)
     for meant in (np.greater, np.equal):
         expected = meant.outer(values[numbers], values[numbers])
         assert (meant.outer(found[numbers], found[numbers]) == expected).all()
-    array[to : to + WORD][chosen] = before[to : to + WORD][chosen]
+    array[to : to + WORD] = before[to : to + WORD]
     assert array.tolist() == before.tolist()
+
+
+@settings(deadline=None)
+@given(ARRAYS, st.integers(0, 2 * WORD - 1))
+def test_moved_places_take_the_values_behind_them(array: Int64, i: int) -> None:
+    """Only a word of them is written, though the last value is read from behind it."""
+    expected = np.concatenate((array[:i], array[i + 1 : i + WORD + 1], array[i + WORD :]))
+    _move_down(array, i)
+    assert array.tolist() == expected.tolist()

@@ -1,0 +1,141 @@
+"""Orders as expressions, lowered to instructions on registers.
+
+A tree is lowered to instructions, each with a value for every job of a block of the queue. All
+parts without the instant are columns, which numpy computes once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedfarm.core.policy.expression import (
+    MINUS,
+    Applied,
+    Constant,
+    Tree,
+    evaluate,
+    repeated_factors,
+)
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, GREATEST = range(6)
+LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
+ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
+"""Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
+
+CODES = {
+    "+": ADD,
+    "-": SUBTRACT,
+    "*": MULTIPLY,
+    "/": DIVIDE,
+    "%": REMAINDER,
+    "**": POWER,
+    "<": LESS,
+    "<=": LESS_EQUAL,
+    "==": EQUAL,
+    "!=": UNEQUAL,
+    "and": AND,
+    "or": OR,
+    "not": NOT,
+    "if": CHOICE,
+    "min": LEAST,
+    "max": GREATEST,
+    "abs": ABSOLUTE,
+    "sqrt": ROOT,
+    "log": LOG,
+    "log2": LOG2,
+    "log10": LOG10,
+    "exp": EXP,
+    "floor": FLOOR,
+}
+"""Code of each operation; the two others are these with their values exchanged."""
+
+EXCHANGED = {">": LESS, ">=": LESS_EQUAL}
+
+
+class Lowering:
+    """Assign registers to the parts of a tree, each part once."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, int, int, int, int]] = []
+        self.columns: list[Tree] = []
+        self.places: dict[Any, int] = {"now": 0}
+        self.constants: dict[int, float] = {}
+        self.count = 0
+
+    def load(self, tree: Tree) -> None:
+        """Assign registers, after that of the instant, to the parts of a tree without it."""
+        if "now" in tree.names:
+            if isinstance(tree, Applied):
+                tree = sign_moved(tree)
+                for value in tree.values[: 1 if repeated_factors(tree) else None]:
+                    self.load(value)
+        elif tree.names and tree not in self.places:
+            self.columns.append(tree)
+            self.places[tree] = len(self.columns)
+
+    def place(self, tree: Tree) -> int:
+        """Return the register of a part, with the steps that compute it."""
+        if tree in self.places:
+            return self.places[tree]
+        if not tree.names:
+            with np.errstate(all="ignore"):
+                value = float(evaluate(tree, {}))
+            self.places[tree] = place = self._fresh()
+            self.constants[place] = value
+            return place
+        if not isinstance(tree, Applied):
+            return 0
+        self.places[tree] = place = self._applied(sign_moved(tree))
+        return place
+
+    def _applied(self, tree: Applied) -> int:
+        first = self.place(tree.values[0])
+        if factors := repeated_factors(tree):
+            place = first
+            for _ in range(factors - 1):
+                place = self._step(MULTIPLY, place, first)
+            return place
+        if tree.operation.name == MINUS:
+            # A product with -1 has the same bits as -x.
+            return self._step(MULTIPLY, first, self.place(Constant(-1.0)))
+        name, places = tree.operation.name, [first, *map(self.place, tree.values[1:])]
+        if name in EXCHANGED:
+            return self._step(EXCHANGED[name], *reversed(places))
+        taken = len(tree.operation.takes)
+        place = self._step(CODES[name], *places[:taken])
+        for other in places[taken:]:
+            place = self._step(CODES[name], place, other)
+        return place
+
+    def _step(self, code: int, *values: int) -> int:
+        place = self._fresh()
+        a, b, c = (*values, 0, 0)[:3]
+        self.steps.append((code, place, a, b, c))
+        return place
+
+    def _fresh(self) -> int:
+        self.count += 1
+        return len(self.columns) + self.count
+
+
+def sign_moved(tree: Applied) -> Applied:
+    """Return (-x) / c, -(x / c) and their products as x / (-c), which has the same bits.
+
+    c has no instant, so that its sign needs no step.
+    """
+    outer: Tree = tree
+    inner = tree.values[0]
+    if tree.operation.name == MINUS:
+        outer, inner = inner, tree
+    if (
+        isinstance(outer, Applied)
+        and outer.operation.name in ("*", "/")
+        and "now" not in outer.values[1].names
+        and isinstance(inner, Applied)
+        and inner.operation.name == MINUS
+    ):
+        first = outer.values[0] if inner is tree else inner.values[0]
+        return Applied(outer.operation, (first, Applied(inner.operation, outer.values[1:])))
+    return tree
