@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from schedfarm.core.audit import times
 from schedfarm.core.audit.orders import FORMULAS
@@ -128,44 +128,28 @@ def _nodes() -> Kind:
 
 
 def _network() -> Kind:
-    from schedfarm.core.machines.network import audit as network
+    from schedfarm.core.machines.network import audit
 
-    return Kind(
-        network.CHECKS,
-        network.naming,
-        times.unstarted,
-        network.proofs,
-        "refer",
-        {*KEYS, *SHARES},
-        _by_the_reference,
-    )
+    return _by_columns_and_reference(audit)
 
 
 def _resources() -> Kind:
-    from schedfarm.core.machines.resources import audit as resources
+    from schedfarm.core.machines.resources import audit
 
-    return Kind(
-        resources.CHECKS,
-        resources.naming,
-        times.unstarted,
-        resources.proofs,
-        "refer",
-        {*KEYS, *SHARES},
-        _by_the_reference,
-    )
+    return _by_columns_and_reference(audit)
 
 
 def _partitions() -> Kind:
-    from schedfarm.core.machines.partitions import audit as partitions
+    from schedfarm.core.machines.partitions import audit
 
+    return _by_columns_and_reference(audit)
+
+
+def _by_columns_and_reference(audit: Any) -> Kind:
+    """Return the kind with the checks of a machine's module."""
+    known = {*KEYS, *SHARES}
     return Kind(
-        partitions.CHECKS,
-        partitions.naming,
-        times.unstarted,
-        partitions.proofs,
-        "refer",
-        {*KEYS, *SHARES},
-        _by_the_reference,
+        audit.CHECKS, audit.naming, times.unstarted, audit.proofs, "refer", known, _by_the_reference
     )
 
 

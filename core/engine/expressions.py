@@ -4,60 +4,26 @@ The cells of the queue hold the columns of their jobs: read by job at each pass,
 the time of CTC's keys. A block of the queue is evaluated when a scan reaches it, and not at all if
 a bound of its keys tells that none of its jobs comes first. A bound is the least key at an instant
 some passes ahead, if keys only fall with time, and holds until then (`core.engine.trends`).
-The instructions are data, so that the kernels are compiled once for all expressions.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from schedfarm.core.arrays import Float64, Int64
+from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.instructions import (
-    ABSOLUTE,
-    ADD,
-    AND,
-    CHOICE,
-    DIVIDE,
-    EQUAL,
-    EXP,
-    FLOOR,
-    GREATEST,
-    LEAST,
-    LESS,
-    LESS_EQUAL,
-    LOG,
-    LOG2,
-    MULTIPLY,
-    NOT,
-    OR,
-    POWER,
-    REMAINDER,
-    ROOT,
-    SUBTRACT,
-    UNEQUAL,
-    Lowering,
-)
+from schedfarm.core.engine.evaluation import Program, compute, place_of
+from schedfarm.core.engine.instructions import Lowering
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
     WORD,
-    add,
-    divide,
     fill,
     first_places,
     lowest,
     move_down,
-    multiply,
     order_bits,
-    subtract,
-    take_less,
-    take_more,
-    without_warnings,
 )
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import BLOCK, Queue, blocks_of, cells_of, least_of
@@ -91,32 +57,6 @@ PERIOD = 16
 UNSET, UNTRIED = -(2**63), 1 - 2**63
 """Instants before all others: of a block that has changed, and of one that was looked at since. The
 first is also a pass without keys, and a bound of all keys."""
-
-
-class Program(NamedTuple):
-    """Instructions for an expression; empty for other orders and for orders that tie all jobs.
-
-    steps: int64[5k], of each the code, register of the result, and up to three of values. column:
-    float64[n * c], the parts without the instant, job by job. columns: c. place: int64[r], begin of
-    each register in `register`: the instant, the columns, then constants and results, the last of
-    which is the key. moves: int64[r], -1 for columns, which have a value for each cell of the
-    queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks], columns last; bits:
-    the same as int64. block: int64[FIELDS * blocks]. state: int64[STATE]. trend: direction of the
-    keys with time. follows: whether the columns are those of one queue from its beginning, in which
-    jobs are only appended, in order of their numbers.
-    """
-
-    steps: Int64
-    column: Float64
-    columns: int
-    place: Int64
-    moves: Int64
-    register: Float64
-    bits: Int64
-    block: Int64
-    state: Int64
-    trend: int
-    follows: bool
 
 
 class ExpressionRankings(NamedTuple):
@@ -196,143 +136,6 @@ def clone_of(program: Program) -> Program:
         state=program.state.copy(),
         follows=False,
     )
-
-
-@verb
-def place_of(program: Program, r: int, at: int) -> int:
-    """Return the place of a register; those of columns are by cell."""
-    return int(program.place[r] + (at & program.moves[r]))
-
-
-@verb
-def compute(program: Program, s: int, at: int, m: int) -> None:
-    """Execute the instruction at place s for the first m jobs of a block, in cells from `at` on."""
-    steps, register = program.steps, program.register
-    code, to = steps[s], program.place[steps[s + 1]]
-    a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
-    if code <= GREATEST:
-        compute_arithmetic(code, register, to, a, b, m)
-    elif code <= CHOICE:
-        c = place_of(program, steps[s + 4], at)
-        for p in range(m):
-            register[to + p] = condition_value(
-                code, register[a + p], register[b + p], register[c + p]
-            )
-    else:
-        for p in range(m):
-            register[to + p] = function_value(code, register[a + p], register[b + p])
-
-
-@verb
-def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int, m: int) -> None:
-    """Execute an arithmetic instruction for m jobs."""
-    if code == ADD:
-        for k in range(0, m, WORD):
-            add(register, to + k, a + k, b + k)
-    elif code == SUBTRACT:
-        for k in range(0, m, WORD):
-            subtract(register, to + k, a + k, b + k)
-    elif code == MULTIPLY:
-        for k in range(0, m, WORD):
-            multiply(register, to + k, a + k, b + k)
-    elif code == DIVIDE:
-        for k in range(0, m, WORD):
-            divide(register, to + k, a + k, b + k)
-    else:
-        for k in range(0, m, WORD):
-            take_extreme(code, register, to + k, a + k, b + k)
-
-
-@verb
-def take_extreme(code: int, register: Float64, to: int, a: int, b: int) -> None:
-    """Write the lesser or the greater values of a word."""
-    if code == LEAST:
-        take_less(register, to, a, b)
-    else:
-        take_more(register, to, a, b)
-
-
-@verb
-def condition_value(code: int, a: float, b: float, c: float) -> float:
-    """Return the value of an operation that gives or takes a condition."""
-    if code == LESS:
-        value = 1.0 if a < b else 0.0
-    elif code == LESS_EQUAL:
-        value = 1.0 if a <= b else 0.0
-    elif code == EQUAL:
-        value = 1.0 if a == b else 0.0
-    elif code == UNEQUAL:
-        value = 1.0 if a != b else 0.0
-    elif code == AND:
-        value = a * b
-    elif code == OR:
-        value = max(a, b)
-    elif code == NOT:
-        value = 1.0 - a
-    else:
-        value = b if a != 0.0 else c
-    return value
-
-
-def by_ieee(function: Callable[..., float], ufunc: np.ufunc) -> Callable[..., float]:
-    """Return a function of `math` that gives inf or NaN, like compiled code, where Python raises.
-
-    Other arguments keep the values of `math`: numpy may round the last digit differently.
-    """
-    if not numba.config.DISABLE_JIT:
-        return function
-
-    def value(*arguments: float) -> float:
-        try:
-            return function(*arguments)
-        except (OverflowError, ValueError):
-            with np.errstate(all="ignore"):
-                return float(ufunc(*arguments))
-
-    return value
-
-
-exponential = by_ieee(math.exp, np.exp)
-power = by_ieee(math.pow, np.power)
-
-
-@verb
-def function_value(code: int, a: float, b: float) -> float:
-    """Return the value of a function."""
-    if code == ABSOLUTE:
-        value = abs(a)
-    elif code == ROOT:
-        value = math.sqrt(a) if a >= 0.0 else math.nan
-    elif code == REMAINDER:
-        value = remainder(a, b)
-    elif code == POWER:
-        value = power(a, b)
-    elif code == EXP:
-        value = exponential(a)
-    elif code == FLOOR:
-        value = np.floor(a)
-    else:
-        value = logarithm(code, a)
-    return value
-
-
-@verb
-def logarithm(code: int, a: float) -> float:
-    """Return a logarithm by IEEE 754."""
-    if not a > 0.0:
-        return -math.inf if a == 0.0 else math.nan
-    if code == LOG:
-        return math.log(a)
-    return math.log2(a) if code == LOG2 else math.log10(a)
-
-
-@verb
-@without_warnings
-def remainder(a: float, b: float) -> float:
-    """Return the remainder with the sign of b, as Python's; not a number for b = 0."""
-    if b == 0.0:
-        return math.nan
-    return a % b
 
 
 @verb

@@ -128,7 +128,7 @@ def next_due_of(leaving: Leaving, start: Int64, now: int) -> int:
 
 @withdraw_due.of(Leaving)
 def withdraw_leaving(leaving: Leaving, world: Any, now: int) -> None:
-    """Take them out one by one."""
+    """Remove the jobs one by one."""
     j = next_due_of(leaving, world.jobs.start, now)
     while j >= 0:
         dequeue(world.queue, world.key, j)

@@ -72,13 +72,13 @@ def begin(machine: Machine, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @generic
 def set_aside(machine: Machine, need: int) -> bool:
-    """Withhold what a job that does not fit could take; return whether another job may fit."""
+    """Withhold all that a job that does not fit could take; return whether another may fit."""
     raise NotImplementedError
 
 
 @generic
 def put_back(machine: Machine) -> None:
-    """Give back all that is withheld."""
+    """Give back the withheld amounts."""
     raise NotImplementedError
 
 

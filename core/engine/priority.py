@@ -11,7 +11,7 @@ from schedfarm.core.engine import rank
 from schedfarm.core.engine.jit import generic, kernel, verb
 from schedfarm.core.engine.machine import Machine, running_count
 from schedfarm.core.engine.queue import Queue, gather
-from schedfarm.core.engine.ranking import Ranking, block_may_have_rivals
+from schedfarm.core.engine.ranking import Ranking
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import SETTLED, copy_shares, follow
 from schedfarm.core.engine.user_ranking import Sharing, rank_by_shares
@@ -354,23 +354,7 @@ def rank_queue(rankings: WeighedRankings, queue: Queue) -> None:
     weigh_all(rankings, rankings.waiting, gather(queue, rankings.waiting))
 
 
-@rank.set_keys.of(WeighedRankings)
-def set_keys(rankings: WeighedRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
-    """Do nothing: keys belong to jobs."""
-
-
-@rank.may_come_first.of(WeighedRankings)
-def may_come_first(
-    rankings: WeighedRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
-) -> bool:
-    """Return whether jobs of a block may reach a threshold; of backfills all may."""
-    return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
-
-
-@rank.follow_removal.of(WeighedRankings)
-def follow_removal(rankings: WeighedRankings, queue: Queue, cell: int, blocks: int) -> bool:
-    """Return True: keys belong to jobs."""
-    return True
+rank.have_keys_by_job(WeighedRankings)
 
 
 @rank.rank_list.of(WeighedRankings)

@@ -95,23 +95,30 @@ def keep_queue(rankings: Rankings, queue: Queue) -> None:
     """Do nothing: keys are constant or missing."""
 
 
-@set_keys.of(Rankings)
-def set_no_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+def _set_no_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
     """Do nothing: keys are those of jobs, or missing."""
 
 
-@may_come_first.of(Rankings)
-def may_rival(
+def _may_rival(
     rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
 ) -> bool:
     """Return whether jobs of a block may reach a threshold; of backfills all may."""
     return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
 
 
-@follow_removal.of(Rankings)
-def keep_keys(rankings: Rankings, queue: Queue, cell: int, blocks: int) -> bool:
+def _keep_keys(rankings: AnyRankings, queue: Queue, cell: int, blocks: int) -> bool:
     """Return True: keys belong to jobs."""
     return True
+
+
+def have_keys_by_job(kind: type) -> None:
+    """Declare that rankings of a type have keys by job, which cells of a queue do not hold."""
+    set_keys.of(kind)(_set_no_keys)
+    may_come_first.of(kind)(_may_rival)
+    follow_removal.of(kind)(_keep_keys)
+
+
+have_keys_by_job(Rankings)
 
 
 @rank_list.of(Rankings)

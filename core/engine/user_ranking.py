@@ -10,7 +10,7 @@ from schedfarm.core.engine.jit import kernel, verb
 from schedfarm.core.engine.machine import Machine, running_count
 from schedfarm.core.engine.queue import Queue, gather
 from schedfarm.core.engine.rank import AnyRankings
-from schedfarm.core.engine.ranking import Ranking, Rankings, block_may_have_rivals
+from schedfarm.core.engine.ranking import Ranking, Rankings
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.usage import SETTLED, Shares, copy_shares, follow, goes_first
 
@@ -139,23 +139,7 @@ def rank_queue(rankings: SharedRankings, queue: Queue) -> None:
     rank_by_shares(rankings.sharing, rankings, waiting, gather(queue, waiting))
 
 
-@rank.set_keys.of(SharedRankings)
-def set_keys(rankings: SharedRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
-    """Do nothing: keys belong to jobs."""
-
-
-@rank.may_come_first.of(SharedRankings)
-def may_come_first(
-    rankings: SharedRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
-) -> bool:
-    """Return whether jobs of a block may reach a threshold; of backfills all may."""
-    return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
-
-
-@rank.follow_removal.of(SharedRankings)
-def follow_removal(rankings: SharedRankings, queue: Queue, cell: int, blocks: int) -> bool:
-    """Return True: keys belong to jobs."""
-    return True
+rank.have_keys_by_job(SharedRankings)
 
 
 @rank.rank_list.of(SharedRankings)

@@ -12,7 +12,8 @@ import pytest
 from schedfarm.core import fair_start_times
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import expressions
-from schedfarm.core.engine.expressions import Program, by_ieee, program_of, rank_in_list
+from schedfarm.core.engine.evaluation import Program, by_ieee
+from schedfarm.core.engine.expressions import program_of, rank_in_list
 from schedfarm.core.engine.jit import kernel
 from schedfarm.core.engine.lanes import WORD, take_less, take_more
 from schedfarm.core.engine.simulate import simulate

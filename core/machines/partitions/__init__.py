@@ -1,1 +1,1 @@
-"""A pool whose nodes belong to partitions that may overlap; a job uses nodes of its own one."""
+"""A pool whose nodes belong to partitions that may overlap; a job uses those of its own."""

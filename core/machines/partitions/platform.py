@@ -26,7 +26,7 @@ MANY = 40
 
 
 class Union(NamedTuple):
-    """Hold some partitions that hang together by shared nodes: name, processors, regions.
+    """Hold some partitions that are connected by shared nodes: name, processors, regions.
 
     regions: bits of a number, bit k for the k-th region of the machine.
     """
@@ -49,7 +49,7 @@ class Derived(NamedTuple):
 
 
 def connected_unions(sets: Iterable[int], most: int) -> list[int] | None:
-    """Return the unions of sets that hang together by shared elements; None if more than `most`.
+    """Return the unions of sets connected by shared elements; None if there are more than `most`.
 
     Sets are bits of numbers. For the nodes of partitions, these unions decide which jobs fit.
 
@@ -61,13 +61,13 @@ def connected_unions(sets: Iterable[int], most: int) -> list[int] | None:
     their regions, on the side of the source: it is c of their union plus the sum of the other x. So
     all x flow if and only if each such sum is at least the sum of all x.
 
-    *Unions that hang together are enough.* Let the partitions within U be two groups that share no
+    *Connected unions are enough.* Let the partitions within U be two groups that share no
     node, with the unions V and W. Then c(U) is at least c(V) + c(W), and the condition of U follows
     from those of V and W.
 
     *None can be left out.* c is monotone and submodular, so that the x that fit are a polymatroid.
     Its facets are the closed, inseparable sets of partitions (Edmonds 1970): closed are all
-    partitions within a union, inseparable are those that hang together, since regions are not
+    partitions within a union, inseparable are connected ones, since regions are not
     empty.
 
     Examples
@@ -263,7 +263,7 @@ class Partitions(Resources):
 
 @lru_cache(maxsize=64)
 def derive(machine: Partitions) -> Derived:
-    """Return the unions of a machine's partitions, and who takes processors of them.
+    """Return the unions of a machine's partitions, and the partitions within each.
 
     The union of all nodes is left out, since all jobs take processors of the machine.
     """

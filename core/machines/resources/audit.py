@@ -41,7 +41,7 @@ def overloads(evidence: Evidence, rows: range, check: str) -> Iterator[Fault]:
             yield Fault(over.instant, over.which, check, why)
 
 
-def _beside_windows(evidence: Evidence) -> Iterator[Fault]:
+def _within_windows(evidence: Evidence) -> Iterator[Fault]:
     """Yield the first instant at which jobs have some of a resource that windows withhold."""
     schedule = evidence.schedule
     platform = schedule.workload.platform
@@ -75,4 +75,4 @@ def proofs(evidence: Evidence) -> Iterator[Fault | None]:
     yield times.overload(evidence)
     yield times.first(overloads(evidence, range(1, platform.shared), "resources"))
     if platform.windows:
-        yield times.first(_beside_windows(evidence))
+        yield times.first(_within_windows(evidence))

@@ -37,7 +37,7 @@ from schedfarm.core.machines.resources.timetable import (
 )
 
 FREE, EXTRA, ASIDE = range(3)
-"""Rows of levels: what is free now, the extra of the head's reservation, and what is withheld."""
+"""Rows of levels: free amounts, extra of the head's reservation, and amounts withheld."""
 
 
 class Stock(NamedTuple):
@@ -222,7 +222,7 @@ def set_aside(stock: Stock, need: int) -> bool:
 
 @machine.put_back.of(Stock)
 def put_back(stock: Stock) -> None:
-    """Add what is withheld to what is free."""
+    """Add the withheld amounts to the free ones."""
     level = stock.level
     if stock.shared == level.shape[1]:
         return
