@@ -79,6 +79,7 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
 
     Examples
     --------
+    >>> from schedfarm.core.engine.instructions import DIVIDE, SUBTRACT
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
     ...                           processors=2)
     >>> program = program_of(w, Expression.parse("-(now - submit) / (2 * procs)", ("now", "submit",
