@@ -22,11 +22,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import Rows, workload
 from tests.oracles.explained import check, start_without
-from tests.support.golden import ORDERS, RULES as GOLDEN_RULES, micro, policy_of
 from tests.support.strategies import POOL_RULES, crowd, simulations, workloads
-
-SMALL = 13
-"""Jobs of a golden instance up to which the default tests search exhaustively."""
 
 FEW = 5
 """Cases of each test here: one may take a thousand simulations."""
@@ -34,15 +30,6 @@ FEW = 5
 
 def explained(rows: Rows, machine: int, policy: str, job: int) -> Explanation:
     return explain(simulate(workload(machine, rows), policy), job, effort=math.inf)
-
-
-@pytest.mark.parametrize("rule", GOLDEN_RULES)
-def test_sets_of_the_golden_instances(rule: str) -> None:
-    """Of every waiting job, the set is the smallest, in kernel and reference."""
-    for order in ORDERS:
-        for work, run in micro(order, rule):
-            if len(work) <= SMALL:
-                check(work, policy_of(run))
 
 
 @pytest.mark.parametrize(

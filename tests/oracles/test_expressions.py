@@ -9,7 +9,6 @@ import numba
 import numpy as np
 import pytest
 
-from schedfarm.core import fair_start_times
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import expressions
 from schedfarm.core.engine.evaluation import Program, by_ieee
@@ -214,14 +213,3 @@ def test_bounds_of_keys_change_no_start(
     assert program_of(work, Expression.parse(formula, INPUTS)).trend != UNKNOWN
     monkeypatch.setattr(expressions, "trend_of", lambda *_: UNKNOWN)
     np.testing.assert_array_equal(found, simulate(work, name).start)
-
-
-def test_a_formula_of_a_built_in_order_gives_its_fair_starts() -> None:
-    """The clones have columns and keys of their own."""
-    work = crowd(6, 30 if numba.config.DISABLE_JIT else 120)
-    formula = "((submit - now) / max(estimate, 1))"
-    for kind in ("strict", "relaxed"):
-        found, expected = (
-            fair_start_times(work, f"{order}+easy", kind=kind) for order in (formula, "lxf")
-        )
-        np.testing.assert_array_equal(found, expected)

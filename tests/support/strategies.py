@@ -62,6 +62,7 @@ RULES = {
 
 COMPILED_LAST = (
     ("pool", "planned"),
+    ("pool", "tabu"),
     *(
         (platform, rule)
         for platform in ("grid", "resources", "partitions")

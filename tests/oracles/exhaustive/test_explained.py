@@ -1,4 +1,4 @@
-"""Explanations on machines whose kernels no other default test compiles."""
+"""Explanations of the golden instances, and on machines that no default test compiles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ import numba
 import pytest
 
 from schedfarm.core.machines.grid.platform import Grid
+from tests.oracles.explained import check
 from tests.oracles.test_explained import try_windows, try_with
+from tests.support.golden import ORDERS, RULES, micro, policy_of
 from tests.support.strategies import crowd
+
+SMALL = 13
+"""Jobs of a golden instance up to which a set is searched exhaustively."""
 
 MACHINES = [
     ("pool", "tabu"),
@@ -31,3 +36,12 @@ def test_windows_on_a_grid(rule: str) -> None:
     work = crowd(5, 300)
     grid = Grid([16, 5], ["a", "b"])
     try_windows(replace(work, submit=work.submit * 15, platform=grid), rule)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_sets_of_the_golden_instances(rule: str) -> None:
+    """Of every waiting job, the set is the smallest, in kernel and reference."""
+    for order in ORDERS:
+        for work, run in micro(order, rule):
+            if len(work) <= SMALL:
+                check(work, policy_of(run))

@@ -11,7 +11,7 @@ from schedfarm.analysis.axes import axes_of
 from schedfarm.core.errors import InputError
 from schedfarm.farm import run
 from schedfarm.farm.verify import verify
-from tests.stores.test_axes import WIDE
+from tests.stores.exhaustive.test_axes import WIDE
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.made import MadeStores
 
