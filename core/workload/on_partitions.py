@@ -15,12 +15,14 @@ from schedfarm.core.durations import duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.folded import listed
 from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.partitions.windows import REGIONS, plain_windows, region_rows
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
-from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS, Resources
 from schedfarm.core.names import choices
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.on_resources import windows_in_units
 from schedfarm.core.workload.options import Options, option
 from schedfarm.core.workload.select import keep_jobs, on_platform
 from schedfarm.core.workload.workload import Workload
@@ -91,11 +93,18 @@ class OnPartitions(Options):
         Largest estimate of the jobs of a partition; others are dropped.
     max_nodes : mapping of str to int
         Largest number of nodes of the jobs of a partition, by the log's column; others are dropped.
+    windows : sequence of mapping
+        Intervals in which jobs cannot have some nodes, as in `core.machines.resources.windows`:
+        ``regions``, a table of their processors, or with `nodes` a host list, ``nodes``, of any of
+        those, and amounts of other resources; by default all of the machine.
 
     Examples
     --------
     >>> OnPartitions(nodes={"short": "n[1-3]", "long": "n[2-9]"}, cpus=4).sizes
     {'long': 24, 'long,short': 8, 'short': 4}
+    >>> OnPartitions(nodes={"a": "n[1-3]", "b": "n[3-4]"}, cpus=8,
+    ...              windows=[{"from": "1d", "until": "2d", "nodes": "n[2-3]"}]).windows
+    ({'from': 86400, 'until': 172800, 'regions': {'a': 8, 'a,b': 8}},)
     """
 
     within = "partitions"
@@ -105,6 +114,7 @@ class OnPartitions(Options):
     cpus: Any = option(None, lambda what, given: None if given is None else _cpus(what, given))
     max_time: Any = option(None, _table(_time, "{short = '2h'}"))
     max_nodes: Any = option(None, _table(_whole, "{short = 4}"))
+    windows: Any = option((), lambda what, given: windows_in_units(what, given or ()))
 
     def _check_together(self) -> None:
         if bool(self.regions) == bool(self.nodes):
@@ -124,6 +134,43 @@ class OnPartitions(Options):
                     raise InputError(
                         f"partitions: {what} is for {name!r}; {choices(name, self.names)}"
                     )
+        given = [self._by_region(k, one) for k, one in enumerate(self.windows)]
+        rows = region_rows(given, dict.fromkeys(UNITS, HORIZON - 1), self.sizes, "partitions: ")
+        object.__setattr__(self, "windows", tuple(plain_windows(rows)))
+
+    def _by_region(self, k: int, window: Any) -> Any:
+        """Return a window with processors of regions in place of its nodes."""
+        if not isinstance(window, Mapping) or "nodes" not in window:
+            return window
+        what = f"partitions: windows[{k}]: nodes"
+        if not self.nodes or "regions" in window:
+            raise InputError(
+                f"{what}: give processors of regions instead, as the machine does"
+                if not self.nodes
+                else f"{what}: give either nodes or regions"
+            )
+        found: dict[str, int] = {}
+        for host in dict.fromkeys(listed(window["nodes"], what)):
+            if host not in self._hosts:
+                raise InputError(f"{what} is {window['nodes']!r}, and no partition has {host!r}")
+            label = self._hosts[host]
+            found[label] = found.get(label, 0) + self._cpus[host]
+        rest = {key: value for key, value in window.items() if key != "nodes"}
+        return rest | {"regions": found}
+
+    @cached_property
+    def _hosts(self) -> dict[str, str]:
+        """The region of each declared node."""
+        of: dict[str, list[str]] = {}
+        for name, hosts in self.nodes.items():
+            for host in dict.fromkeys(listed(hosts, f"partitions: nodes: {name}")):
+                of.setdefault(host, []).append(name)
+        return {host: ",".join(sorted(names)) for host, names in of.items()}
+
+    @cached_property
+    def _cpus(self) -> dict[str, int]:
+        """The processors of each declared node."""
+        return self._processors(self._hosts)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -133,15 +180,9 @@ class OnPartitions(Options):
                 ",".join(sorted({name.strip() for name in label.split(",")})): size
                 for label, size in self.regions.items()
             }
-        of: dict[str, list[str]] = {}
-        for name, hosts in self.nodes.items():
-            for host in dict.fromkeys(listed(hosts, f"partitions: nodes: {name}")):
-                of.setdefault(host, []).append(name)
-        cpus = self._processors(of)
         found: dict[str, int] = {}
-        for host, names in of.items():
-            label = ",".join(sorted(names))
-            found[label] = found.get(label, 0) + cpus[host]
+        for host, label in self._hosts.items():
+            found[label] = found.get(label, 0) + self._cpus[host]
         return dict(sorted(found.items()))
 
     def _processors(self, hosts: Iterable[str]) -> dict[str, int]:
@@ -173,7 +214,9 @@ class OnPartitions(Options):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the given options, from which `from_dict` gives equal ones."""
-        return {name: one for name, one in super().to_dict().items() if one not in (None, {})}
+        return {
+            name: one for name, one in super().to_dict().items() if one not in (None, {}, (), [])
+        }
 
 
 def put_on_partitions(
@@ -227,21 +270,47 @@ def put_on_partitions(
     jobs = keep_jobs(jobs, jobs.procs <= _each(jobs, room), LARGER)
     if not len(jobs):
         raise InputError(f"partitions: no job of {workload.name!r} is within its partition")
-    regions: dict[str, int] = {}
-    for region, size in how.sizes.items():
-        if inside := ",".join(name for name in region.split(",") if name in used):
-            regions[inside] = regions.get(inside, 0) + size
+    regions = _regions_of(used, how.sizes)
+    windows = [one for given in how.windows if (one := _window_of(used, given))]
     numbers = {label: number for number, label in labels.items()}
     # A list of partitions needs each of them.
     more = sorted(used - numbers.keys())
     numbers |= {name: max(numbers.values()) + k for k, name in enumerate(more, 1)}
     others = dict(capacities or {})
-    machine = Partitions(workload.processors, others, regions, numbers)
+    machine = Partitions(workload.processors, others, regions, numbers, windows=windows)
     platform: Platform = machine
     if not machine.unions:
-        size = workload.processors
-        platform = Resources(size, others) if others else Pool(size)
+        # Every region has all partitions, so that a window of some is one of processors.
+        size, whole = workload.processors, [_undivided(one) for one in windows]
+        limited = others or whole
+        platform = Resources(size, others, windows=whole) if limited else Pool(size)
     return on_platform(jobs, platform)
+
+
+def _regions_of(used: set[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the processors of regions by those of their partitions that have jobs."""
+    found: dict[str, int] = {}
+    for region, size in sizes.items():
+        if inside := ",".join(name for name in region.split(",") if name in used):
+            found[inside] = found.get(inside, 0) + size
+    return found
+
+
+def _window_of(used: set[str], window: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a window of regions with jobs; None if it withholds none of them."""
+    if REGIONS not in window:
+        return dict(window)
+    regions = _regions_of(used, window[REGIONS])
+    found = {key: value for key, value in window.items() if key != REGIONS}
+    if regions:
+        return found | {REGIONS: regions}
+    return found if found.keys() & UNITS.keys() else None
+
+
+def _undivided(window: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a window with the processors of all its regions."""
+    found = {key: value for key, value in window.items() if key != REGIONS}
+    return found | ({PROCESSORS: sum(window[REGIONS].values())} if REGIONS in window else {})
 
 
 def _labels(workload: Workload, how: OnPartitions) -> dict[int, str]:

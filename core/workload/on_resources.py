@@ -70,7 +70,7 @@ def _amount(resource: str) -> Check:
     return check
 
 
-def _windows(what: str, given: object) -> tuple[dict[str, Any], ...]:
+def windows_in_units(what: str, given: object) -> tuple[dict[str, Any], ...]:
     """Return windows with amounts as numbers; their sizes are checked with the machine's."""
     if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
         raise InputError(f"{what} is {given!r}; give a list of tables")
@@ -106,7 +106,7 @@ class OnResources(Options):
     licences: int | None = option(None, _amount("licences"))
     watts: int | None = option(None, _amount("watts"))
 
-    windows: Sequence[Mapping[str, Any]] = option((), _windows)
+    windows: Sequence[Mapping[str, Any]] = option((), windows_in_units)
 
     def _check_together(self) -> None:
         if not self.to_dict():

@@ -289,7 +289,8 @@ class Trace:
             return
         if self.resources is not None and self.resources.get("windows"):
             raise InputError(
-                "'resources.windows' are for a machine without partitions; leave one of them out"
+                "'resources.windows' withhold processors of no partition in particular; give "
+                "them as 'partitions.windows', with regions or nodes"
             )
         for key in ("platform", "nodes"):
             if getattr(self, key) is not None:

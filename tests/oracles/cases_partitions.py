@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from schedfarm.core.machines.partitions.platform import Partitions
 from tests.oracles.case import Case, PartitionJob as Job
@@ -18,6 +19,12 @@ MACHINE = Partitions(
 
 APART = Partitions(6, {}, {"short": 2, "long": 4}, {"short": SHORT, "long": LONG})
 """`short` has 2 processors and `long` 4 others."""
+
+CLOSED = Partitions(
+    8, {}, MACHINE.regions, MACHINE.numbers,
+    windows=[{"from": 10, "until": 20, "regions": {"short": 2, "long,short": 2}}],
+)  # fmt: skip
+"""The nodes of `short` are withheld in [10, 20), so that `long` has 4 processors then."""
 
 
 def _cases() -> Iterator[Case]:
@@ -52,6 +59,18 @@ def _cases() -> Iterator[Case]:
     for procs, start in ((5, 14), (4, 1)):
         rows = [Job(0, 9, 9, 1, SHORT), Job(1, 5, 5, 4, SHORT), Job(1, 5, 5, procs, LONG)]
         yield Case(name, policy, MACHINE, rows, [0, 9, start], PARTITIONS)
+    name = "a window withholds nodes from all of their partitions"
+    # The first and the last would run into it; the second has the other 4 of long.
+    rows = [Job(0, 9, 15, 1, SHORT), Job(1, 30, 30, 4, LONG), Job(2, 5, 5, 2, LONG)]
+    rows += [Job(3, 9, 9, 2, LONG)]
+    for rule in ("aggressive", "easy", "conservative"):
+        yield Case(name, f"fcfs+{rule}", CLOSED, rows, [20, 1, 2, 20], PARTITIONS)
+    name = "behind a job that does not fit, the main scheduler tests windows, too"
+    # At 1 the second could take 3 of short, which leaves 4 to long, but 3 of them from 10 on.
+    half = replace(CLOSED, windows=[{"from": 10, "until": 20, "regions": {"long": 3}}])
+    for estimate, start in ((9, 1), (10, 20)):
+        rows = [Job(0, 9, 9, 1, SHORT), Job(1, 5, 10, 4, SHORT), Job(1, 5, estimate, 4, LONG)]
+        yield Case(name, "fcfs+slurm,bf_interval=off", half, rows, [0, 9, start], PARTITIONS)
     name = "cycles reserve on the nodes of each partition"
     # In the cycle at 30 the third starts beside the second's reservation; the fourth is too wide.
     rows = [Job(0, 90, 90, 1, SHORT), Job(1, 50, 50, 4, SHORT), Job(2, 90, 90, 5, LONG)]

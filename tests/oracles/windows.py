@@ -2,8 +2,8 @@
 
     python -m tests.oracles.windows --cases 10000 --seed 1
 
-Jobs, windows, other resources, limits, rules and orders are drawn. Prints the first case on which
-programs differ, and then exits with 1.
+Jobs, windows, other resources, partitions, limits, rules and orders are drawn. Prints the first
+case on which programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
@@ -62,19 +63,66 @@ def machine(dice: random.Random) -> Resources:
             continue
 
 
-def workload(dice: random.Random) -> Workload:
-    """Return up to 13 jobs on a random machine."""
-    platform, count = machine(dice), range(dice.randrange(1, 14))
+REGIONS = ("a", "a,b", "b", "b,c", "c")
+
+
+def divided(dice: random.Random) -> Partitions:
+    """Return a machine of up to three partitions, with windows of some regions or of all."""
+    sizes = {name: dice.randrange(1, 4) for name in dice.sample(REGIONS, dice.randrange(1, 5))}
+    known = sorted({part for name in sizes for part in name.split(",")})
+    capacities = {"gpus": dice.randrange(1, 5)} if dice.random() < 0.4 else {}
+    size = sum(sizes.values()) + dice.choice((0, 0, 2))
+    while True:
+        windows = []
+        for _ in range(dice.randrange(1, 4)):
+            one = window(dice, {"processors": 0, **capacities})
+            if "gpus" not in one and dice.random() < 0.8:
+                some = dice.sample(sorted(sizes), dice.randrange(1, len(sizes) + 1))
+                one["regions"] = {name: dice.randrange(1, sizes[name] + 1) for name in some}
+            windows.append(one)
+        try:
+            numbers = {name: k for k, name in enumerate(known)}
+            return Partitions(size, capacities, sizes, numbers, windows=windows)
+        except InputError:
+            # Windows together withhold more than there is.
+            continue
+
+
+def on_partitions(dice: random.Random) -> Workload:
+    """Return up to 13 jobs on a random machine with partitions."""
+    platform, count = divided(dice), range(dice.randrange(1, 14))
+    room = {
+        number: sum(size for region, size in platform.nodes if label in region.split(","))
+        for label, number in platform.labels
+    }
+    partition = [dice.choice(sorted(room)) for _ in count]
+    procs = [dice.randrange(1, room[number] + 1) for number in partition]
+    return workload(dice, platform, procs, partition=partition)
+
+
+def on_resources(dice: random.Random) -> Workload:
+    """Return up to 13 jobs on a random machine without partitions."""
+    platform = machine(dice)
+    procs = [dice.randrange(1, platform.size + 1) for _ in range(dice.randrange(1, 14))]
+    return workload(dice, platform, procs)
+
+
+def workload(
+    dice: random.Random, platform: Resources, procs: list[int], **columns: list[int]
+) -> Workload:
+    """Return random jobs of these widths."""
+    count = range(len(procs))
     gpus = dict(platform.capacities).get("gpus", 0)
     estimate = [dice.randrange(12) for _ in count]
     return Workload.from_columns(
         submit=sorted(dice.randrange(25) for _ in count),
         run=[dice.choice((one, dice.randrange(one + 1))) for one in estimate],
         estimate=estimate,
-        procs=[dice.randrange(1, platform.size + 1) for _ in count],
+        procs=procs,
         gpus=[dice.choice((-1, 0, dice.randrange(gpus + 1))) for _ in count],
         user=[dice.randrange(3) for _ in count],
         platform=platform,
+        **columns,
     )
 
 
@@ -87,14 +135,15 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
         text += ",limits=(root.GrpJobs=2)" * (dice.random() < 0.2)
         has_backfills = found % len(RULES) in (1, 2, 3)
         text += ",backfill=spf" * (has_backfills and dice.random() < 0.3)
-        yield workload(dice), Policy.parse(text)
+        made = on_partitions if dice.random() < 0.4 else on_resources
+        yield made(dice), Policy.parse(text)
 
 
 def changed(work: Workload, policy: Policy) -> int:
     """Return the number of jobs that windows delay or advance."""
     assert isinstance(work.platform, Resources)
     capacities = dict(work.platform.capacities) or {"licences": 0}
-    free = replace(work, platform=Resources(work.processors, capacities))
+    free = replace(work, platform=replace(work.platform, capacities=capacities, windows=()))
     return int((simulate(free, policy).start != simulate(work, policy).start).sum())
 
 

@@ -153,7 +153,7 @@ FLOORS = {
             "own",
             "philox",
         ),
-        ("machines.resources.windows",),
+        ("machines.*.windows",),
         ("machines.*.platform", "bootstrap"),
         ("machines.platform",),
         ("workload",),

@@ -12,7 +12,14 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Int64
 from schedfarm.core.checks import is_whole
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.partitions.windows import (
+    plain_windows,
+    region_rows,
+    scaled_rows,
+    union_intervals,
+)
 from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS, Resources
+from schedfarm.core.machines.resources.windows import Intervals
 from schedfarm.core.numerals import counted
 
 if TYPE_CHECKING:
@@ -110,6 +117,9 @@ class Partitions(Resources):
     numbers : mapping of str to int
         Number in jobs' column ``partition`` of each partition. A list of partitions, separated by
         commas, may have a number, too: its jobs use nodes of any of them.
+    windows : sequence of mapping, optional
+        Intervals in which jobs cannot have some processors of regions (table ``regions``) or other
+        resources, as in `Resources`; by default all of them.
 
     Raises
     ------
@@ -123,6 +133,9 @@ class Partitions(Resources):
     >>> machine = Partitions(12, {}, {"a": 2, "a,b": 4, "b": 4}, {"a": 1, "b": 2})
     >>> machine.names, machine.amounts
     (('processors', 'a', 'b', 'a+b'), (12, 6, 8, 10))
+    >>> gap = {"from": 0, "until": 60, "regions": {"a,b": 3}}
+    >>> Partitions(12, {}, machine.regions, machine.numbers, windows=[gap]).intervals.amount
+    array([[3, 3, 3, 3]])
     """
 
     name: ClassVar[str] = "partitions"
@@ -132,8 +145,6 @@ class Partitions(Resources):
     numbers: Mapping[str, int]
 
     def __post_init__(self) -> None:
-        if self.windows:
-            raise InputError("windows are for a machine without partitions; leave one of them out")
         self._take_processors()
         self._take_capacities()
         numbers = _table("numbers", self.numbers, 0, "number of the log")
@@ -160,6 +171,8 @@ class Partitions(Resources):
                     raise InputError(f"partition {name!r} has no nodes; give it a region")
         object.__setattr__(self, "regions", tuple(sorted(sizes.items())))
         object.__setattr__(self, "numbers", tuple(sorted(numbers.items(), key=lambda one: one[1])))
+        rows = region_rows(self.windows, dict(self._rows), dict(self.nodes))
+        object.__setattr__(self, "windows", rows)
         derive(self)
 
     @property
@@ -181,6 +194,14 @@ class Partitions(Resources):
     def amounts(self) -> tuple[int, ...]:
         """Capacity of each resource, in the order of the names."""
         return (*super().amounts, *(union.processors for union in self.unions))
+
+    @property
+    def intervals(self) -> Intervals:
+        """Every interval of the windows."""
+        regions = range(len(self.nodes))
+        within = [[union.regions >> k & 1 for union in self.unions] for k in regions]
+        shaped = np.array(within, np.int64).reshape(len(self.nodes), len(self.unions))
+        return union_intervals(self.windows, dict(self._rows), dict(self.nodes), shaped)
 
     @property
     def shared(self) -> int:
@@ -245,6 +266,7 @@ class Partitions(Resources):
         """Return a machine with other processors; regions change with it, rounded down.
 
         A region of less than one processor keeps one. What rounding leaves is in no partition.
+        Windows withhold the same parts of regions.
 
         Examples
         --------
@@ -252,12 +274,20 @@ class Partitions(Resources):
         (('a', 4), ('a,b', 10))
         """
         sizes = {label: max(size * processors // self.processors, 1) for label, size in self.nodes}
-        return Partitions(processors, dict(self._rows), sizes, dict(self.labels))
+        return Partitions(
+            processors,
+            dict(self._rows),
+            sizes,
+            dict(self.labels),
+            windows=scaled_rows(self.windows, dict(self.nodes), sizes),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
         plain = super().to_dict()
         plain["configuration"] |= {"regions": dict(self.nodes), "numbers": dict(self.labels)}
+        if self.windows:
+            plain["configuration"]["windows"] = plain_windows(self.windows)
         return plain
 
 

@@ -22,7 +22,7 @@ from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 from tests.oracles.case import workload
-from tests.oracles.cases_partitions import LONG, MACHINE, SHORT
+from tests.oracles.cases_partitions import CLOSED, LONG, MACHINE, SHORT
 from tests.oracles.limits import with_partitions
 from tests.oracles.priorities import workload as some_jobs
 
@@ -163,6 +163,19 @@ def test_too_much_of_a_partition_is_found(
     verdict = audit(moved(good, job, 5), "fcfs+conservative")
     assert (verdict.ok, verdict.rule) == (False, rule)
     assert why in verdict.why
+
+
+def test_a_job_on_nodes_of_a_window_is_found() -> None:
+    """A window takes its nodes from each of their partitions."""
+    work = Workload.from_columns(
+        submit=[0, 0], run=[9, 9], estimate=[9, 9], procs=[3, 4], partition=[LONG, LONG],
+        platform=replace(CLOSED, windows=[{"from": 10, "until": 20, "regions": {"long": 3}}]),
+    )  # fmt: skip
+    good = simulate(work, "fcfs+conservative")
+    assert good.start.tolist() == [0, 20]
+    verdict = audit(moved(good, 1, 11), "fcfs+conservative")
+    assert (verdict.ok, verdict.rule) == (False, "windows")
+    assert "when windows and the running jobs need 7 of 6 processors of long" in verdict.why
 
 
 def test_a_wrong_order_is_found() -> None:

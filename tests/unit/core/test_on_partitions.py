@@ -100,6 +100,51 @@ def test_numbers_are_names_in_a_log_without_names() -> None:
     assert some.platform == Partitions(64, {}, {"5": 8, "7": 9}, {"5": 5, "7": 7})
 
 
+def window(**amounts: Any) -> dict[str, Any]:
+    """Return a window of a minute."""
+    return {"from": 0, "until": 60, **amounts}
+
+
+def test_windows_withhold_nodes_from_all_their_partitions() -> None:
+    """By their names, or by processors of their regions."""
+    how = OnPartitions.from_dict(NODES | {"windows": [window(nodes="n[02-03],fat", gpus=1)]})
+    regions = {"long": 9, "long,short": 2, "short": 2}
+    assert how.windows == (window(gpus=1, regions=regions),)
+    assert OnPartitions.from_dict(how.to_dict()) == how
+    some = put_on_partitions(jobs(gpus=[0] * 4), how, {"gpus": 2})
+    assert some.platform.to_dict()["configuration"]["windows"] == [*how.windows]
+    assert isinstance(some.platform, Partitions)
+    assert some.platform.names == ("processors", "gpus", "short", "long", "long+short")
+    assert some.platform.intervals.amount.tolist() == [[13, 1, 4, 11, 13]]
+
+
+def test_windows_of_partitions_without_jobs_are_left_out() -> None:
+    """Their nodes are those of the others only, and a window of no other node is none."""
+    windows = [window(regions={"debug": 3}), window(regions={"debug,short": 2, "short": 1})]
+    sizes = {"debug": 8, "debug,short": 8, "short": 9, "long": 39}
+    how = OnPartitions.from_dict({"regions": sizes, "windows": windows})
+    platform = put_on_partitions(jobs(), how).platform
+    assert platform == Partitions(
+        64, {}, {"short": 17, "long": 39}, {"short": 5, "long": 7},
+        windows=[window(regions={"short": 3})],
+    )  # fmt: skip
+
+
+def test_windows_remain_where_partitions_limit_no_job() -> None:
+    """As windows of processors."""
+    how = OnPartitions(regions={"short,long": 64}, windows=[window(regions={"long,short": 5})])
+    platform = put_on_partitions(jobs(), how).platform
+    assert platform == Resources(64, {}, windows=[window(processors=5)])
+
+
+def test_windows_keep_their_part_of_a_larger_machine() -> None:
+    """Rounded down, as regions do; one without regions withholds everything."""
+    windows = [window(regions={"a": 2, "b": 1}), window() | {"from": 70, "until": 80}]
+    machine = Partitions(8, {}, {"a": 4, "b": 4}, {"a": 1, "b": 2}, windows=windows)
+    assert machine.sized(12).intervals.amount.tolist() == [[4, 3, 1], [12, 6, 6]]
+    assert machine.sized(4).intervals.amount.tolist() == [[1, 1, 0], [4, 2, 2]]
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -118,6 +163,20 @@ def test_numbers_are_names_in_a_log_without_names() -> None:
         ({"regions": {"a": 1}, "max_time": {"b": "2h"}}, "max_time is for 'b'; known: a"),
         ({"regions": {"a": 1}, "max_nodes": {"a": 0}}, "give a whole number from 1"),
         ({"region": {"a": 1}}, "unknown key 'region'; did you mean 'regions'"),
+        ({"regions": {"a": 1}, "windows": [window(regions=3)]}, "has regions = 3; give a table"),
+        ({"regions": {"a": 1}, "windows": [window(regions={"b": 1})]}, "of 'b'; regions are: 'a'"),
+        ({"regions": {"a": 1}, "windows": [window(regions={"a": 2})]}, "at most the machine's 1"),
+        (
+            {"regions": {"a": 1}, "windows": [window(processors=1)]},
+            "windows[0] has 'processors'; known: from, until",
+        ),
+        ({"regions": {"a": 1}, "windows": [window(nodes="n1")]}, "processors of regions instead"),
+        (NODES | {"windows": [window(nodes="n10")]}, "and no partition has 'n10'"),
+        (NODES | {"windows": [window(nodes="fat", regions={})]}, "either nodes or regions"),
+        (
+            {"regions": {"a,b": 4}, "windows": [window(regions={"a,b": 1, "b,a": 1})]},
+            "windows[0] has region 'a,b' twice; add its processors up",
+        ),
     ],
 )
 def test_wrong_tables_are_refused(given: dict[str, Any], why: str) -> None:

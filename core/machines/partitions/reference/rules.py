@@ -6,6 +6,7 @@ The unions of partitions are found by trying every set of partitions.
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.resources.reference import rules
@@ -54,7 +55,7 @@ class Machine(rules.Machine):
         super().__init__(workload, policy)
         platform = workload.platform
         assert isinstance(platform, Partitions)
-        sizes = dict(platform.nodes)
+        self.sizes = sizes = dict(platform.nodes)
         nodes = {
             number: frozenset(r for r in sizes if {*r.split(",")} & {*label.split(",")})
             for label, number in platform.labels
@@ -71,6 +72,18 @@ class Machine(rules.Machine):
         for job in self.jobs:
             within = self.amounts_of(job, job.procs)[1 + self.others :]
             self.request[job] = (*self.request[job], *within)
+
+    def withheld(self, window: dict[str, Any]) -> Amounts:
+        """Return what a window withholds: by default all of everything that a partition has."""
+        stocks = {name: amount for name, _, amount in self.platform.stocks}
+        whole = not window.keys() & {*stocks, "regions"}
+        regions: dict[str, int] = self.sizes if whole else window.get("regions", {})
+        others = stocks if whole else {name: window.get(name, 0) for name in stocks}
+        within = (
+            sum(amount for region, amount in regions.items() if region in union)
+            for union in self.unions
+        )
+        return (sum(regions.values()), *others.values(), *within)
 
     def amounts_of(self, job: Job, processors: int) -> Amounts:
         """Return the vector of some processors of a job's partition, and of nothing else."""
@@ -105,7 +118,7 @@ class Slurm(Machine, rules.Slurm):
             while at_most(self.amounts_of(one, most + 1), free):
                 most += 1
             free = less(free, self.amounts_of(one, most))
-        return at_most(self.request[job], free)
+        return at_most(self.request[job], free) and self.passes_windows(job)
 
     def looks_behind(self) -> bool:
         """Return True: jobs of other partitions may fit."""

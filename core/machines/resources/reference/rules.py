@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.machines.resources.reference.amounts import (
@@ -30,6 +33,7 @@ class Machine(Replayable):
         super().__init__(workload, policy)
         platform = workload.platform
         assert isinstance(platform, Resources)
+        self.platform = platform
         if policy.events != "instant":
             raise InputError(
                 f"policy {policy.name!r}: events={policy.events} is for pools only; "
@@ -48,15 +52,26 @@ class Machine(Replayable):
                                for name, _, _ in stocks))
             for job in self.jobs
         }  # fmt: skip
-        # What windows hold, by the text: repeated ones once for each interval.
-        self.windows: list[Hold] = []
-        for begin, end, every, times, given in platform.windows:
-            withheld = dict(given) or dict(zip(platform.names, platform.amounts, strict=True))
-            amounts = tuple(withheld.get(name, 0) for name in platform.names)
-            for k in range(times):
-                self.windows.append(Hold(begin + k * every, end + k * every, amounts))
         # Reason why the last pass left a job waiting.
         self.held_back: dict[Job, str] = {}
+
+    @cached_property
+    def windows(self) -> list[Hold]:
+        """What windows hold, by the text: repeated ones once for each interval."""
+        given = self.platform.to_dict()["configuration"].get("windows", [])
+        return [
+            Hold(one["from"] + k * one.get("every", 0), one["until"] + k * one.get("every", 0),
+                 self.withheld(one))
+            for one in given
+            for k in range(one.get("times", 1))
+        ]  # fmt: skip
+
+    def withheld(self, window: dict[str, Any]) -> Amounts:
+        """Return what a window withholds: by default all of everything."""
+        names = ("processors", *(name for name, _, _ in self.platform.stocks))
+        if not window.keys() & set(names):
+            return self.stock.capacities
+        return tuple(window.get(name, 0) for name in names)
 
     def free_now(self) -> Amounts:
         """Return the physically free amounts at this moment of a pass."""
