@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from _typeshed import HasFileno
+
+
+CORES = os.sched_getaffinity(0)
+
+ONE_CORE = {
+    sorted(CORES)[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[len("gw") :]) % len(CORES)]
+}
+"""The core of this process for tests that start no other.
+
+Zarr hands each of its calls to a thread and waits: across two virtual cores a test of a store took
+two to nine times as long as on one, and up to three times the CPU.
+"""
+
+
+def keep_to(cores: set[int]) -> None:
+    """Let the threads of this process, and those that they start, run on some cores only."""
+    if os.sched_getaffinity(0) == cores:
+        return
+    for thread in os.listdir("/proc/self/task"):
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread), cores)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,18 +91,6 @@ def pytest_collection() -> Iterator[object]:
         gc.enable()
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Keep each process of a default run on one core.
-
-    Zarr hands each of its calls to a thread and waits: across two virtual cores a test of a store
-    took nine times as long as on one, and three times the CPU.
-    """
-    if session.items and all(is_default(item.path) for item in session.items):
-        cores = sorted(os.sched_getaffinity(0))
-        worker = os.environ.get("PYTEST_XDIST_WORKER", f"gw{os.getpid()}")
-        os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out tiers that are neither default nor requested by an option or a path."""
     tier = tier_of(collection_path)
@@ -107,6 +116,8 @@ def _is_named(path: Path, config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    tier = tier_of(item.path)
+    keep_to(ONE_CORE if tier and TIERS[tier].default else CORES)
     with no_process(item.name) if is_default(item.path) else nullcontext():
         return (yield)
 
