@@ -17,7 +17,8 @@ gets later moves others.
 
 With partitions, the main scheduler goes on behind the head, and may start a job that a cycle does
 not, since it knows no reservations. There a tick since the last event must also have started none:
-the next one has the same jobs in the same order, and the same free processors.
+the next one has the same jobs in the same order, and the same free processors. A job that a window
+keeps from starting waits at the next tick, too: the window begins before its later end.
 
 Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
 all of them, or if the first job that is not held does not fit. Without an event, the same

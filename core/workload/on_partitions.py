@@ -15,13 +15,21 @@ from schedfarm.core.durations import duration, seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.folded import listed
 from schedfarm.core.machines.partitions.platform import Partitions
-from schedfarm.core.machines.partitions.windows import REGIONS, plain_windows, region_rows
+from schedfarm.core.machines.partitions.windows import (
+    REGIONS,
+    label_of,
+    name_of,
+    plain_windows,
+    region_row,
+    region_rows,
+)
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
-from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS, Resources
+from schedfarm.core.machines.resources.platform import UNITS, Resources
 from schedfarm.core.names import choices
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.node_windows import Withheld, rows_by_region
 from schedfarm.core.workload.on_resources import windows_in_units
 from schedfarm.core.workload.options import Options, option
 from schedfarm.core.workload.select import keep_jobs, on_platform
@@ -96,15 +104,16 @@ class OnPartitions(Options):
     windows : sequence of mapping
         Intervals in which jobs cannot have some nodes, as in `core.machines.resources.windows`:
         ``regions``, a table of their processors, or with `nodes` a host list, ``nodes``, of any of
-        those, and amounts of other resources; by default all of the machine.
+        those, and amounts of other resources; by default all nodes and all of the others. Amounts
+        of windows that overlap add up; a node that several of them name is withheld once.
 
     Examples
     --------
     >>> OnPartitions(nodes={"short": "n[1-3]", "long": "n[2-9]"}, cpus=4).sizes
     {'long': 24, 'long,short': 8, 'short': 4}
     >>> OnPartitions(nodes={"a": "n[1-3]", "b": "n[3-4]"}, cpus=8,
-    ...              windows=[{"from": "1d", "until": "2d", "nodes": "n[2-3]"}]).windows
-    ({'from': 86400, 'until': 172800, 'regions': {'a': 8, 'a,b': 8}},)
+    ...              windows=[{"from": "1d", "until": "2d", "nodes": "n[2-3]"}]).region_windows
+    [{'from': 86400, 'until': 172800, 'regions': {'a': 8, 'a,b': 8}}]
     """
 
     within = "partitions"
@@ -114,7 +123,9 @@ class OnPartitions(Options):
     cpus: Any = option(None, lambda what, given: None if given is None else _cpus(what, given))
     max_time: Any = option(None, _table(_time, "{short = '2h'}"))
     max_nodes: Any = option(None, _table(_whole, "{short = 4}"))
-    windows: Any = option((), lambda what, given: windows_in_units(what, given or ()))
+    windows: Any = option(
+        (), lambda what, given: windows_in_units(what, () if given is None else given)
+    )
 
     def _check_together(self) -> None:
         if bool(self.regions) == bool(self.nodes):
@@ -134,32 +145,55 @@ class OnPartitions(Options):
                     raise InputError(
                         f"partitions: {what} is for {name!r}; {choices(name, self.names)}"
                     )
-        given = [self._by_region(k, one) for k, one in enumerate(self.windows)]
-        rows = region_rows(given, dict.fromkeys(UNITS, HORIZON - 1), self.sizes, "partitions: ")
-        object.__setattr__(self, "windows", tuple(plain_windows(rows)))
-
-    def _by_region(self, k: int, window: Any) -> Any:
-        """Return a window with processors of regions in place of its nodes."""
-        if not isinstance(window, Mapping) or "nodes" not in window:
-            return window
-        what = f"partitions: windows[{k}]: nodes"
-        if not self.nodes or "regions" in window:
-            raise InputError(
-                f"{what}: give processors of regions instead, as the machine does"
-                if not self.nodes
-                else f"{what}: give either nodes or regions"
-            )
-        found: dict[str, int] = {}
-        for host in dict.fromkeys(listed(window["nodes"], what)):
-            if host not in self._hosts:
-                raise InputError(f"{what} is {window['nodes']!r}, and no partition has {host!r}")
-            label = self._hosts[host]
-            found[label] = found.get(label, 0) + self._cpus[host]
-        rest = {key: value for key, value in window.items() if key != "nodes"}
-        return rest | {"regions": found}
+        self.check_stocks(None)
 
     @cached_property
-    def _hosts(self) -> dict[str, str]:
+    def region_windows(self) -> list[dict[str, Any]]:
+        """Windows with processors of regions in place of nodes, each at most once at a time."""
+        stocks = dict.fromkeys(UNITS, HORIZON - 1)
+        found = []
+        for k, given in enumerate(self.windows):
+            what, hosts, table = f"partitions: windows[{k}]", frozenset[str](), given
+            if isinstance(given, Mapping) and "nodes" in given:
+                hosts = self._hosts_of(what, given)
+                table = {key: value for key, value in given.items() if key != "nodes"}
+            row = region_row(what, table, stocks, self.sizes)
+            whole = not hosts and not row[-1]
+            found.append(Withheld(row, frozenset(self._region_of) if whole else hosts, whole))
+        names = {host: name_of(label) for host, label in self._region_of.items()}
+        tables = plain_windows(rows_by_region(found, names, self._cpus_of))
+        return plain_windows(region_rows(tables, stocks, self.sizes, "partitions: "))
+
+    def _hosts_of(self, what: str, window: Mapping[str, Any]) -> frozenset[str]:
+        """Return the nodes that a window names."""
+        if not self.nodes:
+            raise InputError(
+                f"{what} has nodes, and the partitions are declared by regions; give regions, a "
+                "table of processors, in place of nodes"
+            )
+        if REGIONS in window:
+            raise InputError(f"{what} has nodes and regions; leave one of them out")
+        hosts = frozenset(listed(window["nodes"], f"{what}: nodes"))
+        for host in sorted(hosts - self._region_of.keys()):
+            raise InputError(
+                f"{what}: nodes is {window['nodes']!r}, and no partition has {host!r}; leave it out"
+            )
+        return hosts
+
+    def check_stocks(self, capacities: Mapping[str, int] | None) -> None:
+        """Refuse windows that withhold more of a resource than the machine has; None: unknown."""
+        for window in self.region_windows:
+            for name in UNITS if capacities is not None else ():
+                most = capacities.get(name)  # type: ignore[union-attr]
+                if name in window and (most is None or window[name] > most):
+                    has = f"resources.{name} is {most}" if most is not None else "it is unlimited"
+                    raise InputError(
+                        f"partitions: a window withholds {name} = {window[name]}, and {has}; give "
+                        f"a capacity resources.{name} of at least that"
+                    )
+
+    @cached_property
+    def _region_of(self) -> dict[str, str]:
         """The region of each declared node."""
         of: dict[str, list[str]] = {}
         for name, hosts in self.nodes.items():
@@ -168,21 +202,18 @@ class OnPartitions(Options):
         return {host: ",".join(sorted(names)) for host, names in of.items()}
 
     @cached_property
-    def _cpus(self) -> dict[str, int]:
+    def _cpus_of(self) -> dict[str, int]:
         """The processors of each declared node."""
-        return self._processors(self._hosts)
+        return self._processors(self._region_of)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Processors of each region, by the names of its partitions in order."""
         if self.regions:
-            return {
-                ",".join(sorted({name.strip() for name in label.split(",")})): size
-                for label, size in self.regions.items()
-            }
+            return {label_of(label): size for label, size in self.regions.items()}
         found: dict[str, int] = {}
-        for host, label in self._hosts.items():
-            found[label] = found.get(label, 0) + self._cpus[host]
+        for host, label in self._region_of.items():
+            found[label] = found.get(label, 0) + self._cpus_of[host]
         return dict(sorted(found.items()))
 
     def _processors(self, hosts: Iterable[str]) -> dict[str, int]:
@@ -225,7 +256,8 @@ def put_on_partitions(
     """Put jobs of a pool on a machine with partitions; drop those that theirs do not admit.
 
     Partitions without jobs limit none, and are left out: their nodes then belong to the others
-    only. If the rest do not limit any job more than the whole machine does, it remains a pool.
+    only. If the rest do not limit any job more than the whole machine does, and there are no
+    windows, it remains a pool, or one with the other resources.
 
     Parameters
     ----------
@@ -245,7 +277,8 @@ def put_on_partitions(
     ------
     InputError
         If the jobs are not on a pool, one has no partition or an undeclared one, `max_nodes` is
-        given for a log without nodes, the regions exceed the machine, or they overlap too much.
+        given for a log without nodes, the regions exceed the machine, they overlap too much, or
+        windows withhold more than there is.
 
     Examples
     --------
@@ -271,19 +304,18 @@ def put_on_partitions(
     if not len(jobs):
         raise InputError(f"partitions: no job of {workload.name!r} is within its partition")
     regions = _regions_of(used, how.sizes)
-    windows = [one for given in how.windows if (one := _window_of(used, given))]
+    windows = [one for given in how.region_windows if (one := _window_of(used, given))]
     numbers = {label: number for number, label in labels.items()}
     # A list of partitions needs each of them.
     more = sorted(used - numbers.keys())
     numbers |= {name: max(numbers.values()) + k for k, name in enumerate(more, 1)}
     others = dict(capacities or {})
+    how.check_stocks(others)
     machine = Partitions(workload.processors, others, regions, numbers, windows=windows)
     platform: Platform = machine
-    if not machine.unions:
-        # Every region has all partitions, so that a window of some is one of processors.
-        size, whole = workload.processors, [_undivided(one) for one in windows]
-        limited = others or whole
-        platform = Resources(size, others, windows=whole) if limited else Pool(size)
+    if not machine.unions and not windows:
+        size = workload.processors
+        platform = Resources(size, others) if others else Pool(size)
     return on_platform(jobs, platform)
 
 
@@ -305,12 +337,6 @@ def _window_of(used: set[str], window: Mapping[str, Any]) -> dict[str, Any] | No
     if regions:
         return found | {REGIONS: regions}
     return found if found.keys() & UNITS.keys() else None
-
-
-def _undivided(window: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a window with the processors of all its regions."""
-    found = {key: value for key, value in window.items() if key != REGIONS}
-    return found | ({PROCESSORS: sum(window[REGIONS].values())} if REGIONS in window else {})
 
 
 def _labels(workload: Workload, how: OnPartitions) -> dict[int, str]:

@@ -108,7 +108,7 @@ class Trace:
         Amounts of the machine's resources other than processors: options of
         `core.workload.on_resources.OnResources`.
     partitions : mapping, optional
-        Partitions of the machine's nodes, which may overlap, and their limits: options of
+        Partitions of the machine's nodes, which may overlap, their limits and windows: options of
         `core.workload.on_partitions.OnPartitions`. Without `processors`, they are the machine.
     network : mapping, optional
         Origin and link requests of jobs of logs on a network: options of
@@ -289,8 +289,8 @@ class Trace:
             return
         if self.resources is not None and self.resources.get("windows"):
             raise InputError(
-                "'resources.windows' withhold processors of no partition in particular; give "
-                "them as 'partitions.windows', with regions or nodes"
+                "'resources.windows' are for a machine without partitions; give the windows as "
+                "'partitions.windows', which may withhold nodes and other resources"
             )
         for key in ("platform", "nodes"):
             if getattr(self, key) is not None:
@@ -301,6 +301,7 @@ class Trace:
                 f"processors is {self.processors}, and the partitions have {how.processors}; give "
                 "at least that, or leave 'processors' out"
             )
+        how.check_stocks(self.resources or {})
         object.__setattr__(self, "partitions", how.to_dict())
 
     def _take_map(self) -> None:

@@ -70,6 +70,8 @@ def divided(dice: random.Random) -> Partitions:
     """Return a machine of up to three partitions, with windows of some regions or of all."""
     sizes = {name: dice.randrange(1, 4) for name in dice.sample(REGIONS, dice.randrange(1, 5))}
     known = sorted({part for name in sizes for part in name.split(",")})
+    if len(known) > 1 and dice.random() < 0.3:
+        known.append(",".join(dice.sample(known, 2)))
     capacities = {"gpus": dice.randrange(1, 5)} if dice.random() < 0.4 else {}
     size = sum(sizes.values()) + dice.choice((0, 0, 2))
     while True:
@@ -82,7 +84,8 @@ def divided(dice: random.Random) -> Partitions:
             windows.append(one)
         try:
             numbers = {name: k for k, name in enumerate(known)}
-            return Partitions(size, capacities, sizes, numbers, windows=windows)
+            found = Partitions(size, capacities, sizes, numbers, windows=windows)
+            return found.sized(dice.choice((size, size, size + 3, 2 * size)))
         except InputError:
             # Windows together withhold more than there is.
             continue
@@ -92,7 +95,7 @@ def on_partitions(dice: random.Random) -> Workload:
     """Return up to 13 jobs on a random machine with partitions."""
     platform, count = divided(dice), range(dice.randrange(1, 14))
     room = {
-        number: sum(size for region, size in platform.nodes if label in region.split(","))
+        number: sum(n for region, n in platform.nodes if {*region.split(",")} & {*label.split(",")})
         for label, number in platform.labels
     }
     partition = [dice.choice(sorted(room)) for _ in count]

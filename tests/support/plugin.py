@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 CORES = os.sched_getaffinity(0)
 
-ONE_CORE = {
-    sorted(CORES)[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[len("gw") :]) % len(CORES)]
-}
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", f"gw{os.getpid()}").removeprefix("gw")
+
+ONE_CORE = {sorted(CORES)[int(_WORKER) % len(CORES)]}
 """The core of this process for tests that start no other.
 
 Zarr hands each of its calls to a thread and waits: across two virtual cores a test of a store took

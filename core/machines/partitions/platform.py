@@ -119,7 +119,7 @@ class Partitions(Resources):
         commas, may have a number, too: its jobs use nodes of any of them.
     windows : sequence of mapping, optional
         Intervals in which jobs cannot have some processors of regions (table ``regions``) or other
-        resources, as in `Resources`; by default all of them.
+        resources, as in `Resources`; by default all regions and all of the others.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Windows of a machine with partitions: they withhold processors of regions, and other resources.
 
-A window names regions in a table of their own, since a partition may be called as a resource is.
+A window names regions in a table of their own, since a partition may have the name of a resource.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from schedfarm.core.machines.resources.windows import (
     Row,
     intervals,
     plain,
+    row_of,
     rows_of,
+    table_of,
 )
 from schedfarm.core.names import choices
 
@@ -26,12 +28,20 @@ REGIONS = "regions"
 """Key of a window's table of processors by region."""
 
 _OF = "processors of "
-"""Begin of the name of a region's processors in a row."""
+"""Beginning of the name of a region's processors in a row."""
+
+MANY = 40
+"""Most names in a message."""
+
+
+def name_of(label: str) -> str:
+    """Return the name of a region's processors in rows."""
+    return _OF + label
 
 
 def amounts_of(stocks: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
     """Return what windows may withhold, by its name in rows: other resources, then regions."""
-    return {**stocks, **{_OF + label: size for label, size in sizes.items()}}
+    return {**stocks, **{name_of(label): size for label, size in sizes.items()}}
 
 
 def region_rows(
@@ -45,36 +55,65 @@ def region_rows(
     >>> region_rows([gap], {}, {"a": 3, "a,b": 4})
     ((0, 60, 0, 1, (('processors of a,b', 2),)),)
     """
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        known = (*TIMES, REGIONS, *stocks)
-        given = [_flat(f"{where}windows[{k}]", one, sizes, known) for k, one in enumerate(given)]
-    return rows_of(given, amounts_of(stocks, sizes), where)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InputError(
+            f"{where}windows is {given!r}; give a list of tables, such as "
+            f'[{{from = "5d", until = "6d", regions = {{"{next(iter(sizes))}" = 1}}}}]'
+        )
+    amounts = amounts_of(stocks, sizes)
+    tables = [
+        _flat(f"{where}windows[{k}]", table_of(one, amounts), stocks, sizes)
+        for k, one in enumerate(given)
+    ]
+    return rows_of(tables, amounts, where)
 
 
-def _flat(what: str, window: object, sizes: Mapping[str, int], known: Sequence[str]) -> object:
+def region_row(
+    what: str, given: object, stocks: Mapping[str, int], sizes: Mapping[str, int]
+) -> Row:
+    """Return the row of a table with regions, which messages call `what`."""
+    return row_of(what, _flat(what, given, stocks, sizes), amounts_of(stocks, sizes))
+
+
+def label_of(names: str) -> str:
+    """Return the one label of a region, for the names of its partitions in any order.
+
+    Examples
+    --------
+    >>> label_of("b, a")
+    'a,b'
+    """
+    return ",".join(sorted({name.strip() for name in names.split(",")}))
+
+
+def _flat(what: str, window: object, stocks: Mapping[str, int], sizes: Mapping[str, int]) -> object:
     """Return a window with its regions as amounts."""
     if not isinstance(window, Mapping):
         return window
-    for key in window:
-        if key not in known:
+    found = {key: value for key, value in window.items() if key != REGIONS}
+    if "processors" in found:
+        raise InputError(
+            f"{what} withholds processors of no region; give a table of them, such as "
+            f'regions = {{"{next(iter(sizes))}" = 1}}'
+        )
+    known = (*TIMES, REGIONS, *stocks)
+    for key in found:
+        if key not in known and not str(key).startswith(_OF):
             raise InputError(f"{what} has {key!r}; {choices(str(key), known)}")
-    if REGIONS not in window:
-        return window
-    regions = window[REGIONS]
-    if not isinstance(regions, Mapping) or not regions:
+    regions = window.get(REGIONS, {})
+    if not isinstance(regions, Mapping) or (REGIONS in window and not regions):
         raise InputError(
             f"{what} has regions = {regions!r}; give a table with processors of a region, such as "
             f'{{"{next(iter(sizes))}" = 1}}'
         )
-    found = {key: value for key, value in window.items() if key != REGIONS}
-    for label, amount in regions.items():
-        name = ",".join(sorted({part.strip() for part in str(label).split(",")}))
-        if name not in sizes:
-            listed = ", ".join(map(repr, sizes))
-            raise InputError(f"{what} withholds processors of {label!r}; regions are: {listed}")
-        if _OF + name in found:
-            raise InputError(f"{what} has region {name!r} twice; add its processors up")
-        found[_OF + name] = amount
+    for given, amount in regions.items():
+        label = label_of(str(given))
+        if label not in sizes:
+            listed = ", ".join(map(repr, list(sizes)[:MANY]))
+            raise InputError(f"{what} withholds processors of {given!r}; regions are: {listed}")
+        if name_of(label) in found:
+            raise InputError(f"{what} has region {label!r} twice; add its processors up")
+        found[name_of(label)] = amount
     return found
 
 

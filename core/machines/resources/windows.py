@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,9 +51,9 @@ def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tu
             f"{where}windows is {given!r}; give a list of tables, such as "
             '[{from = "5d", until = "6d", processors = 16}]'
         )
-    # The form of values of this class, as passed by `dataclasses.replace`, is a tuple of rows.
+    # Values of this class, as `dataclasses.replace` passes them, have rows.
     rows = [
-        one if isinstance(one, tuple) else _row(f"{where}windows[{k}]", one, capacities)
+        row_of(f"{where}windows[{k}]", table_of(one, capacities), capacities)
         for k, one in enumerate(given)
     ]
     if sum(times for _, _, _, times, _ in rows) > MOST_TIMES:
@@ -65,7 +65,15 @@ def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tu
     return found
 
 
-def _row(what: str, given: object, capacities: Mapping[str, int]) -> Row:
+def table_of(one: object, names: Container[str]) -> object:
+    """Return the table of a row whose amounts have these names; another value as it is."""
+    if not isinstance(one, tuple) or len(one) != 5 or not isinstance(one[-1], tuple):
+        return one
+    return plain_row(one) if all(name in names for name, _ in one[-1]) else one
+
+
+def row_of(what: str, given: object, capacities: Mapping[str, int]) -> Row:
+    """Return the row of a table, which messages call `what`."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {given!r}; give a table with from and until")
     for key in given:
@@ -154,6 +162,13 @@ def _check_together(rows: Sequence[Row], capacities: Mapping[str, int], where: s
             )
 
 
+def plain_row(row: Row) -> dict[str, Any]:
+    """Return the table of a row."""
+    begin, end, every, times, amounts = row
+    repeated = {"every": every, "times": times} if every else {}
+    return {"from": begin, "until": end, **repeated, **dict(amounts)}
+
+
 def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Return the tables of rows, from which `rows_of` returns equal ones.
 
@@ -162,9 +177,4 @@ def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
     >>> plain([(5, 9, 10, 2, ())])
     [{'from': 5, 'until': 9, 'every': 10, 'times': 2}]
     """
-    return [
-        {"from": begin, "until": end}
-        | ({"every": every, "times": times} if every else {})
-        | dict(amounts)
-        for begin, end, every, times, amounts in rows
-    ]
+    return [plain_row(row) for row in rows]

@@ -109,10 +109,10 @@ def test_windows_withhold_nodes_from_all_their_partitions() -> None:
     """By their names, or by processors of their regions."""
     how = OnPartitions.from_dict(NODES | {"windows": [window(nodes="n[02-03],fat", gpus=1)]})
     regions = {"long": 9, "long,short": 2, "short": 2}
-    assert how.windows == (window(gpus=1, regions=regions),)
+    assert how.region_windows == [window(gpus=1, regions=regions)]
     assert OnPartitions.from_dict(how.to_dict()) == how
     some = put_on_partitions(jobs(gpus=[0] * 4), how, {"gpus": 2})
-    assert some.platform.to_dict()["configuration"]["windows"] == [*how.windows]
+    assert some.platform.to_dict()["configuration"]["windows"] == how.region_windows
     assert isinstance(some.platform, Partitions)
     assert some.platform.names == ("processors", "gpus", "short", "long", "long+short")
     assert some.platform.intervals.amount.tolist() == [[13, 1, 4, 11, 13]]
@@ -131,10 +131,67 @@ def test_windows_of_partitions_without_jobs_are_left_out() -> None:
 
 
 def test_windows_remain_where_partitions_limit_no_job() -> None:
-    """As windows of processors."""
-    how = OnPartitions(regions={"short,long": 64}, windows=[window(regions={"long,short": 5})])
+    """The machine keeps its regions, so that windows change with its size."""
+    how = OnPartitions(regions={"short,long": 64}, windows=[window(regions={"long,short": 6})])
     platform = put_on_partitions(jobs(), how).platform
-    assert platform == Resources(64, {}, windows=[window(processors=5)])
+    assert isinstance(platform, Partitions)
+    assert (platform.names, platform.intervals.amount.tolist()) == (("processors",), [[6]])
+    assert platform.sized(32).intervals.amount.tolist() == [[3]]
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [
+        # n3 is withheld once from 30 to 60.
+        (
+            [window(nodes="n[2-3]"), window(nodes="n3") | {"from": 30, "until": 70}],
+            [(0, 60, {"a": 8, "a,b": 8}), (60, 70, {"a,b": 8})],
+        ),
+        # Those that do not overlap stay as they are, however often they are repeated.
+        (
+            [window(nodes="n2", every=60, times=2), window(nodes="n4")],
+            [(0, 60, {"a": 8}), (0, 60, {"b": 8}), (60, 120, {"a": 8})],
+        ),
+        # The second interval of the first window overlaps the second window.
+        (
+            [
+                window(nodes="n4", every=100, times=2),
+                window(nodes="n4") | {"from": 90, "until": 110},
+            ],
+            [(0, 60, {"b": 8}), (90, 160, {"b": 8})],
+        ),
+        # The whole machine, with a node that is withheld for longer.
+        (
+            [window(), window(nodes="n1") | {"from": 30, "until": 90}],
+            [(0, 60, {"a": 16, "a,b": 8, "b": 8}), (60, 90, {"a": 8})],
+        ),
+    ],
+)
+def test_a_node_is_withheld_once(windows: list[Any], expected: list[Any]) -> None:
+    """Windows that name the same nodes at the same time."""
+    nodes = {"nodes": {"a": "n[1-3]", "b": "n[3-4]"}, "cpus": 8}
+    how = OnPartitions.from_dict({**nodes, "windows": windows})
+    machine = Partitions(32, {}, how.sizes, {"a": 1, "b": 2}, windows=how.region_windows)
+    assert machine.names == ("processors", "a", "b")
+    by_union = [
+        (
+            begin, end,
+            [sum(found.values()), found.get("a", 0) + found.get("a,b", 0),
+             found.get("b", 0) + found.get("a,b", 0)],
+        )
+        for begin, end, found in expected
+    ]  # fmt: skip
+    rows = zip(*(column.tolist() for column in machine.intervals), strict=True)
+    assert sorted(rows) == sorted(by_union)
+
+
+def test_windows_follow_the_processors_of_nodes() -> None:
+    """Options with other processors of each node have the same windows."""
+    how = OnPartitions.from_dict(
+        {"nodes": {"a": "n[1-2]", "b": "n[2-3]"}, "cpus": 8, "windows": [window(nodes="n2")]}
+    )
+    again = OnPartitions.from_dict(how.to_dict() | {"cpus": 4})
+    assert again.region_windows == [window(regions={"a,b": 4})]
 
 
 def test_windows_keep_their_part_of_a_larger_machine() -> None:
@@ -168,11 +225,25 @@ def test_windows_keep_their_part_of_a_larger_machine() -> None:
         ({"regions": {"a": 1}, "windows": [window(regions={"a": 2})]}, "at most the machine's 1"),
         (
             {"regions": {"a": 1}, "windows": [window(processors=1)]},
-            "windows[0] has 'processors'; known: from, until",
+            "windows[0] withholds processors of no region; give a table",
         ),
-        ({"regions": {"a": 1}, "windows": [window(nodes="n1")]}, "processors of regions instead"),
+        (
+            {"regions": {"a": 1}, "windows": [window(nodes="n1")]},
+            "declared by regions; give regions, a table of",
+        ),
+        ({"regions": {"a": 1}, "windows": {}}, "windows is {}; give a list of tables"),
+        ({"regions": {"a": 1}, "windows": 3}, "windows is 3; give a list of tables"),
+        ({"regions": {"a": 1}, "windows": [(1, 2)]}, "windows[0] is (1, 2); give a table"),
+        (
+            {"regions": {"a": 1}, "windows": [window(regions={"a": "x"})]},
+            "'x'; give a whole number",
+        ),
+        ({"regions": {"a": 1}, "windows": [window(region={"a": 1})]}, "did you mean 'regions'"),
         (NODES | {"windows": [window(nodes="n10")]}, "and no partition has 'n10'"),
-        (NODES | {"windows": [window(nodes="fat", regions={})]}, "either nodes or regions"),
+        (
+            NODES | {"windows": [window(nodes="fat", regions={})]},
+            "has nodes and regions; leave one of them out",
+        ),
         (
             {"regions": {"a,b": 4}, "windows": [window(regions={"a,b": 1, "b,a": 1})]},
             "windows[0] has region 'a,b' twice; add its processors up",
@@ -193,6 +264,7 @@ def test_wrong_tables_are_refused(given: dict[str, Any], why: str) -> None:
         ({"nodes": [-1] * 4}, NODES | {"max_nodes": {"long": 3}}, "does not have the nodes of"),
         ({}, {"regions": {"short": 60, "long": 9}}, "regions have 69 processors, and the machine"),
         ({"procs": [9] * 4, "partition": [5] * 4}, NODES, "no job of 'workload' is within"),
+        ({}, NODES | {"windows": [window(gpus=1)]}, "gpus = 1, and it is unlimited; give a capac"),
     ],
 )
 def test_jobs_that_do_not_match_are_refused(

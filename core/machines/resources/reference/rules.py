@@ -57,7 +57,7 @@ class Machine(Replayable):
 
     @cached_property
     def windows(self) -> list[Hold]:
-        """What windows hold, by the text: repeated ones once for each interval."""
+        """What windows hold; repeated ones hold it in each of their intervals."""
         given = self.platform.to_dict()["configuration"].get("windows", [])
         return [
             Hold(one["from"] + k * one.get("every", 0), one["until"] + k * one.get("every", 0),
@@ -135,7 +135,7 @@ class Machine(Replayable):
         return ()
 
     def names(self, where: Where) -> str:
-        """Name the place of a job in a sentence."""
+        """Return the words for a job's place in a message."""
         return "the machine"
 
     def refusal(self, job: Job, where: Where) -> str:
