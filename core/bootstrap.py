@@ -36,8 +36,8 @@ Statistic: TypeAlias = Callable[[Float64, Float64], tuple[Float64, Float64]]
 class Interval(NamedTuple):
     """Hold an estimate with its interval.
 
-    low, value, high: in the units of the statistic. p: two-sided, of no difference. low, high and p
-    are NaN for an estimate without an interval.
+    low, value, high: in the units of the statistic. p: two-sided p-value of no difference. low,
+    high and p are NaN for an estimate without an interval.
     """
 
     low: float

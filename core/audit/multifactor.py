@@ -36,9 +36,11 @@ class Priorities:
         self.in_use, self.factors = [0] * len(self.users), np.zeros(len(self.users))
         self.computed = -1
         self.steady = self._steady()
-        # Beyond the largest priority, so that tiers decide first.
-        of = [given.tiers.get(name, 1) for name in self._names("partition")]
-        self.tier = np.array(of, np.int64) << 33
+        self.tier = np.zeros(len(work), np.int64)
+        if given.tiers:
+            # Beyond the largest priority, so that tiers decide first.
+            of = [given.tiers.get(name, 1) for name in self._names("partition")]
+            self.tier = np.array(of, np.int64) << 33
 
     def __call__(self, jobs: Int64, now: int) -> Int64:
         """Return the priority of some jobs at an instant, s, int64[k]."""

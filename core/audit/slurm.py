@@ -31,7 +31,7 @@ class Slurm(Discipline):
         self.happened = False
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
-        """Remember whether a job ended, and leave out cycles without a job in the queue."""
+        """Record whether a job ended, and skip cycles during which the queue was empty."""
         self.happened = bool(ended)
         if self.machine is None:
             self.machine = machine
@@ -39,7 +39,7 @@ class Slurm(Discipline):
         self.next = self._after(machine.now - 1)
 
     def arrived(self, machine: Machine, jobs: list[int]) -> None:
-        """Remember whether a job arrived or entered the queue."""
+        """Record whether a job arrived or entered the queue."""
         self.happened |= bool(jobs)
 
     def due(self, now: int) -> int | None:

@@ -92,7 +92,7 @@ def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64
     if start.shape != (n,) or start.dtype.kind not in "iu":
         raise InputError(
             f"{rule} returned {start.dtype} of shape {start.shape}; it must return the starts "
-            f"of all jobs, whole numbers of shape ({n},)"
+            f"of all jobs, an integer array of shape ({n},)"
         )
     start = start.astype(np.int64)
     if (early := start < workload.submit).any():

@@ -71,10 +71,10 @@ class _Source(NamedTuple):
 
 @cache
 def _source(file: Path) -> _Source:
-    """Read a module's file.
+    """Read a module's file, and follow the imports of its own top package only.
 
-    In an installation, the folder around its top package contains all other libraries, too: reading
-    their imports took 6 to 9 s of CPU in every process.
+    In an installation the folder also holds all other libraries, whose imports took 6 to 9 s of CPU
+    in every process.
     """
     root = file.parent
     while (root / "__init__.py").exists():
@@ -133,9 +133,9 @@ def register(kind: type, declared: Path, file: Path) -> None:
 
 
 def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
-    """Return a digest of the implementations of a kernel's generic steps for some types.
+    """Return digests, one a line, of the implementations of a kernel's steps for some types.
 
-    It is "" without any. Sources were read when the implementations were imported.
+    The text is empty if there are none. Sources were read when the implementations were imported.
     """
     files = closure(source)
     found = {

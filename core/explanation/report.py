@@ -23,7 +23,7 @@ MOST_USAGES = 8
 
 
 def facts(found: Explanation) -> dict[str, Any]:
-    """Return everything as plain values; jobs by their numbers."""
+    """Return the explanation as plain values; job numbers identify jobs."""
     jobs = found.schedule.workload
     order = find_order(found.policy.order)
     return {

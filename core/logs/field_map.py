@@ -328,7 +328,7 @@ def map_table(path: str | os.PathLike[str]) -> object:
     others = [key for key in plain if key != "map"]
     if "map" in plain and others:
         raise InputError(
-            f"{source}: 'map' names a ready map and is the file's only key; remove {others[0]!r}"
+            f"{source}: 'map' names a ready map and must be the only key; remove {others[0]!r}"
         )
     return plain.get("map", plain)
 

@@ -192,7 +192,7 @@ def check_killed(workload: Workload) -> None:
         job = int(workload.job[np.argmax(odd)])
         raise InputError(
             f"workload {workload.name!r}: job {job} is marked as killed; "
-            "its run time must be its estimate, above 0 s"
+            "its run time must equal its estimate and exceed 0 s"
         )
 
 

@@ -54,7 +54,7 @@ def downey(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
-    """Draw a workload from Downey's model, with rigid jobs; it starts with the busy half of a day.
+    """Draw a workload of rigid jobs from Downey's model, beginning with the busy half of a day.
 
     The work of a job and its average parallelism are log-uniform; the parallelism extends from 1 to
     the whole machine. The model describes moldable jobs, whose processors the scheduler chooses.

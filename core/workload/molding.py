@@ -9,7 +9,7 @@ from schedfarm.core.workload.workload import MILLION
 
 
 def molded(seconds: int, asked: int, serial: int, most: int) -> Int64:
-    """Return the times of a job on 1 to `most` nodes by Amdahl's law, s, rounded up.
+    """Return a job's run times on 1 to `most` nodes by Amdahl's law, in s, rounded up.
 
     It takes `seconds` on the `asked` nodes; `serial` is the serial part of its work in millionths.
 

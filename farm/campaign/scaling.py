@@ -1,4 +1,4 @@
-"""Methods that scale jobs to an offered load, one row each; importing the rows loads none."""
+"""Methods of scaling jobs to an offered load, one row each; their code is imported on use."""
 
 from __future__ import annotations
 

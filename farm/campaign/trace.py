@@ -419,7 +419,7 @@ class Trace:
 
     @property
     def machine(self) -> Platform | None:
-        """The requested platform; None if the log's own size counts."""
+        """The requested platform; None if the log's own size applies."""
         if self.platform is not None:
             return platform_from_dict(self.platform)
         if self.processors is None and self.partitions is not None:

@@ -60,8 +60,8 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Number of worker processes; by default that of [cluster], or one per core of this "
-    "machine.",
+    help="Number of worker processes; by default the campaign's, else one per core here (1 on a "
+    "cluster).",
 )
 @JSON
 def plan(

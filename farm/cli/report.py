@@ -43,7 +43,7 @@ WATCHED_SECONDS = 10.0
     show_default=True,
     help="Grouping of jobs for gains and losses, as in farm compare; or none.",
 )
-@click.option("--watch", is_flag=True, help="Write the page again during a run, until it ends.")
+@click.option("--watch", is_flag=True, help="Rewrite the page regularly until the run ends.")
 def report(
     store: str,
     policies: tuple[str, ...],

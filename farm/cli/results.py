@@ -211,7 +211,9 @@ QUESTION = (
         "ten or more samples, else range.",
     ),
     click.option(
-        "--trim", type=float, help="Share of samples that trimmed omits on each side.  [0.1]"
+        "--trim",
+        type=float,
+        help="Share of samples that the kind trimmed omits on each side.  [0.1]",
     ),
     click.option(
         "--quantiles",
@@ -219,7 +221,7 @@ QUESTION = (
         callback=_quantiles,
         help="Quantiles of the kind quantile.  [0.1,0.5,0.9]",
     ),
-    click.option("--level", type=float, help="Confidence level of interval.  [0.9]"),
+    click.option("--level", type=float, help="Confidence level of the kind interval.  [0.9]"),
     *(
         click.option(
             f"--{axis}",

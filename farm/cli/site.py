@@ -59,7 +59,7 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 )
 @click.option(
     "--partition",
-    help="Partition whose nodes are simulated, with all other partitions that share them.",
+    help="Partition to simulate, with all partitions that share its nodes.",
 )
 @click.option(
     "--processors", type=click.IntRange(min=1), help="Processors of the nodes; by default sinfo's."
@@ -73,11 +73,13 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
-@click.option("--script", is_flag=True, help="Print the shell script that makes a dump, instead.")
+@click.option(
+    "--script", is_flag=True, help="Print the shell script that makes a dump; no DUMPDIR is read."
+)
 @click.option(
     "--example",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write the dump of a generated site into a folder, instead.",
+    help="Folder for the dump of a generated site; no DUMPDIR is read.",
 )
 @click.option(
     "--jobs",

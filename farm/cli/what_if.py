@@ -76,8 +76,8 @@ UNKNOWN_ESTIMATES = 0.5
     "--precision",
     type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
     metavar="SHARE",
-    help="Add samples until half the width of each interval is at most this share of the ratio of "
-    "the mean waits, policy / baseline.  [0.02]",
+    help="Add samples until each interval's half-width is at most this share of the ratio of mean "
+    "waits (policy / baseline).  [0.02]",
 )
 @click.option(
     "--minutes",

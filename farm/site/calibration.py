@@ -70,7 +70,7 @@ def period_of(site: Site, warmup: float | None = None) -> Period:
     overtaken by jobs of the second half, which are not simulated for the fit.
     """
     if warmup is not None and not np.isfinite(warmup):
-        raise InputError(f"--warmup {warmup}: give a finite number of weeks from 0")
+        raise InputError(f"--warmup {warmup}: give a finite number of weeks, at least 0")
     jobs = site.jobs
     begin, last = int(jobs.submit[0]), int(jobs.submit[-1]) + 1
     weeks = (last - begin) / WEEK

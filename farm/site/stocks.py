@@ -1,4 +1,4 @@
-"""Resources of a site other than processors that may delay its jobs."""
+"""Resources besides processors (GPUs, memory) that may delay a site's jobs."""
 
 from __future__ import annotations
 

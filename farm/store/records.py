@@ -71,8 +71,8 @@ def check_definitions(store: Store, headers: Iterable[Header]) -> None:
         if header.own != store.definition_digest(header.span.policies):
             raise InputError(
                 f"store {store.place}: an order or a rule of {', '.join(header.span.policies)} "
-                f"has changed since {header.block} was simulated; 'farm verify {store.place} "
-                "--repair' marks its cells to run again, or give another --store"
+                f"has changed since {header.block} was simulated; run 'farm verify {store.place} "
+                "--repair' and then the campaign again, or give another --store"
             )
 
 

@@ -29,7 +29,7 @@ RATE_SECONDS = 5.0
 
 
 class Meter:
-    """Count cells done and failed, cells per minute, time left and running tasks from events."""
+    """Track cells done and failed, cells per minute, time left and running tasks from events."""
 
     def __init__(self) -> None:
         self.cells = self.before = self.done = self.failed = 0

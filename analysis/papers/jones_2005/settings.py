@@ -196,7 +196,7 @@ def _rates_text(row: pd.Series) -> str:
 
 
 def _texts(row: pd.Series) -> dict[str, str]:
-    """Return each setting of a trace in words, without the rate of the other clusters."""
+    """Return a trace's settings in words, except the rate of all clusters but the last."""
     units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
     parameters = {
         name: f"{of.meaning}: {value_text(name, row[name])}{units[name]}"

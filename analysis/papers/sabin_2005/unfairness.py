@@ -41,7 +41,7 @@ class Fairness(NamedTuple):
     marker: str
 
     def stated_units(self, values: xr.DataArray) -> str:
-        """Return the units of a store's array; before version 4 processor-seconds are given as s.
+        """Return the units of a store's array; formats before 4 give processor-seconds as s.
 
         Examples
         --------

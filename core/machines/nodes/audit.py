@@ -20,7 +20,7 @@ CHECKS = ("start", "submit", "reserved", "segments", "end", "down", "capacity")
 
 
 def naming(schedule: Schedule, job: int) -> str:
-    """Name a job in a sentence: the nodes that it has or requests, and its processors on each."""
+    """Return the words for a job in a message: its number, nodes, and processors on each."""
     work, parts = schedule.workload, schedule.segments
     nodes = int(work.procs[job] // work.weight[job])
     if work.serial[job] >= 0 and parts is not None:

@@ -126,8 +126,8 @@ class Nodes:
             self._known(node, "down")
             if not (is_whole(first) and is_whole(until) and 0 <= first < until < HORIZON):
                 raise InputError(
-                    f"down has node {node!r} from {first!r} until {until!r}; give instants, s, "
-                    "the second after the first"
+                    f"down has node {node!r} from {first!r} until {until!r}; give whole "
+                    "seconds, until after from"
                 )
             rows.append((str(node), int(first), int(until)))
         rows.sort(key=lambda row: (row[1], self.names.index(row[0])))
