@@ -109,7 +109,7 @@ class Explanation:
         return int(self.schedule.wait[self.job])
 
     def facts(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; jobs by their numbers.
+        """Return the explanation as plain values for JSON; job numbers identify jobs.
 
         Returns
         -------

@@ -72,7 +72,7 @@ class Delays:
     error: Float64
 
     def facts(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON.
+        """Return the matrix as plain values for JSON.
 
         Returns
         -------

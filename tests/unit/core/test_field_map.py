@@ -224,7 +224,10 @@ BROKEN = {
     "not TOML": ("[columns\n", "log.toml: not TOML"),
     "misspelt": ("[column]\ngpus = { field = 19 }\n", "is a table with [columns], or the name"),
     "no columns": ("processors = 4\n", "is a table with [columns], or the name"),
-    "two keys": ('map = "aleang"\nprocessors = 4\n', "'map' names a ready map and is the file's"),
+    "two keys": (
+        'map = "aleang"\nprocessors = 4\n',
+        "'map' names a ready map and must be the only key",
+    ),
 }
 
 
