@@ -145,7 +145,8 @@ class OnPartitions(Options):
                     raise InputError(
                         f"partitions: {what} is for {name!r}; {choices(name, self.names)}"
                     )
-        self.check_stocks(None)
+        # Refuses wrong windows.
+        _ = self.region_windows
 
     @cached_property
     def region_windows(self) -> list[dict[str, Any]]:
@@ -174,19 +175,20 @@ class OnPartitions(Options):
         if REGIONS in window:
             raise InputError(f"{what} has nodes and regions; leave one of them out")
         hosts = frozenset(listed(window["nodes"], f"{what}: nodes"))
-        for host in sorted(hosts - self._region_of.keys()):
+        if unknown := sorted(hosts - self._region_of.keys()):
             raise InputError(
-                f"{what}: nodes is {window['nodes']!r}, and no partition has {host!r}; leave it out"
+                f"{what}: nodes is {window['nodes']!r}, and no partition has {unknown[0]!r}; leave "
+                "it out"
             )
         return hosts
 
-    def check_stocks(self, capacities: Mapping[str, int] | None) -> None:
-        """Refuse windows that withhold more of a resource than the machine has; None: unknown."""
+    def check_stocks(self, capacities: Mapping[str, int]) -> None:
+        """Refuse windows that withhold more of a resource than the machine has."""
         for window in self.region_windows:
-            for name in UNITS if capacities is not None else ():
-                most = capacities.get(name)  # type: ignore[union-attr]
-                if name in window and (most is None or window[name] > most):
-                    has = f"resources.{name} is {most}" if most is not None else "it is unlimited"
+            for name in UNITS.keys() & window.keys():
+                most = capacities.get(name)
+                if most is None or window[name] > most:
+                    has = "it is unlimited" if most is None else f"resources.{name} is {most}"
                     raise InputError(
                         f"partitions: a window withholds {name} = {window[name]}, and {has}; give "
                         f"a capacity resources.{name} of at least that"
