@@ -51,7 +51,7 @@ def rows_by_region(
         return [(*row[:4], row[4] + amounts(hosts, whole)) for row, hosts, whole in windows]
     # Other resources add up, as they do without partitions.
     rest = [row for row, hosts, _ in windows if row[4] or not hosts]
-    cut = _cut(named)
+    cut = separate(named)
     return rest + [(begin, end, 0, 1, amounts(held, whole)) for begin, end, held, whole in cut]
 
 
@@ -75,8 +75,18 @@ def _meet(windows: Sequence[Withheld]) -> bool:
     return False
 
 
-def _cut(windows: Sequence[Withheld]) -> Iterator[tuple[int, int, Hosts, bool]]:
-    """Yield intervals that do not overlap, each with all nodes that are withheld in it."""
+def separate(windows: Sequence[Withheld]) -> Iterator[tuple[int, int, Hosts, bool]]:
+    """Yield intervals that do not overlap, each with all nodes that are withheld in it.
+
+    The last value is whether the whole machine is.
+
+    Examples
+    --------
+    >>> both = [Withheld((0, 60, 0, 1, ()), frozenset("ab")),
+    ...         Withheld((9, 60, 0, 1, ()), frozenset("c"))]
+    >>> [(begin, end, sorted(hosts)) for begin, end, hosts, _ in separate(both)]
+    [(0, 9, ['a', 'b']), (9, 60, ['a', 'b', 'c'])]
+    """
     ahead = _intervals(windows)[::-1]
     now: list[tuple[int, int, Withheld]] = []
     begun, hosts, whole = 0, Hosts(), False

@@ -222,7 +222,7 @@ def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence
         "qos": _qos(truth),
         "associations": _associations(truth),
         "tres": "Type|Name|ID\ncpu||1\nmem||2\nnode||4\n",
-        "reservations": "No reservations in the system\n",
+        "reservations": "Name|TimeStart|TimeEnd|Flags|NodeName\n",
     }
     for name, text in texts.items():
         write_whole(folder / KINDS[name].file, text.encode())

@@ -32,6 +32,7 @@ from schedfarm.farm.site.notes import Note, notes_of
 from schedfarm.farm.site.partitions import Divided, divided_of, tiers_of
 from schedfarm.farm.site.rule import in_policy, rule_of
 from schedfarm.farm.site.stocks import stocks_of
+from schedfarm.farm.site.windows import maintained_of
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
@@ -70,7 +71,8 @@ class Site:
     by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
     ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
-    divided: its partitions; None if they limit no job. tiers: PriorityTier of each, if they differ.
+    divided: its partitions and windows; None if they limit no job. tiers: PriorityTier of each, if
+    they differ.
     """
 
     name: Fact[str]
@@ -154,7 +156,8 @@ def read_site(
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
     started = jobs.take(jobs.leave < 0)
     stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
-    divided, undivided = divided_of(jobs, nodes, chosen, conf)
+    maintained, reserved = maintained_of(jobs, parts.get("reservations", ()), nodes.of(chosen))
+    divided, undivided = divided_of(jobs, nodes, chosen, conf, stocks, maintained)
     amounts = {name: fact.value for name, fact in stocks.items()}
     jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
     names, bare = jobs.names, replace(jobs, names={})
@@ -170,7 +173,7 @@ def read_site(
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    found = (*notes_of(site, parts, others, rest), *short, *undivided)
+    found = (*notes_of(site, parts, others, rest), *reserved, *short, *undivided)
     notes = (*found, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.numerals import counted
 from schedfarm.farm.site.dump.kinds import KINDS
-from schedfarm.farm.site.dump.reservations import Reservation
 from schedfarm.farm.site.options import unsupported
 
 if TYPE_CHECKING:
@@ -76,24 +75,6 @@ def _machine(site: Site, parts: Mapping[str, Any]) -> Iterator[Note]:
             SINFO,
             "the effective capacity stands for outages of the whole period",
         )
-    for one in parts.get("reservations", ()):
-        yield Note(
-            f"reservation {one.name}", one.where, _taken(site, one, len(parts["sinfo"].nodes))
-        )
-
-
-def _taken(site: Site, one: Reservation, nodes: int) -> str:
-    """Return the effect of a reservation: the part of the site's node time that it holds."""
-    jobs = site.jobs
-    first, last = (jobs.epoch + int(end) for end in (jobs.submit[0], jobs.submit[-1]))
-    within = max(min(one.end, last) - max(one.start, first), 0)
-    if not within:
-        return "it is outside the period of the log, and has no effect on this comparison"
-    part = f", {100 * one.nodes * within / (nodes * (last - first)):.1f} % of the time of all nodes"
-    return (
-        f"other jobs may use its {counted(one.nodes, 'node')} for {within / 3600:.0f} h of the "
-        f"log{part}, so that they wait less"
-    )
 
 
 def _preemption(site: Site) -> Iterator[Note]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import duration
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.partitions.windows import plain_windows
 from schedfarm.core.machines.platform import of_size
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted
@@ -22,6 +23,7 @@ from schedfarm.farm.site.dump.facts import UNLIMITED, Fact, whole
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.notes import Note
+from schedfarm.farm.site.windows import Maintained, tables, unsimulated
 
 SINFO = KINDS["sinfo"].file
 
@@ -31,12 +33,14 @@ class Divided:
     """Hold what a campaign declares of partitions.
 
     regions: processors of the nodes in the same partitions, by their names, separated by commas.
-    max_time, max_nodes: limits of the jobs of a partition, by name.
+    max_time, max_nodes: limits of the jobs of a partition, by name. windows: when nodes were under
+    maintenance.
     """
 
     regions: Mapping[str, Fact[int]]
     max_time: Mapping[str, Fact[str]]
     max_nodes: Mapping[str, Fact[int]]
+    windows: Sequence[Fact[dict[str, Any]]] = ()
 
     @property
     def overlap(self) -> bool:
@@ -45,10 +49,11 @@ class Divided:
 
     def put(self, jobs: Workload, capacities: Mapping[str, int]) -> Workload:
         """Return the jobs on the partitions, and on other resources."""
-        how = {
+        how: dict[str, Any] = {
             key: {name: fact.value for name, fact in table.items()}
             for key, table in self._tables().items()
         }
+        how["windows"] = [fact.value for fact in self.windows]
         return put_on_partitions(jobs, OnPartitions.from_dict(how), capacities)
 
     def _tables(self) -> dict[str, Mapping[str, Fact[Any]]]:
@@ -71,13 +76,27 @@ class Divided:
                     source += f"; its part of {fact.value}" if value != fact.value else ""
                 yield key, name, value, source
 
+    def windows_for(self, jobs: Workload, processors: int) -> Iterator[Fact[dict[str, Any]]]:
+        """Yield the windows of the machine with a number of processors, of which they are parts."""
+        platform = of_size(jobs.platform, processors)
+        if not self.windows or not isinstance(platform, Partitions):
+            return
+        of = {(fact.value["from"], fact.value["until"]): fact.source for fact in self.windows}
+        for table in plain_windows(platform.windows):
+            yield Fact(table, of[table["from"], table["until"]])
+
 
 def divided_of(
-    jobs: Workload, nodes: Nodes, chosen: frozenset[str], conf: Conf
+    jobs: Workload,
+    nodes: Nodes,
+    chosen: frozenset[str],
+    conf: Conf,
+    capacities: Mapping[str, Fact[int]],
+    maintained: Sequence[Maintained] = (),
 ) -> tuple[Divided | None, list[Note]]:
     """Return the partitions of jobs on chosen ones' nodes, and notes on what is not simulated.
 
-    None if they limit no job more than all nodes do.
+    None if they limit no job more than all nodes do, and no node was under maintenance.
     """
     there = set(np.unique(jobs.partition).tolist())
     numbers = {
@@ -91,16 +110,26 @@ def divided_of(
     if (jobs.nodes < 0).all():
         widest = {}
     times = {name: Fact(duration(one.value), one.source) for name, one in longest.items()}
-    divided = Divided(_regions(nodes, chosen, numbers), times, widest)
+    region_of = _region_of(nodes, chosen, numbers)
+    if jobs.has_leaving:
+        notes += unsimulated(maintained, "windows exclude jobs that leave the queue (--cancelled)")
+        maintained = ()
+    windows = [
+        Fact(table, where) for table, where in tables(maintained, nodes, region_of, capacities)
+    ]
+    divided = Divided(_regions(nodes, region_of), times, widest, windows)
     listed = sum(fact.value for fact in divided.regions.values())
     whole_machine = nodes.processors(chosen)
-    if len(divided.regions) < 2 and listed == whole_machine and not (times or widest):
+    if len(divided.regions) < 2 and listed == whole_machine and not (times or widest or windows):
         return None, notes
+    amounts = {name: fact.value for name, fact in capacities.items()}
     try:
-        divided.put(replace(jobs, platform=Pool(max(whole_machine, jobs.processors))), {})
+        divided.put(replace(jobs, platform=Pool(max(whole_machine, jobs.processors))), amounts)
     except InputError as error:
         effect = f"{error}; all partitions share one pool, so that jobs of crowded ones wait less"
-        return None, [*notes, Note("the nodes of each partition", SINFO, effect)]
+        notes.append(Note("the nodes of each partition", SINFO, effect))
+        notes += unsimulated(maintained, "the partitions are not simulated")
+        return None, notes
     if divided.overlap:
         what = "the nodes of each job within its partition"
         effect = "running jobs count as if they could be moved there, so that others wait less"
@@ -108,17 +137,24 @@ def divided_of(
     return divided, notes
 
 
-def _regions(nodes: Nodes, chosen: frozenset[str], used: Mapping[str, int]) -> dict[str, Fact[int]]:
-    """Return the processors of the nodes that belong to the same partitions with jobs."""
-    of: dict[str, list[int]] = {}
+def _region_of(nodes: Nodes, chosen: frozenset[str], used: Mapping[str, int]) -> dict[str, str]:
+    """Return the region of each node: the names of its partitions with jobs."""
+    found = {}
     for node in sorted(nodes.of(chosen)):
         inside = sorted(name for name in used if node in nodes.partitions[name])
-        if inside:
-            of.setdefault(",".join(inside), []).append(nodes.nodes[node].cpus)
+        if inside and nodes.nodes[node].cpus:
+            found[node] = ",".join(inside)
+    return found
+
+
+def _regions(nodes: Nodes, region_of: Mapping[str, str]) -> dict[str, Fact[int]]:
+    """Return the processors of each region."""
+    of: dict[str, list[int]] = {}
+    for node, label in region_of.items():
+        of.setdefault(label, []).append(nodes.nodes[node].cpus)
     return {
         label: Fact(sum(cpus), f"{SINFO}: CPUs of {counted(len(cpus), 'node')}")
         for label, cpus in sorted(of.items())
-        if sum(cpus)
     }
 
 

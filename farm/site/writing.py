@@ -51,6 +51,13 @@ def _toml(value: Any) -> str:
     return tomli_w.dumps({"x": value}).partition("=")[2].strip()
 
 
+def _inline(value: Any) -> str:
+    """Return a table, or another value, as TOML in one line."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_name(key)} = {_inline(one)}' for key, one in value.items())} }}"
+    return _toml(value)
+
+
 def _line(key: str, value: Any, comment: str) -> str:
     return f"{f'{key} = {_toml(value)}':<{COMMENT}}  {_comment(comment)}"
 
@@ -239,6 +246,10 @@ def _machine(site: Site, size: int) -> Iterator[str]:
     if site.divided:
         for key, name, value, source in site.divided.lines(site.jobs, size):
             yield _line(f"partitions.{key}.{_name(name)}", value, source)
+        if windows := [*site.divided.windows_for(site.jobs, size)]:
+            yield f"{'partitions.windows = [':<{COMMENT}}  # seconds from the log's beginning"
+            yield from (f"  {_inline(one.value)},  {_comment(one.source)}" for one in windows)
+            yield "]"
     for name, fact in site.capacities.items():
         yield _line(f"resources.{name}", fact.value, fact.source)
 

@@ -6,13 +6,14 @@ import json
 import sys
 import tomllib
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 import pytest
 
-from schedfarm.core import read_log
+from schedfarm.core import read_log, simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.pool.platform import Pool
@@ -26,7 +27,7 @@ from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.example import Truth, site_jobs, write_files
 from schedfarm.farm.site.judgement import Range, _agreement, judge
 from schedfarm.farm.site.limits import Limited
-from schedfarm.farm.site.model import read_site
+from schedfarm.farm.site.model import CLEAN, read_site
 from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
@@ -246,18 +247,81 @@ def test_a_resource_that_nodes_lack_is_a_caution(dump: Path) -> None:
     assert "requests 1, and there are 0; jobs wait less" in note.effect
 
 
+def reserve(dump: Path, *rows: str) -> None:
+    """Write the table of sacctmgr with rows."""
+    head = "Name|TimeStart|TimeEnd|Flags|NodeName"
+    (dump / "reservations.txt").write_text("\n".join([head, *rows]) + "\n")
+
+
 def test_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
-    (dump / "reservations.txt").write_text(
-        "ReservationName=repair StartTime=2024-01-10T00:00:00 EndTime=2024-01-11T00:00:00\n"
-        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64\n\n"
+    """Those for some users; scontrol prints current ones alone."""
+    records = (
+        "ReservationName=course StartTime=2024-01-10T00:00:00 EndTime=2024-01-11T00:00:00\n"
+        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64 Flags=SPEC_NODES\n   Users=user01\n\n"
         "ReservationName=later StartTime=2034-01-10T00:00:00 EndTime=2034-01-11T00:00:00\n"
     )
+    (dump / "reservations.txt").write_text(records)
     site = read_site(dump)
+    assert site.jobs.platform == Pool(128)
     days = float(site.jobs.submit[-1] - site.jobs.submit[0]) / DAY
     effect = {note.what: note.effect for note in site.notes}
     part = f"4 nodes for 24 h of the log, {100 * 4 / 8 / days:.1f} % of the time of all nodes"
-    assert part in effect["reservation repair"]
+    assert part in effect["reservation course"]
     assert "outside the period of the log" in effect["reservation later"]
+    reserve(dump, "course|2024-01-10T00:00:00|2024-01-11T00:00:00|SPEC_NODES|n[001-004]")
+    assert part in {note.what: note.effect for note in read_site(dump).notes}["reservation course"]
+
+
+def test_maintenance_withholds_its_nodes(dump: Path, farm: Farm) -> None:
+    """In the fit, the judgement and the campaign; a node of two reservations is withheld once."""
+    reserve(
+        dump,
+        "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT,SPEC_NODES|n[001-004]",
+        "disk|2024-01-10T12:00:00|2024-01-11T12:00:00|MAINT|n[004-005],gone7",
+        "all|2024-01-20T00:00:00|2024-01-20T06:00:00|MAINT,ALL_NODES|n[001-008]",
+        "other|2024-01-20T00:00:00|2024-01-20T06:00:00|MAINT|m[1-9]",
+    )
+    farm("site", dump, "--no-fit")
+    site = read_site(dump)
+    assert not [note for note in site.notes if "reservation" in note.what]
+    begin = int(datetime(2024, 1, 10, tzinfo=UTC).timestamp()) - site.jobs.epoch
+    half, day = DAY // 2, 10 * DAY
+    (trace, _) = Campaign.from_toml(dump / "campaign.toml").traces
+    assert trace.partitions is not None
+    label = "batch,debug"
+    assert [dict(one) for one in trace.partitions["windows"]] == [
+        {"from": begin, "until": begin + half, "regions": {label: 64}},
+        {"from": begin + half, "until": begin + 2 * half, "regions": {label: 80}},
+        {"from": begin + 2 * half, "until": begin + 3 * half, "regions": {label: 32}},
+        {"from": begin + day, "until": begin + day + DAY // 4},
+    ]
+    text = (dump / "campaign.toml").read_text()
+    assert "# reservations.txt:2, fix; reservations.txt:3, disk" in text
+    # The campaign simulates the machine that the site is judged on.
+    found = trace.placed(read_log(site.log, processors=128, clean=CLEAN))
+    assert found.platform == site.jobs.platform
+    start = simulate(site.jobs, site.policy()).start
+    runs = (start < begin + day + DAY // 4) & (start + site.jobs.run > begin + day)
+    assert len(site.jobs) > 100
+    assert not runs.any()
+    # Half of the machine has half of each window.
+    half_machine = jobs_at(site, Setting(64, site.order)).platform
+    assert half_machine.to_dict()["configuration"]["windows"][0]["regions"] == {label: 32}
+
+
+def test_maintenance_is_a_caution_where_windows_cannot_be(dump: Path) -> None:
+    reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n[001-004]")
+    rows = (dump / "sacct.txt").read_text().splitlines()
+    names = rows[0].split("|")
+    fields = dict(zip(names, rows[200].split("|"), strict=True))
+    fields |= {"Start": "None", "State": "CANCELLED", "Elapsed": "00:00:00"}
+    rows[200] = "|".join(fields[name] for name in names)
+    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+    site = read_site(dump, cancelled="queue")
+    assert site.jobs.has_leaving
+    (note,) = [note for note in site.notes if "maintenance" in note.what]
+    assert note.what == "maintenance in 1 interval"
+    assert "--cancelled" in note.effect
 
 
 def test_limits_are_simulated_or_a_caution(dump: Path, farm: Farm) -> None:
@@ -493,7 +557,12 @@ REFUSED = [
     ("slurm.conf", "CalcPeriod=5", "CalcPeriod=soon", "PriorityCalcPeriod=soon; give"),
     ("slurm.conf", "job_test=50", "job_test=x", "bf_max_job_test=x; give a whole number"),
     ("slurm.conf", "Age=1000", "Age=many", "PriorityWeightAge=many; give"),
-    ("reservations.txt", "No reservations", "ReservationName=a StartTime=x", "Time='x' is not"),
+    ("reservations.txt", "Name|", "ReservationName=a StartTime=x\n", "Time='x' is not"),
+    ("reservations.txt", "|NodeName\n", "|NodeName\na|x|x|MAINT|n1\n", ":2: StartTime='x' is"),
+    (
+        "reservations.txt", "|NodeName\n",
+        "|NodeName\na|2024-01-02T00:00:00|2024-01-03T00:00:00|MAINT|n[1\n", "nodes is 'n[1'",
+    ),
     ("qos.txt", "Name|", "QOS|", "names no column 'name'"),
     ("slurm.conf", "HalfLife=7-0", "HalfLife=²-0", "DecayHalfLife=²-0; give a time"),
     ("slurm.conf", "JobFactor=2", "JobFactor=²", "PriorityJobFactor=²; give a whole number"),

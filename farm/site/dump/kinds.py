@@ -82,7 +82,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType({
     ),
     "reservations": Kind(
         "reservations.txt",
-        "scontrol show reservations",
+        'sacctmgr --parsable2 show reservation cluster="$CLUSTER" start="$FROM" end="$TO" \\\n'
+        "  format=Name,Start,End,Flags,NodeNames",
         read_reservations,
         "nodes withheld from the queue",
         needed=False,

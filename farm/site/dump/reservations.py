@@ -1,17 +1,25 @@
-"""`scontrol show reservations`: nodes that were withheld from the queue."""
+"""`sacctmgr show reservation`, or `scontrol show reservations`: nodes withheld from the queue."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.folded import listed
 from schedfarm.core.logs.sacct import TIME
 from schedfarm.farm.site.dump.facts import is_whole, text_of
+from schedfarm.farm.site.dump.tables import rows_of
 
 NONE = "No reservations in the system"
+
+NEEDED = ("name", "timestart", "timeend")
+"""Columns of sacctmgr's table without which it is refused."""
+
+_WITHOUT = frozenset({"", "(null)", "N/A"})
 
 
 @dataclass(frozen=True)
@@ -19,6 +27,7 @@ class Reservation:
     """Hold a reservation's name, its begin and end, Unix time, its nodes, and its line.
 
     Times are local and count as UTC, as those of sacct do. nodes: their number, 0 if it is unknown.
+    hosts: their names, empty if they are unknown. maintenance: whether no user's job may run there.
     """
 
     name: str
@@ -26,11 +35,33 @@ class Reservation:
     end: int
     nodes: int
     where: str
+    hosts: frozenset[str] = frozenset()
+    maintenance: bool = False
 
 
 def read_reservations(path: Path) -> list[Reservation]:
     """Read the reservations; the list is empty if there are none."""
-    found: list[Reservation] = []
+    first = text_of(path).partition("\n")[0]
+    # Only the table names its columns.
+    return [*(_of_table(path) if "|" in first else _of_records(path))]
+
+
+def _of_table(path: Path) -> Iterator[Reservation]:
+    """Yield the rows of `sacctmgr show reservation`, which has past ones."""
+    for row in rows_of(path, NEEDED):
+        record = {
+            "Name": row.get("name"),
+            "StartTime": row.get("timestart"),
+            "EndTime": row.get("timeend"),
+            "Flags": row.get("flags"),
+            # Slurm 22.05 prints the first name.
+            "Nodes": row.get("nodename") or row.get("nodenames"),
+        }
+        yield _reservation(record, row.where)
+
+
+def _of_records(path: Path) -> Iterator[Reservation]:
+    """Yield the records of `scontrol show reservations`, which has current and future ones."""
     record: dict[str, str] = {}
     begun = 0
     lines = [*text_of(path).splitlines(), "ReservationName="]
@@ -38,21 +69,24 @@ def read_reservations(path: Path) -> list[Reservation]:
         pairs = dict(re.findall(r"(\w+)=(\S*)", line))
         if "ReservationName" in pairs:
             if record:
-                found.append(_reservation(record, f"{path.name}:{begun}"))
-            record, begun = {}, number
+                yield _reservation(record, f"{path.name}:{begun}")
+            record, begun = {"Name": pairs["ReservationName"]}, number
         elif line.strip() and not record and NONE not in line:
             raise InputError(
                 f"{path.name}:{number}: {line.strip()[:40]!r} is before any ReservationName="
             )
         record.update(pairs)
-    return found
 
 
 def _reservation(record: dict[str, str], where: str) -> Reservation:
     start, end = (_instant(record, key, where) for key in ("StartTime", "EndTime"))
-    count = record.get("NodeCnt", "")
-    nodes = int(count) if is_whole(count) else 0
-    return Reservation(record["ReservationName"], start, end, nodes, where)
+    if end < start:
+        raise InputError(f"{where}: the reservation ends before it begins; print it again")
+    text, count = record.get("Nodes", ""), record.get("NodeCnt", "")
+    hosts = frozenset() if text in _WITHOUT else frozenset(listed(text, f"{where}: its nodes"))
+    nodes = len(hosts) or (int(count) if is_whole(count) else 0)
+    maintenance = "MAINT" in record.get("Flags", "").upper().split(",")
+    return Reservation(record["Name"], start, end, nodes, where, hosts, maintenance)
 
 
 def _instant(record: dict[str, str], key: str, where: str) -> int:
