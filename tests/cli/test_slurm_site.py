@@ -37,13 +37,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "site.md"
 SMALL = Truth(jobs=300, weeks=6, nodes=8, users=7)
 
 
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The files of a dump whose jobs started at once."""
-    folder = tmp_path_factory.mktemp("dump")
+def write_small_dump(folder: Path) -> None:
+    """Write a dump whose jobs started at once."""
     jobs = site_jobs(SMALL)
     never = np.zeros(len(jobs), np.bool_)
     write_files(folder, SMALL, Schedule(jobs, "fcfs+none", jobs.submit, never))
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The files of a small dump."""
+    folder = tmp_path_factory.mktemp("dump")
+    write_small_dump(folder)
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
@@ -180,28 +185,6 @@ def test_without_cycles_their_options_do_not_count(dump: Path, farm: Farm) -> No
     assert Policy.parse(read_site(dump).policy()).given == {"bf_interval": "off"}
     said = farm("site", dump, "--fit", "bf_rate", status=2).stderr
     assert "--fit bf_rate: the site has no backfill cycles (slurm.conf:4, bf_interval)" in said
-
-
-def test_the_time_of_cycles_is_fitted(dump: Path, farm: Farm) -> None:
-    """A cycle that takes time ends at bf_max_time; without a fit a caution says what is missing."""
-    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_max_job_test=50,bf_max_time=20")
-    assert "the time that backfill cycles take" in farm("site", dump, "--no-fit").stderr
-    site = read_site(dump)
-    assert "bf_max_time" not in site.policy()
-    assert Policy.parse(site.policy(rate=7)).given == {
-        "bf_max_job_test": "50", "bf_rate": "7", "bf_max_time": "20s"
-    }  # fmt: skip
-    done = farm("site", dump, "--fit", "bf_rate", "--trials", 10, "--json")
-    assert "the time that backfill cycles take" not in done.stderr
-    facts = json.loads(done.stdout)
-    (found,) = facts["fitted"]
-    assert (found["name"], found["given"]) == ("bf_rate", None)
-    assert f"bf_rate={found['value']}" in facts["policy"]
-    tables = tomllib.loads((dump / "site.toml").read_text())
-    assert tables["scheduler"]["bf_rate"] == str(found["value"])
-    assert tables["scheduler"]["bf_max_time"] == "20s"
-    printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
-    assert printed.given == Policy.parse(facts["policy"]).given
 
 
 def test_resources_that_jobs_run_short_of_are_those_of_the_machine(dump: Path, farm: Farm) -> None:

@@ -35,7 +35,7 @@ def name_of(failure: Failure) -> str:
     return failure.name + (f" @{failure.stage}" if failure.stage in GROUPS else "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A scheduler and nannies of somebody else, started by the first run on them."""
     one = Site(tmp_path_factory.mktemp("outside"))

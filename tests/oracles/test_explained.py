@@ -32,15 +32,12 @@ def explained(rows: Rows, machine: int, policy: str, job: int) -> Explanation:
     return explain(simulate(workload(machine, rows), policy), job, effort=math.inf)
 
 
-@pytest.mark.parametrize(
-    ("platform", "rule"),
-    [*(("pool", rule) for rule in POOL_RULES if rule != "tabu"), ("network", "ics")],
-)
-def test_sets(platform: str, rule: str) -> None:
-    try_with(rule, platform)
+@pytest.mark.parametrize("rule", [rule for rule in POOL_RULES if rule != "tabu"])
+def test_sets(rule: str) -> None:
+    try_with(rule)
 
 
-def try_with(rule: str, platform: str) -> None:
+def try_with(rule: str, platform: str = "pool") -> None:
     """Check the sets of a few random cases."""
 
     @settings(max_examples=min(FEW, settings().max_examples))

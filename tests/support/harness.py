@@ -34,7 +34,11 @@ PATIENCE = 300.0
 """Time after which a condition is given up, s."""
 
 POLL = 0.02
-"""Time between two checks of a condition, s: some read all records of a store."""
+"""Least time between two checks of a condition, s."""
+
+REST = 4
+"""Time between two checks as a multiple of that of the last one: some read all records of a store,
+which took a third of the CPU time of the tests of failures."""
 
 FARM = shutil.which("farm", path=str(Path(sys.executable).parent)) or "farm"
 
@@ -77,11 +81,11 @@ def campaign_of(text: str) -> Campaign:
 def wait_for(condition: Callable[[], Any], what: str) -> Any:
     """Poll until a condition is true, and return its value."""
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    while (begin := time.monotonic()) < end:
         found = condition()
         if found:
             return found
-        time.sleep(POLL)
+        time.sleep(max(POLL, REST * (time.monotonic() - begin)))
     raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
 
 

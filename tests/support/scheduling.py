@@ -23,12 +23,15 @@ GROUPS = {
     # Jobs of one Slurm would delay the starts of the other.
     "tests/real/test_slurm.py": "slurm",
     "tests/real/test_slurm_judge.py": "slurm",
+    "tests/real/test_slurm_reservations.py": "slurm",
 }
 """Files that belong to a group of such ids."""
 
 LONG = (
     "tests/real/test_slurm.py",
     "tests/real/test_slurm_judge.py",
+    "tests/docs/test_howto.py",
+    "tests/docs/test_readme.py",
     "tests/real/test_network_cut.py",
     "tests/crash/test_random_failures.py",
     "tests/real/test_warm_kernels.py",

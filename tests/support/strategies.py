@@ -61,8 +61,11 @@ RULES = {
 """Rules that a kind of platform supports, without the K of rules with a number."""
 
 COMPILED_LAST = (
+    ("pool", "depth"),
     ("pool", "planned"),
     ("pool", "tabu"),
+    ("grid", "tabu"),
+    ("nodes", "conservative"),
     *(
         (platform, rule)
         for platform in ("grid", "resources", "partitions")
@@ -71,7 +74,7 @@ COMPILED_LAST = (
     ),
 )
 """Rules whose kernels take longest to compile for every order: a tier that is not run by default
-compares them on random workloads, hand-written cases do so by default."""
+compares them on random workloads. Hand-written cases do so by default, run by Python."""
 
 BACKFILLING = ("aggressive", "easy", "depth")
 """Rules that look for jobs to backfill, perhaps in an order of its own."""

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from schedfarm.core.policy.policy import Policy
 from schedfarm.farm.site.example import Truth, write_dump
 from schedfarm.farm.site.judgement import AGREEMENT
+from schedfarm.farm.site.model import read_site
+from tests.cli.test_slurm_site import change, write_small_dump
 from tests.oracles.calibrated import NAMES, UNOFFERED, judged, known_site
 from tests.support.command_line import Farm
 
@@ -56,3 +59,28 @@ def test_a_dump_is_calibrated_and_judged(
     assert kinds == {"all", "partition", "qos", "user class", "width"}
     made = tomllib.loads((tmp_path / "dump" / "campaign.toml").read_text())
     assert made["traces"][0]["processors"] == found["value"]
+
+
+def test_the_time_of_cycles_is_fitted(tmp_path: Path, farm: Farm) -> None:
+    """A cycle that takes time ends at bf_max_time; without a fit a caution says what is missing."""
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    write_small_dump(dump)
+    change(dump / "slurm.conf", "bf_max_job_test=50", "bf_max_job_test=50,bf_max_time=20")
+    assert "the time that backfill cycles take" in farm("site", dump, "--no-fit").stderr
+    site = read_site(dump)
+    assert "bf_max_time" not in site.policy()
+    assert Policy.parse(site.policy(rate=7)).given == {
+        "bf_max_job_test": "50", "bf_rate": "7", "bf_max_time": "20s"
+    }  # fmt: skip
+    done = farm("site", dump, "--fit", "bf_rate", "--trials", 10, "--json")
+    assert "the time that backfill cycles take" not in done.stderr
+    facts = json.loads(done.stdout)
+    (found,) = facts["fitted"]
+    assert (found["name"], found["given"]) == ("bf_rate", None)
+    assert f"bf_rate={found['value']}" in facts["policy"]
+    tables = tomllib.loads((dump / "site.toml").read_text())
+    assert tables["scheduler"]["bf_rate"] == str(found["value"])
+    assert tables["scheduler"]["bf_max_time"] == "20s"
+    printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
+    assert printed.given == Policy.parse(facts["policy"]).given

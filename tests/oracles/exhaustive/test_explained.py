@@ -21,6 +21,7 @@ MACHINES = [
     ("nodes", "demt"),
     *(("grid", rule) for rule in ("easy", "conservative", "planned")),
     ("nodes", "conservative"),
+    ("network", "ics"),
 ]
 """Machines and rules beside those of the default tier."""
 
