@@ -16,7 +16,6 @@ from pathlib import Path
 from tests.support.harness import MARK, PATIENCE, marked, wait_for
 from tests.support.paths import IMPORTED
 
-
 QUIET = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "500ms",
