@@ -59,7 +59,7 @@ def main() -> int:
                 clocks = (in_seconds, on_cycles) if scenario.starts_in_cycles else (in_seconds,)
                 for clock, rule in product(clocks, RULES):
                     path = kept / f"{name}-{seed}-{clock.__name__}.sacct"
-                    found = compare(clock(ran), scenario, path, rule)
+                    found = compare(clock(ran), scenario, path, rule, ran.reservations)
                     say(f"  {clock.__name__}, {rule}: {one_line(found)}")
     return 0
 

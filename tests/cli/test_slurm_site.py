@@ -13,12 +13,13 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from schedfarm.core import read_log, simulate
+from schedfarm.core import read_log
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.core.schedule import Schedule
 from schedfarm.farm import Campaign
 from schedfarm.farm.site.calibration import DAY, fit, period_of
@@ -283,7 +284,7 @@ def test_maintenance_withholds_its_nodes(dump: Path, farm: Farm) -> None:
     # The campaign simulates the machine that the site is judged on.
     found = trace.placed(read_log(site.log, processors=128, clean=CLEAN))
     assert found.platform == site.jobs.platform
-    start = simulate(site.jobs, site.policy()).start
+    start = simulate_reference(site.jobs, "fcfs+easy").start
     runs = (start < begin + day + DAY // 4) & (start + site.jobs.run > begin + day)
     assert len(site.jobs) > 100
     assert not runs.any()
@@ -461,14 +462,12 @@ def test_edited_files_and_links_are_kept(dump: Path, farm: Farm, tmp_path: Path)
     assert "campaign.toml is a link" in sentence(refused.stderr)
 
 
-def test_an_example_is_a_new_folder(dump: Path, farm: Farm, tmp_path: Path) -> None:
+def test_an_example_replaces_no_dump(dump: Path, farm: Farm) -> None:
     """A real dump is never replaced."""
     log = (dump / "sacct.txt").read_text()
     said = sentence(farm("site", "--example", dump, status=2).stderr)
     assert "has sacct.txt already" in said
     assert (dump / "sacct.txt").read_text() == log
-    said = farm("site", "--example", tmp_path / "new", "--jobs", 1000, "--json").stdout
-    assert json.loads(said) == {"dump": str(tmp_path / "new"), "jobs": 1000, "seed": 1}
 
 
 @pytest.mark.parametrize(

@@ -115,13 +115,6 @@ def test_a_cluster_alone_is_explained_by_its_own_jobs() -> None:
     assert found.facts()["job"]["origin"] == "south"
 
 
-def test_a_job_on_several_clusters_names_its_parts() -> None:
-    rows = [(0, 9, 9, 2), (1, 5, 5, 4), (1, 5, 5, 6)]
-    found = explain(simulate(on_network(rows, [0, 1, 0]), "fcfs+ics"), 2, effort=math.inf)
-    assert "on north (4 processors), south (2 processors): waited" in found.text()
-    assert found.facts()["held"][0]["in_use"]["north"]["of"] == 4
-
-
 def test_other_resources_are_part_of_an_explanation() -> None:
     work = workload(4, [(0, 9, 9, 1), (1, 5, 5, 1)])
     work = replace(work, platform=Resources(4, {"gpus": 2}), gpus=np.array([2, 1]))

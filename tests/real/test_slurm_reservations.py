@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.dump.reservations import read_reservations
 from tests.support.judge import SITE
 from tests.support.judged import PROGRAMS, Accounted
@@ -31,7 +30,6 @@ RESERVED = (
 
 def test_past_and_future_reservations(tmp_path: Path) -> None:
     """One that is deleted early ends then, which `scontrol show reservations` no longer says."""
-    command = KINDS["reservations"].command
     table = tmp_path / "reservations.txt"
     with TemporaryDirectory() as folder:
         one = Accounted(Path(folder), ["CPUs=1 RealMemory=8000"] * 3, PARTITION, SITE)
@@ -42,13 +40,11 @@ def test_past_and_future_reservations(tmp_path: Path) -> None:
             subprocess.run(["scontrol", "delete", "ReservationName=fix"], check=True)
             ended = datetime.now()
 
-            def printed() -> bool:
-                text = f"CLUSTER=tried FROM=now-1days TO=now+1days\n{command}"
-                table.write_text(one.said("sh", "-c", text))
-                rows = table.read_text().splitlines()
-                return len(rows) == 4 and all("|00:00" not in row for row in rows)
+            def is_complete() -> bool:
+                table.write_text(one.reservations())
+                return len(table.read_text().splitlines()) == 1 + len(RESERVED)
 
-            wait(printed, "the reservations in the database")
+            wait(is_complete, "the reservations in the database")
     fix, everything, course = sorted(read_reservations(table), key=lambda found: found.start)
     assert [sorted(found.hosts) for found in (fix, everything, course)] == [
         ["n1", "n2"],

@@ -22,12 +22,16 @@ from schedfarm.core.audit.multifactor import Priorities
 from schedfarm.core.policy.multifactor import read_multifactor
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.farm.site.dump.conf import read_conf
+from schedfarm.farm.site.dump.reservations import read_reservations
 from schedfarm.farm.site.rule import rule_of
+from schedfarm.farm.site.windows import maintained_of
 from tests.support.judged import Accounted, Job, Ran
 from tests.support.slurm import slurm
 
 NODES = 64
 """Nodes of one processor each, used exclusively by a job: equivalent to a pool."""
+
+HOSTS = frozenset(f"n{number}" for number in range(1, NODES + 1))
 
 SITE = (
     "add qos high priority=100",
@@ -70,16 +74,19 @@ ORDER = (
 class Scenario:
     """Describe jobs, by the widths to draw from, and the configuration of Slurm for them.
 
-    gpus: nodes with one each, of which half of the narrow jobs request them. site: further commands
-    of sacctmgr, and limits: those of the policy that mean the same.
+    period: of both schedulers' cycles, s. gpus: nodes with one each, of which half of the narrow
+    jobs request them. site: further commands of sacctmgr, and limits: those of the policy that mean
+    the same. maintained: number of nodes that are under maintenance while jobs wait.
     """
 
     widths: Sequence[int]
     scheduler: str = "bf_interval=1,sched_interval=-1"
+    period: int = 1
     gpus: int = 0
     ties: bool = False
     site: Sequence[str] = ()
     limits: str = ""
+    maintained: int = 0
 
     @property
     def configuration(self) -> str:
@@ -142,9 +149,14 @@ class Scenario:
             f"NodeName=n[1-{self.gpus}] Name=gpu File=/dev/null\n" if self.gpus else "",
         )  # fmt: skip
         with slurm(one):
-            one.align()
+            one.align(self.period)
+            if self.maintained:
+                one.maintain(f"n[1-{self.maintained}]", *MAINTENANCE)
             return one.run(jobs)
 
+
+MAINTENANCE = 20, 50
+"""Begin and end of the maintenance, s after the first submission or a little earlier."""
 
 TWO = (4,) * 19 + (NODES,)
 
@@ -172,7 +184,8 @@ SCENARIOS = {
     ),
     "two widths, ties": Scenario(TWO, ties=True),
     "two widths, both schedulers": Scenario(TWO, "bf_interval=1,sched_interval=1"),
-    "two widths, slow cycles": Scenario(TWO, "bf_interval=10,sched_interval=30"),
+    "two widths, slow cycles": Scenario(TWO, "bf_interval=10,sched_interval=30", period=30),
+    "maintenance": Scenario((4,) * 19 + (NODES // 2,), maintained=24),
     "many widths": Scenario(MANY),
     "many widths, busy nodes": Scenario(MANY, "bf_interval=1,sched_interval=-1,bf_busy_nodes"),
 }
@@ -298,13 +311,27 @@ RULES = ("conservative", "slurm")
 """Rules of the simulation: passes at events, and Slurm's schedulers with their cadence."""
 
 
-def compare(accounting: str, scenario: Scenario, path: Path, rule: str = RULES[0]) -> Comparison:
-    """Simulate the jobs of an accounting, which is written to a path, and compare."""
+def compare(
+    accounting: str, scenario: Scenario, path: Path, rule: str = RULES[0], reserved: str = ""
+) -> Comparison:
+    """Simulate the jobs of an accounting, which is written to a path, and compare.
+
+    reserved: the table of reservations, whose maintenance is simulated.
+    """
     path.write_text(accounting)
     work = read_log(path, processors=NODES)
     start = work.submit + work.logged_wait
     if scenario.gpus:
         work = put_on_resources(work, OnResources(gpus=scenario.gpus))
+    if scenario.maintained:
+        table = path.with_suffix(".reservations")
+        table.write_text(reserved)
+        found_there, _ = maintained_of(work, read_reservations(table), HOSTS)
+        gaps = [
+            {"from": one.begin, "until": one.end, "processors": len(one.hosts)}
+            for one in found_there
+        ]
+        work = put_on_resources(work, OnResources(windows=gaps))
     found = simulate(work, scenario.policy(rule, path.parent))
     # The first job is not one of Slurm's.
     return Comparison(start[1:], found.start[1:], work.logged_wait[1:], found.wait[1:])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from schedfarm.farm.site.dump.kinds import KINDS
 from tests.support.slurm import Slurm, wait
 
 PROGRAMS = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr", "sacct")
@@ -80,7 +81,7 @@ class Ran(NamedTuple):
     s.
 
     zero: the second for which they were calculated first, before all jobs. waiting: an instant and
-    the jobs that waited then with their priorities. Unix time.
+    the jobs that waited then with their priorities. Unix time. reservations: sacctmgr's table.
     """
 
     accounting: str
@@ -88,6 +89,7 @@ class Ran(NamedTuple):
     calculated: list[float]
     zero: int
     waiting: list[tuple[float, dict[int, int]]]
+    reservations: str
 
 
 class Accounted(Slurm):
@@ -126,15 +128,15 @@ class Accounted(Slurm):
         for one in ("add cluster tried", *self.site):
             subprocess.run(["sacctmgr", "-i", *one.split()], check=True, capture_output=True)
 
-    def align(self) -> None:
-        """Make the controller's cycles of a second begin half a second after each calculation.
+    def align(self, period: int) -> None:
+        """Make the controller's cycles of some period, s, begin half a second after a calculation.
 
         A thread that sleeps between two cycles goes on at once where its time has passed while the
-        process was stopped.
+        process was stopped. Calculations of priorities have a multiple of the period.
         """
         os.kill(self.controller.pid, signal.SIGSTOP)
-        time.sleep(1.1)
-        time.sleep((self._calculated() + 0.5 - time.time()) % 1)
+        time.sleep(period + 0.1)
+        time.sleep((self._calculated() + 0.5 - time.time()) % period)
         os.kill(self.controller.pid, signal.SIGCONT)
 
     def run(self, jobs: Sequence[Job]) -> Ran:
@@ -164,7 +166,20 @@ class Accounted(Slurm):
         wait(has_ended, "the jobs' end", PATIENCE)
         wait(lambda: self._accounting().count("COMPLETED") == len(jobs), "the last row", 30)
         log = (self.folder / "slurmctld.log").read_text()
-        return Ran(self._accounting(), log, sorted(calculated), zero, seen)
+        return Ran(self._accounting(), log, sorted(calculated), zero, seen, self.reservations())
+
+    def maintain(self, hosts: str, begin: int, end: int) -> None:
+        """Reserve nodes for maintenance from some seconds on until some seconds from now."""
+        words = f"ReservationName=fix StartTime=now+{begin} EndTime=now+{end} Flags=MAINT"
+        subprocess.run(
+            ["scontrol", "create", "reservation", *words.split(), f"Nodes={hosts}", "Users=root"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+    def reservations(self) -> str:
+        """Return the table of reservations as the script of a dump prints it."""
+        command = KINDS["reservations"].command
+        return self.said("sh", "-c", f"CLUSTER=tried FROM=now-1days TO=now+1days\n{command}")
 
     def _calculated(self) -> float:
         """Return the instant of the last calculation of priorities."""

@@ -65,7 +65,7 @@ COMPILED_LAST = (
     ("pool", "planned"),
     ("pool", "tabu"),
     ("grid", "tabu"),
-    ("nodes", "conservative"),
+    *(("nodes", rule) for rule in RULES["nodes"]),
     *(
         (platform, rule)
         for platform in ("grid", "resources", "partitions")

@@ -84,3 +84,8 @@ def test_the_time_of_cycles_is_fitted(tmp_path: Path, farm: Farm) -> None:
     assert tables["scheduler"]["bf_max_time"] == "20s"
     printed = Policy.parse(farm("policies", "--site", dump / "site.toml").stdout.strip())
     assert printed.given == Policy.parse(facts["policy"]).given
+
+
+def test_an_example_is_a_new_folder(farm: Farm, tmp_path: Path) -> None:
+    said = farm("site", "--example", tmp_path / "new", "--jobs", 1000, "--json").stdout
+    assert json.loads(said) == {"dump": str(tmp_path / "new"), "jobs": 1000, "seed": 1}

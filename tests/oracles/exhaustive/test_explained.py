@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numba
 import pytest
 
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.explanation import explain
 from schedfarm.core.machines.grid.platform import Grid
 from tests.oracles.explained import check
-from tests.oracles.test_explained import try_windows, try_with
+from tests.oracles.test_explained import on_network, try_windows, try_with
 from tests.support.golden import ORDERS, RULES, micro, policy_of
 from tests.support.strategies import crowd
 
@@ -46,3 +49,10 @@ def test_sets_of_the_golden_instances(rule: str) -> None:
         for work, run in micro(order, rule):
             if len(work) <= SMALL:
                 check(work, policy_of(run))
+
+
+def test_a_job_on_several_clusters_names_its_parts() -> None:
+    rows = [(0, 9, 9, 2), (1, 5, 5, 4), (1, 5, 5, 6)]
+    found = explain(simulate(on_network(rows, [0, 1, 0]), "fcfs+ics"), 2, effort=math.inf)
+    assert "on north (4 processors), south (2 processors): waited" in found.text()
+    assert found.facts()["held"][0]["in_use"]["north"]["of"] == 4

@@ -1,4 +1,4 @@
-"""The hand-written cases of all machines by compiled kernels."""
+"""The hand-written cases by compiled kernels."""
 
 from __future__ import annotations
 
