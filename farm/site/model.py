@@ -12,7 +12,6 @@ import numpy as np
 from schedfarm.core.errors import InputError
 from schedfarm.core.logs.clean import Clean
 from schedfarm.core.logs.read import read_log
-from schedfarm.core.machines.platform import of_size
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.names import choices
@@ -32,7 +31,7 @@ from schedfarm.farm.site.notes import Note, notes_of
 from schedfarm.farm.site.partitions import Divided, divided_of, tiers_of
 from schedfarm.farm.site.rule import in_policy, rule_of
 from schedfarm.farm.site.stocks import stocks_of
-from schedfarm.farm.site.windows import maintained_of
+from schedfarm.farm.site.windows import agreeing, maintained_of
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
@@ -157,6 +156,7 @@ def read_site(
     started = jobs.take(jobs.leave < 0)
     stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
     maintained, reserved = maintained_of(jobs, parts.get("reservations", ()), nodes.of(chosen))
+    maintained, contradicted = agreeing(jobs, maintained, nodes, size.value)
     divided, undivided = divided_of(jobs, nodes, chosen, conf, stocks, maintained)
     amounts = {name: fact.value for name, fact in stocks.items()}
     jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
@@ -173,7 +173,7 @@ def read_site(
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    found = (*notes_of(site, parts, others, rest), *reserved, *short, *undivided)
+    found = (*notes_of(site, parts, others, rest), *reserved, *contradicted, *short, *undivided)
     notes = (*found, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
 
@@ -320,10 +320,7 @@ def _placed(
     if divided is None:
         # Some cancelled jobs may request more than there is.
         return on_platform(jobs, Resources(size, amounts)) if amounts else jobs
-    jobs = divided.put(replace(jobs, platform=Pool(max(listed, int(jobs.procs.max())))), amounts)
-    platform = of_size(jobs.platform, size)
-    assert platform is not None
-    return jobs if platform == jobs.platform else on_platform(jobs, platform)
+    return divided.scaled(listed, size).put(jobs, amounts)
 
 
 def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:

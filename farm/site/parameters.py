@@ -15,6 +15,7 @@ from schedfarm.core.machines.platform import of_size
 from schedfarm.core.policy.multifactor import MOST, Multifactor
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.model import Site
+from schedfarm.farm.site.windows import has_room
 
 FACTOR = 10
 """Factor of the searched range of weights, below and above the value of slurm.conf."""
@@ -112,11 +113,20 @@ def _usable(site: Site) -> tuple[float, float]:
 
 
 def _least_admitting(jobs: Workload, least: int, most: int) -> int:
-    """Return the least processors from some on at which each job fits into its partition."""
+    """Return the least processors from some on at which each job fits into its partition.
+
+    A job that runs while nodes are under maintenance fits beside them, unless it does not on all
+    processors.
+    """
+    lacks_room = ~has_room(jobs, jobs.platform)
     while least < most:
         middle = (least + most) // 2
         platform = of_size(jobs.platform, middle)
-        if platform is not None and platform.admits(jobs).all():
+        if (
+            platform is not None
+            and platform.admits(jobs).all()
+            and (has_room(jobs, platform) | lacks_room).all()
+        ):
             most = middle
         else:
             least = middle + 1

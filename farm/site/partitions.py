@@ -12,7 +12,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import duration
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
-from schedfarm.core.machines.partitions.windows import plain_windows
+from schedfarm.core.machines.partitions.windows import REGIONS, plain_windows
 from schedfarm.core.machines.platform import of_size
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted
@@ -56,6 +56,26 @@ class Divided:
         how["windows"] = [fact.value for fact in self.windows]
         return put_on_partitions(jobs, OnPartitions.from_dict(how), capacities)
 
+    def scaled(self, old: int, new: int) -> Divided:
+        """Return those of a machine with other processors, rounded down as `Partitions.sized`."""
+        if old == new:
+            return self
+        regions = {
+            label: replace(fact, value=max(fact.value * new // old, 1))
+            for label, fact in self.regions.items()
+        }
+        windows = []
+        for fact in self.windows:
+            held = {
+                label: part
+                for label, amount in fact.value.get(REGIONS, {}).items()
+                if (part := amount * regions[label].value // self.regions[label].value)
+            }
+            if held or REGIONS not in fact.value:
+                rest = {key: value for key, value in fact.value.items() if key != REGIONS}
+                windows.append(replace(fact, value=rest | ({REGIONS: held} if held else {})))
+        return replace(self, regions=regions, windows=windows)
+
     def _tables(self) -> dict[str, Mapping[str, Fact[Any]]]:
         tables: dict[str, Mapping[str, Fact[Any]]] = {
             "regions": self.regions,
@@ -92,7 +112,7 @@ def divided_of(
     chosen: frozenset[str],
     conf: Conf,
     capacities: Mapping[str, Fact[int]],
-    maintained: Sequence[Maintained] = (),
+    maintained: Sequence[Maintained],
 ) -> tuple[Divided | None, list[Note]]:
     """Return the partitions of jobs on chosen ones' nodes, and notes on what is not simulated.
 
@@ -112,7 +132,9 @@ def divided_of(
     times = {name: Fact(duration(one.value), one.source) for name, one in longest.items()}
     region_of = _region_of(nodes, chosen, numbers)
     if jobs.has_leaving:
-        notes += unsimulated(maintained, "windows exclude jobs that leave the queue (--cancelled)")
+        notes += unsimulated(
+            maintained, "a machine with windows cannot have jobs that leave the queue (--cancelled)"
+        )
         maintained = ()
     windows = [
         Fact(table, where) for table, where in tables(maintained, nodes, region_of, capacities)
@@ -123,13 +145,18 @@ def divided_of(
     if len(divided.regions) < 2 and listed == whole_machine and not (times or widest or windows):
         return None, notes
     amounts = {name: fact.value for name, fact in capacities.items()}
+    tried = replace(jobs, platform=Pool(max(whole_machine, jobs.processors)))
+    if windows:
+        try:
+            divided.put(tried, amounts)
+        except InputError as error:
+            without, further = divided_of(jobs, nodes, chosen, conf, capacities, ())
+            return without, [*further, *unsimulated(maintained, str(error))]
     try:
-        divided.put(replace(jobs, platform=Pool(max(whole_machine, jobs.processors))), amounts)
+        divided.put(tried, amounts)
     except InputError as error:
         effect = f"{error}; all partitions share one pool, so that jobs of crowded ones wait less"
-        notes.append(Note("the nodes of each partition", SINFO, effect))
-        notes += unsimulated(maintained, "the partitions are not simulated")
-        return None, notes
+        return None, [*notes, Note("the nodes of each partition", SINFO, effect)]
     if divided.overlap:
         what = "the nodes of each job within its partition"
         effect = "running jobs count as if they could be moved there, so that others wait less"

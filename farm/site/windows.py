@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.machines.platform import Platform
+from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.node_windows import Hosts, Withheld, separate
 from schedfarm.core.workload.workload import Workload
@@ -14,6 +19,9 @@ from schedfarm.farm.site.dump.reservations import Reservation
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.notes import Note
 from schedfarm.farm.site.stocks import STOCKS
+
+TOLERATED = 0.1
+"""Part of the withheld processor time that jobs of the log may use."""
 
 
 @dataclass(frozen=True)
@@ -27,30 +35,36 @@ class Maintained:
 
 
 def maintained_of(
-    jobs: Workload, reservations: Sequence[Reservation], there: Hosts
+    jobs: Workload, reservations: Iterable[Reservation], there: Hosts
 ) -> tuple[list[Maintained], list[Note]]:
     """Return when nodes of a site were under maintenance, and notes on other reservations.
 
-    there: the nodes that are simulated. A reservation outside the period of the log has no effect.
+    there: the nodes that are simulated. A reservation outside the period of the log has no effect,
+    and one that lasts longer ends with the last job.
     """
-    known = [one for one in reservations if one.maintenance and one.hosts]
+    known: list[Reservation] = []
+    others: list[Reservation] = []
+    for one in reservations:
+        (known if one.maintenance and one.hosts else others).append(one)
+    last = int(_run(jobs)[1].max())
     withheld = [
         Withheld((begin, end, 0, 1, ()), hosts)
         for one in known
         if (hosts := one.hosts & there)
-        and (begin := max(one.start - jobs.epoch, 0)) < (end := one.end - jobs.epoch)
-        and begin < _last(jobs)
+        and (begin := max(one.start - jobs.epoch, 0)) < (end := min(one.end - jobs.epoch, last))
     ]
     found = [
         Maintained(begin, end, hosts, _names(known, begin + jobs.epoch, end + jobs.epoch, hosts))
         for begin, end, hosts, _ in separate(withheld)
     ]
-    return found, [_note(jobs, one, there) for one in reservations if one not in known]
+    return found, [*_notes(jobs, others, there), *_missing(known + others)]
 
 
-def _last(jobs: Workload) -> int:
-    """Return the end of the last job of the log, s."""
-    return int((jobs.submit + jobs.logged_wait.clip(0) + jobs.run).max())
+def _run(jobs: Workload) -> tuple[Int64, Int64]:
+    """Return begin and end of each job in the log, s; those of a job without start are equal."""
+    begin: Int64 = jobs.submit + jobs.logged_wait.clip(0)
+    end: Int64 = begin + np.where(jobs.logged_wait < 0, 0, jobs.run)
+    return begin, end
 
 
 def _names(of: Iterable[Reservation], begin: int, end: int, hosts: Hosts) -> str:
@@ -58,22 +72,74 @@ def _names(of: Iterable[Reservation], begin: int, end: int, hosts: Hosts) -> str
     return "; ".join(f"{one.where}, {one.name}" for one in during)
 
 
-def _note(jobs: Workload, one: Reservation, there: Hosts) -> Note:
-    """Return the effect of a reservation: the part of the site's node time that it holds."""
-    what = f"reservation {one.name}"
+def _notes(jobs: Workload, others: Iterable[Reservation], there: Hosts) -> Iterator[Note]:
+    """Yield the effect of reservations of one name: the part of the node time that they hold."""
     first, last = (jobs.epoch + int(end) for end in (jobs.submit[0], jobs.submit[-1]))
-    within = max(min(one.end, last) - max(one.start, first), 0)
-    if not within:
-        effect = "it is outside the period of the log, and has no effect on this comparison"
-        return Note(what, one.where, effect)
-    held = len(one.hosts & there) if one.hosts else one.nodes
-    part = f", {100 * held * within / (len(there) * (last - first)):.1f} % of the time of all nodes"
-    return Note(
-        what,
-        one.where,
-        f"other jobs may use its {counted(held, 'node')} for {within / 3600:.0f} h of the "
-        f"log{part}, so that they wait less",
-    )
+    by_name: dict[str, list[tuple[Reservation, int, int]]] = {}
+    for one in others:
+        within = min(one.end, last) - max(one.start, first)
+        held = len(one.hosts & there) if one.hosts else one.nodes
+        if within > 0 and (held or not one.hosts):
+            by_name.setdefault(one.name, []).append((one, within, held))
+    for name, several in by_name.items():
+        hours = sum(within for _, within, _ in several) / 3600
+        time = sum(within * held for _, within, held in several)
+        most = max(held for _, _, held in several)
+        effect = (
+            f"other jobs may use its {counted(most, 'node')} for {hours:.0f} h of the log, "
+            f"{100 * time / (len(there) * (last - first)):.1f} % of the time of all nodes, so that "
+            "they wait less"
+            if most
+            else "it names no nodes, so that its effect is unknown"
+        )
+        yield Note(f"reservation {name}", several[0][0].where, effect)
+
+
+def _missing(reservations: Iterable[Reservation]) -> Iterator[Note]:
+    for one in reservations:
+        if one.repeated:
+            yield Note(
+                f"past occurrences of reservation {one.name}",
+                one.where,
+                "scontrol prints the next one only; print the table of sacctmgr, as the script of "
+                "`farm site --script` does",
+            )
+
+
+def agreeing(
+    jobs: Workload, found: Iterable[Maintained], nodes: Nodes, processors: int
+) -> tuple[list[Maintained], list[Note]]:
+    """Return the intervals in which the log's jobs leave the nodes free, and a note on others.
+
+    Jobs may go on in a reservation that ignores them. processors: of the machine.
+    """
+    kept: list[Maintained] = []
+    others: list[Maintained] = []
+    begin, end = _run(jobs)
+    for one in found:
+        cpus = sum(nodes.nodes[host].cpus for host in one.hosts)
+        inside = (begin < one.end) & (end > one.begin)
+        instants = np.concatenate((begin[inside].clip(one.begin), end[inside].clip(None, one.end)))
+        change = np.concatenate((jobs.procs[inside], -jobs.procs[inside]))
+        order = np.argsort(instants, kind="stable")
+        over = (np.cumsum(change[order])[:-1] - (processors - cpus)).clip(0)
+        used = int((over * np.diff(instants[order])).sum())
+        (others if used > TOLERATED * cpus * (one.end - one.begin) else kept).append(one)
+    why = "more processors run jobs in the log than these nodes would leave"
+    return kept, [*unsimulated(others, why)]
+
+
+def has_room(jobs: Workload, platform: Platform) -> Bool:
+    """Return whether each job fits beside the windows that meet its run in the log, bool[n]."""
+    found: Bool = np.ones(len(jobs), np.bool_)
+    if not isinstance(platform, Resources) or not platform.windows:
+        return found
+    begin, end = _run(jobs)
+    requests, amounts = platform.requests(jobs), np.array(platform.amounts, np.int64)
+    for first, last, amount in zip(*platform.intervals, strict=True):
+        inside = np.flatnonzero((begin < last) & (end > first))
+        found[inside] &= (requests[inside] <= amounts - amount).all(axis=1)
+    return found
 
 
 def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
@@ -81,7 +147,7 @@ def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
     sources = [one.source for one in found]
     if sources:
         what = f"maintenance in {counted(len(sources), 'interval')}"
-        effect = f"{why}; jobs run on the nodes meanwhile, so that they wait less"
+        effect = f"{why}; jobs may start on these nodes, so that they wait less"
         yield Note(what, sources[0].partition(",")[0], effect)
 
 

@@ -125,7 +125,7 @@ def test_interrupt_at_the_start__ends_the_command(tmp_path: Path, moment: str, n
     (tmp_path / "c.toml").write_text(CAMPAIGN.to_toml())
     run = Command(tmp_path, "run", "c.toml", "--workers", "2")
     try:
-        wait_for(lambda: moment in moments(run) or run.process.poll() is not None, moment)
+        wait_for(lambda: moment in moments(run) or run.process.poll() is not None, moment, rest=0)
         for _ in range(number):
             run.signal_group(signal.SIGINT)
         assert run.finish() == 130, run.err

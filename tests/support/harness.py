@@ -36,6 +36,9 @@ PATIENCE = 300.0
 POLL = 0.02
 """Least time between two checks of a condition, s."""
 
+LONGEST_REST = 0.2
+"""Most time between two checks, s."""
+
 REST = 4
 """Time between two checks as a multiple of that of the last one: some read all records of a store,
 which took a third of the CPU time of the tests of failures."""
@@ -78,14 +81,14 @@ def campaign_of(text: str) -> Campaign:
     return Campaign.from_dict(tomllib.loads(text), Path())
 
 
-def wait_for(condition: Callable[[], Any], what: str) -> Any:
-    """Poll until a condition is true, and return its value."""
+def wait_for(condition: Callable[[], Any], what: str, rest: float = REST) -> Any:
+    """Poll until a condition is true, and return its value; rest: 0 where a moment passes quickly."""
     end = time.monotonic() + PATIENCE
     while (begin := time.monotonic()) < end:
         found = condition()
         if found:
             return found
-        time.sleep(max(POLL, REST * (time.monotonic() - begin)))
+        time.sleep(max(POLL, min(rest * (time.monotonic() - begin), LONGEST_REST)))
     raise AssertionError(f"waited {PATIENCE:.0f} s in vain for {what}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,8 +16,20 @@ from schedfarm.farm.site.dump.tables import rows_of
 
 NONE = "No reservations in the system"
 
-NEEDED = ("name", "timestart", "timeend")
-"""Columns of sacctmgr's table without which it is refused."""
+NEEDED = ("name", "timestart", "timeend", "flags")
+"""Columns of sacctmgr's table without which it is refused, beside that of nodes."""
+
+NODES = ("nodename", "nodenames")
+"""Names of that column; Slurm 22.05 prints the first one."""
+
+OPEN = frozenset({"unknown", "none", ""})
+"""Ends of a reservation that has not ended."""
+
+LONGEST = 100 * 366 * 86_400
+"""Time until the end of such a reservation, s."""
+
+REPEATED = frozenset({"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"})
+"""Flags of a reservation of which scontrol prints the next occurrence only."""
 
 _WITHOUT = frozenset({"", "(null)", "N/A"})
 
@@ -27,7 +39,8 @@ class Reservation:
     """Hold a reservation's name, its begin and end, Unix time, its nodes, and its line.
 
     Times are local and count as UTC, as those of sacct do. nodes: their number, 0 if it is unknown.
-    hosts: their names, empty if they are unknown. maintenance: whether no user's job may run there.
+    hosts: their names, empty if they are unknown. maintenance: whether it has the flag MAINT.
+    repeated: whether occurrences of the past are missing.
     """
 
     name: str
@@ -37,11 +50,12 @@ class Reservation:
     where: str
     hosts: frozenset[str] = frozenset()
     maintenance: bool = False
+    repeated: bool = False
 
 
 def read_reservations(path: Path) -> list[Reservation]:
     """Read the reservations; the list is empty if there are none."""
-    first = text_of(path).partition("\n")[0]
+    first = text_of(path).lstrip().partition("\n")[0]
     # Only the table names its columns.
     return [*(_of_table(path) if "|" in first else _of_records(path))]
 
@@ -49,15 +63,19 @@ def read_reservations(path: Path) -> list[Reservation]:
 def _of_table(path: Path) -> Iterator[Reservation]:
     """Yield the rows of `sacctmgr show reservation`, which has past ones."""
     for row in rows_of(path, NEEDED):
+        if row.fields.keys().isdisjoint(NODES):
+            raise InputError(
+                f"{path}: the first line names no column {NODES[0]!r}; print it as the script of "
+                "`farm site --script` does, with its header"
+            )
         record = {
             "Name": row.get("name"),
             "StartTime": row.get("timestart"),
             "EndTime": row.get("timeend"),
             "Flags": row.get("flags"),
-            # Slurm 22.05 prints the first name.
-            "Nodes": row.get("nodename") or row.get("nodenames"),
+            "Nodes": row.get(NODES[0]) or row.get(NODES[1]),
         }
-        yield _reservation(record, row.where)
+        yield replace(_reservation(record, row.where), repeated=False)
 
 
 def _of_records(path: Path) -> Iterator[Reservation]:
@@ -79,14 +97,16 @@ def _of_records(path: Path) -> Iterator[Reservation]:
 
 
 def _reservation(record: dict[str, str], where: str) -> Reservation:
-    start, end = (_instant(record, key, where) for key in ("StartTime", "EndTime"))
-    if end < start:
-        raise InputError(f"{where}: the reservation ends before it begins; print it again")
+    start = _instant(record, "StartTime", where)
+    is_open = record.get("EndTime", "").lower() in OPEN
+    end = start + LONGEST if is_open else _instant(record, "EndTime", where)
     text, count = record.get("Nodes", ""), record.get("NodeCnt", "")
     hosts = frozenset() if text in _WITHOUT else frozenset(listed(text, f"{where}: its nodes"))
     nodes = len(hosts) or (int(count) if is_whole(count) else 0)
-    maintenance = "MAINT" in record.get("Flags", "").upper().split(",")
-    return Reservation(record["Name"], start, end, nodes, where, hosts, maintenance)
+    flags = {*record.get("Flags", "").upper().split(",")}
+    return Reservation(
+        record["Name"], start, end, nodes, where, hosts, "MAINT" in flags, bool(flags & REPEATED)
+    )
 
 
 def _instant(record: dict[str, str], key: str, where: str) -> int:
