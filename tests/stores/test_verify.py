@@ -43,8 +43,8 @@ NO_RESULT = {"events.jsonl", "turn.lock"}
 """The first says what runs did, and nothing depends on it; the other is empty."""
 
 
-@pytest.fixture(scope="module")
-def campaign(made_store: MadeStores) -> Campaign:
+def logged(made_store: MadeStores) -> Campaign:
+    """Return a campaign of a small log and one sample."""
     drawn = lublin(32, weeks=2, seed=3, users=5)
     log = made_store.once("log-to-verify.swf", lambda path: write_swf(drawn, path))
     return Campaign(
@@ -54,6 +54,11 @@ def campaign(made_store: MadeStores) -> Campaign:
         resamples=1,
         log=True,
     )
+
+
+@pytest.fixture(scope="module")
+def campaign(made_store: MadeStores) -> Campaign:
+    return logged(made_store)
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +82,17 @@ def test_sound_store_has_no_fault(sound: Path) -> None:
     assert list(verify(sound, Again(100))) == []
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_every_altered_byte_is_found(store: Path, half: int) -> None:
-    """A bit turned in any file is found, be it at its beginning, its end or between."""
+def test_altered_bytes_are_found(store: Path) -> None:
+    """A bit turned in every second file is found, be it at its beginning, its end or between."""
+    try_altered_bytes(store, 0)
+
+
+def try_altered_bytes(store: Path, first: int) -> None:
+    """Turn a bit in every second file, from the first or the second one on."""
     files = [p for p in sorted(store.rglob("*")) if p.is_file() and p.name not in NO_RESULT]
     assert len(files) > 60
     places = itertools.cycle(range(5))
-    for file in files[half::2]:
+    for file in files[first::2]:
         whole = file.read_bytes()
         at = next(places) * (len(whole) - 1) // 4
         altered = bytearray(whole)

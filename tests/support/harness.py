@@ -82,7 +82,10 @@ def campaign_of(text: str) -> Campaign:
 
 
 def wait_for(condition: Callable[[], Any], what: str, rest: float = REST) -> Any:
-    """Poll until a condition is true, and return its value; rest: 0 where a moment passes quickly."""
+    """Poll until a condition is true, and return its value.
+
+    rest: 0 where the moment passes quickly.
+    """
     end = time.monotonic() + PATIENCE
     while (begin := time.monotonic()) < end:
         found = condition()

@@ -20,7 +20,7 @@ SMALL = 13
 """Jobs of a golden instance up to which a set is searched exhaustively."""
 
 MACHINES = [
-    ("pool", "tabu"),
+    *(("pool", rule) for rule in ("depth", "planned", "tabu")),
     ("nodes", "demt"),
     *(("grid", rule) for rule in ("easy", "conservative", "planned")),
     ("nodes", "conservative"),
