@@ -115,8 +115,8 @@ def _usable(site: Site) -> tuple[float, float]:
 def _least_admitting(jobs: Workload, least: int, most: int) -> int:
     """Return the least processors from some on at which each job fits into its partition.
 
-    A job that runs while nodes are under maintenance fits beside them, unless it does not on all
-    processors.
+    A job that ran during maintenance fits into what the windows leave, unless they leave too little
+    of all processors.
     """
     lacks_room = ~has_room(jobs, jobs.platform)
     while least < most:

@@ -130,7 +130,7 @@ def agreeing(
 
 
 def has_room(jobs: Workload, platform: Platform) -> Bool:
-    """Return whether each job fits beside the windows that meet its run in the log, bool[n]."""
+    """Return whether each job fits with the windows that meet its run in the log, bool[n]."""
     found: Bool = np.ones(len(jobs), np.bool_)
     if not isinstance(platform, Resources) or not platform.windows:
         return found

@@ -17,7 +17,7 @@ from schedfarm.farm.site.dump.tables import rows_of
 NONE = "No reservations in the system"
 
 NEEDED = ("name", "timestart", "timeend", "flags")
-"""Columns of sacctmgr's table without which it is refused, beside that of nodes."""
+"""Columns of sacctmgr's table without which it is refused, in addition to that of nodes."""
 
 NODES = ("nodename", "nodenames")
 """Names of that column; Slurm 22.05 prints the first one."""
