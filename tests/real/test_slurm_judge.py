@@ -32,7 +32,7 @@ def test_jobs_start_as_simulated__within_two_cycles(tmp_path: Path) -> None:
         assert found.simulated_wait.mean() == pytest.approx(found.real_wait.mean(), rel=0.1)
 
 
-def test_rare_cycles_are_in_the_simulated_waits__within_a_seventh(tmp_path: Path) -> None:
+def test_rare_cycles_are_in_the_simulated_waits__within_a_fifth(tmp_path: Path) -> None:
     """With cycles every 10 s a simulation with passes at events has far shorter waits."""
     scenario = SCENARIOS["two widths, slow cycles"]
     ran = scenario.run(scenario.jobs(120, 45, seed=1))
@@ -43,5 +43,5 @@ def test_rare_cycles_are_in_the_simulated_waits__within_a_seventh(tmp_path: Path
         rule: abs(found.simulated_wait.mean() / found.real_wait.mean() - 1)
         for rule, found in by_rule.items()
     }
-    assert off["slurm"] < 0.15, off
+    assert off["slurm"] < 0.2, off
     assert off["conservative"] > 0.25, off
