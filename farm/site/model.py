@@ -320,7 +320,7 @@ def _placed(
     if divided is None:
         # Some cancelled jobs may request more than there is.
         return on_platform(jobs, Resources(size, amounts)) if amounts else jobs
-    return divided.scaled(listed, size).put(jobs, amounts)
+    return divided.scaled(listed, size, amounts).put(jobs, amounts)
 
 
 def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,11 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import duration
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
-from schedfarm.core.machines.partitions.windows import REGIONS, plain_windows
+from schedfarm.core.machines.partitions.windows import (
+    plain_windows,
+    region_rows,
+    scaled_rows,
+)
 from schedfarm.core.machines.platform import of_size
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted
@@ -56,25 +60,26 @@ class Divided:
         how["windows"] = [fact.value for fact in self.windows]
         return put_on_partitions(jobs, OnPartitions.from_dict(how), capacities)
 
-    def scaled(self, old: int, new: int) -> Divided:
-        """Return those of a machine with other processors, rounded down as `Partitions.sized`."""
+    def scaled(self, old: int, new: int, stocks: Mapping[str, int]) -> Divided:
+        """Return the partitions and windows of a machine with other processors, rounded down.
+
+        stocks: capacities of its other resources.
+        """
         if old == new:
             return self
-        regions = {
-            label: replace(fact, value=max(fact.value * new // old, 1))
-            for label, fact in self.regions.items()
-        }
-        windows = []
-        for fact in self.windows:
-            held = {
-                label: part
-                for label, amount in fact.value.get(REGIONS, {}).items()
-                if (part := amount * regions[label].value // self.regions[label].value)
-            }
-            if held or REGIONS not in fact.value:
-                rest = {key: value for key, value in fact.value.items() if key != REGIONS}
-                windows.append(replace(fact, value=rest | ({REGIONS: held} if held else {})))
-        return replace(self, regions=regions, windows=windows)
+        before = {label: fact.value for label, fact in self.regions.items()}
+        after = {label: max(size * new // old, 1) for label, size in before.items()}
+        rows = region_rows([fact.value for fact in self.windows], stocks, before)
+        return replace(
+            self,
+            regions={label: replace(self.regions[label], value=after[label]) for label in after},
+            windows=self._sourced(plain_windows(scaled_rows(rows, before, after))),
+        )
+
+    def _sourced(self, tables: Iterable[dict[str, Any]]) -> list[Fact[dict[str, Any]]]:
+        """Return windows of the same times with their sources."""
+        of = {(fact.value["from"], fact.value["until"]): fact.source for fact in self.windows}
+        return [Fact(table, of[table["from"], table["until"]]) for table in tables]
 
     def _tables(self) -> dict[str, Mapping[str, Fact[Any]]]:
         tables: dict[str, Mapping[str, Fact[Any]]] = {
@@ -96,14 +101,12 @@ class Divided:
                     source += f"; its part of {fact.value}" if value != fact.value else ""
                 yield key, name, value, source
 
-    def windows_for(self, jobs: Workload, processors: int) -> Iterator[Fact[dict[str, Any]]]:
-        """Yield the windows of the machine with a number of processors, of which they are parts."""
+    def windows_for(self, jobs: Workload, processors: int) -> list[Fact[dict[str, Any]]]:
+        """Return the windows of the machine with a number of processors, with their sources."""
         platform = of_size(jobs.platform, processors)
-        if not self.windows or not isinstance(platform, Partitions):
-            return
-        of = {(fact.value["from"], fact.value["until"]): fact.source for fact in self.windows}
-        for table in plain_windows(platform.windows):
-            yield Fact(table, of[table["from"], table["until"]])
+        if not isinstance(platform, Partitions):
+            return []
+        return self._sourced(plain_windows(platform.windows))
 
 
 def divided_of(
@@ -146,15 +149,12 @@ def divided_of(
         return None, notes
     amounts = {name: fact.value for name, fact in capacities.items()}
     tried = replace(jobs, platform=Pool(max(whole_machine, jobs.processors)))
-    if windows:
-        try:
-            divided.put(tried, amounts)
-        except InputError as error:
-            without, further = divided_of(jobs, nodes, chosen, conf, capacities, ())
-            return without, [*further, *unsimulated(maintained, str(error))]
     try:
         divided.put(tried, amounts)
     except InputError as error:
+        if windows:
+            without, further = divided_of(jobs, nodes, chosen, conf, capacities, ())
+            return without, [*further, *unsimulated(maintained, str(error))]
         effect = f"{error}; all partitions share one pool, so that jobs of crowded ones wait less"
         return None, [*notes, Note("the nodes of each partition", SINFO, effect)]
     if divided.overlap:

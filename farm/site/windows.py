@@ -143,7 +143,7 @@ def has_room(jobs: Workload, platform: Platform) -> Bool:
 
 
 def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
-    """Yield a note on all maintenance if it is not simulated, for a reason."""
+    """Yield one note on maintenance that is not simulated, with the reason."""
     sources = [one.source for one in found]
     if sources:
         what = f"maintenance in {counted(len(sources), 'interval')}"

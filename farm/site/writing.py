@@ -246,7 +246,7 @@ def _machine(site: Site, size: int) -> Iterator[str]:
     if site.divided:
         for key, name, value, source in site.divided.lines(site.jobs, size):
             yield _line(f"partitions.{key}.{_name(name)}", value, source)
-        if windows := [*site.divided.windows_for(site.jobs, size)]:
+        if windows := site.divided.windows_for(site.jobs, size):
             yield f"{'partitions.windows = [':<{COMMENT}}  # seconds from the log's beginning"
             yield from (f"  {_inline(one.value)},  {_comment(one.source)}" for one in windows)
             yield "]"

@@ -400,6 +400,24 @@ def test_the_capacity_is_searched_where_jobs_fit_beside_maintenance(dump: Path) 
     assert (least, most) == (127, 128)
 
 
+def test_more_intervals_than_a_machine_has_are_a_caution(
+    dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partitions and their limits remain."""
+    monkeypatch.setattr("schedfarm.core.machines.resources.windows.MOST_TIMES", 1)
+    change(dump / "slurm.conf", "PartitionName=batch", "PartitionName=batch MaxTime=900:00:00")
+    clear(dump, "2024-01-10T00:00:00", "2024-01-12T00:00:00")
+    days = ["2024-01-10T00:00:00|2024-01-10T06:00:00", "2024-01-11T00:00:00|2024-01-11T06:00:00"]
+    reserve(dump, *(f"fix|{day}|MAINT|n001" for day in days))
+    site = read_site(dump)
+    (note,) = [note for note in site.notes if "maintenance" in note.what]
+    assert note.what == "maintenance in 2 intervals"
+    assert "more than 1 intervals" in note.effect
+    assert site.divided is not None
+    assert [*site.divided.max_time] == ["batch"]
+    assert not site.divided.windows
+
+
 def test_maintenance_is_a_caution_where_windows_cannot_be(dump: Path) -> None:
     reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n[001-004]")
     rows = (dump / "sacct.txt").read_text().splitlines()
