@@ -19,10 +19,12 @@ from schedfarm.core.engine.instructions import (
     AND,
     CHOICE,
     DIVIDE,
+    ELAPSED_QUOTIENT,
     EQUAL,
     EXP,
     FLOOR,
     GREATEST,
+    INSTANT,
     LEAST,
     LESS,
     LESS_EQUAL,
@@ -42,25 +44,29 @@ from schedfarm.core.engine.lanes import (
     WORD,
     add,
     divide,
+    elapsed_product,
+    elapsed_quotient,
+    fill,
     multiply,
     subtract,
     take_less,
     take_more,
     without_warnings,
+    write_sortable,
 )
 
 
 class Program(NamedTuple):
     """Instructions for an expression; empty for other orders and for orders that tie all jobs.
 
-    steps: int64[5k], of each the code, register of the result, and up to three of values. column:
-    float64[n * c], the parts without the instant, job by job. columns: c. place: int64[r], begin of
-    each register in `register`: the instant, the columns, then constants and results, the last of
-    which is the key. moves: int64[r], -1 for columns, which have a value for each cell of the
-    queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks], columns last; bits:
-    the same as int64. block: int64[FIELDS * blocks]. state: int64[STATE]. trend: direction of the
-    keys with time. follows: whether the columns are those of one queue from its beginning, in which
-    jobs are only appended, in order of their numbers.
+    steps: int64[5k], of each the code, register of the result, and up to three of values, or two
+    and a sign. column: float64[n * c], the parts without the instant, job by job. columns: c.
+    place: int64[r], begin of each register in `register`: the instant, the columns, then constants
+    and results, the last of which is the key. moves: int64[r], -1 for columns, which have a value
+    for each cell of the queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks],
+    columns last; bits: the same as int64. block: int64[FIELDS * blocks]. state: int64[STATE].
+    trend: direction of the keys with time. follows: whether the columns are those of one queue from
+    its beginning, in which jobs are only appended, in order of their numbers.
     """
 
     steps: Int64
@@ -83,7 +89,7 @@ def place_of(program: Program, r: int, at: int) -> int:
 
 
 @verb
-def compute(program: Program, s: int, at: int, m: int) -> None:
+def compute(program: Program, s: int, now: int, at: int, m: int) -> None:
     """Execute the instruction at place s for the first m jobs of a block, in cells from `at` on."""
     steps, register = program.steps, program.register
     code, to = steps[s], program.place[steps[s + 1]]
@@ -96,9 +102,46 @@ def compute(program: Program, s: int, at: int, m: int) -> None:
             register[to + p] = condition_value(
                 code, register[a + p], register[b + p], register[c + p]
             )
-    else:
+    elif code < INSTANT:
         for p in range(m):
             register[to + p] = function_value(code, register[a + p], register[b + p])
+    else:
+        compute_elapsed(code, register, to, a, b, steps[s + 4], now, m)
+
+
+@verb
+def compute_elapsed(
+    code: int, register: Float64, to: int, a: int, b: int, sign: int, now: int, m: int
+) -> None:
+    """Execute an instruction with the instant itself for m jobs."""
+    if code == INSTANT:
+        for k in range(0, m, WORD):
+            fill(register, to + k, now)
+    elif code == ELAPSED_QUOTIENT:
+        for k in range(0, m, WORD):
+            elapsed_quotient(register, to + k, a + k, b + k, sign, now)
+    else:
+        for k in range(0, m, WORD):
+            elapsed_product(register, to + k, a + k, b + k, sign, now)
+
+
+@verb
+def write_keys(program: Program, now: int, at: int, m: int, key: Int64, to: int) -> None:
+    """Execute the last instruction for m jobs, and write integers that sort like its values."""
+    steps, register = program.steps, program.register
+    s = steps.size - 5
+    code, last = steps[s], program.place[steps[s + 1]]
+    if code == ELAPSED_QUOTIENT:
+        # One loop for both: two, and a register, took a tenth of the simulation.
+        a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
+        sign = steps[s + 4]
+        for k in range(0, m, WORD):
+            elapsed_quotient(register, last + k, a + k, b + k, sign, now)
+            write_sortable(key, to + k, register, last + k)
+    else:
+        compute(program, s, now, at, m)
+        for k in range(0, m, WORD):
+            write_sortable(key, to + k, register, last + k)
 
 
 @verb

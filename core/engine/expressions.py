@@ -14,16 +14,15 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.evaluation import Program, compute, place_of
+from schedfarm.core.engine.evaluation import Program, compute, place_of, write_keys
 from schedfarm.core.engine.instructions import Lowering
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
     WORD,
-    fill,
     first_places,
     lowest,
     move_down,
-    order_bits,
+    not_numbers,
 )
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import BLOCK, Queue, blocks_of, cells_of, least_of
@@ -79,12 +78,12 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
 
     Examples
     --------
-    >>> from schedfarm.core.engine.instructions import DIVIDE, SUBTRACT
+    >>> from schedfarm.core.engine.instructions import ELAPSED_QUOTIENT
     >>> w = Workload.from_columns(submit=[0, 1], run=[9, 7], estimate=[9, 7], procs=[1, 2],
     ...                           processors=2)
     >>> program = program_of(w, Expression.parse("-(now - submit) / (2 * procs)", ("now", "submit",
     ...                                                                            "procs")))
-    >>> program.steps[::5].tolist() == [SUBTRACT, DIVIDE], program.trend
+    >>> program.steps[::5].tolist() == [ELAPSED_QUOTIENT], program.trend
     (True, -1)
     >>> program.column.tolist()
     [0.0, -2.0, 1.0, -4.0]
@@ -111,7 +110,7 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
     state = np.zeros(STATE, np.int64)
     state[FAILED_JOB] = NO_JOB
     return Program(
-        np.array(lowering.steps, np.int64).reshape(-1),
+        np.array(lowering.fused(), np.int64).reshape(-1),
         np.stack(found, axis=-1).reshape(-1) if found else np.zeros(0),
         columns,
         place,
@@ -156,18 +155,23 @@ def rank_cells(
     The jobs are those from place i on; they have columns from cell `at` on, and keys from place
     `to` on. The first `skip` of them, less than a word, do not exist.
     """
-    steps, place, state = program.steps, program.place, program.state
+    for s in range(0, program.steps.size - 5, 5):
+        compute(program, s, now, at, m)
+    write_keys(program, now, at, m, key, to)
+    if program.trend == UNKNOWN:
+        report_missing(program, now, m, key, to, jobs, i, skip)
+
+
+@verb
+def report_missing(
+    program: Program, now: int, m: int, key: Int64, to: int, jobs: Int64, i: int, skip: int
+) -> None:
+    """Record the first of m jobs, after the first `skip`, whose value was not a number."""
+    state = program.state
     for k in range(0, m, WORD):
-        fill(program.register, k, now)
-    for s in range(0, steps.size, 5):
-        compute(program, s, at, m)
-    last = place[place.size - 1]
-    for k in range(0, m, WORD):
-        missing = order_bits(key, to + k, program.bits, last + k) & first_places(m - k)
-        if missing != 0 and program.trend == UNKNOWN:
-            missing &= ~first_places(max(skip - k, 0))
-            if missing != 0 and state[FAILED_JOB] == NO_JOB:
-                state[FAILED_JOB], state[FAILED_AT] = jobs[i + k + lowest(missing)], now
+        missing = not_numbers(key, to + k) & first_places(m - k) & ~first_places(max(skip - k, 0))
+        if missing != 0 and state[FAILED_JOB] == NO_JOB:
+            state[FAILED_JOB], state[FAILED_AT] = jobs[i + k + lowest(missing)], now
 
 
 @verb

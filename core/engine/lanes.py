@@ -378,31 +378,69 @@ def take_more(array: Float64, to: int, one: int, other: int) -> None:
         array[to + k] = a if a >= b or np.isnan(a) else b
 
 
-def _write_ordered(lanes: Lanes) -> Any:
+def _elapsed(combine: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], F]:
+    """Compile a step that combines an elapsed time with another value, by IEEE 754."""
+
+    def write(lanes: Lanes) -> None:
+        builder = lanes.builder
+        one, other = (
+            builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
+        )
+        # A product with 1 or -1 is exact, so that the difference is rounded as without it.
+        sign, now = (builder.sitofp(lanes.spread(argument), _FLOATS) for argument in (4, 5))
+        elapsed = builder.fsub(builder.fmul(sign, now), builder.fmul(sign, one))
+        found = builder.bitcast(combine(builder, elapsed, other), _LANES)
+        builder.store(found, lanes.place(0, 1), align=8)
+
+    def chosen(meaning: F) -> F:
+        return in_lanes(write)(without_warnings(meaning))
+
+    return chosen
+
+
+@_elapsed(lambda builder, one, other: builder.fdiv(one, other))
+def elapsed_quotient(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
+    """Write (now - a) / b, or (a - now) / b if the sign is -1, of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = np.divide(sign * now - sign * array[one + k], array[other + k])
+
+
+@_elapsed(lambda builder, one, other: builder.fmul(one, other))
+def elapsed_product(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
+    """Write (now - a) * b, or (a - now) * b if the sign is -1, of the floats from two places on."""
+    for k in range(WORD):
+        array[to + k] = (sign * now - sign * array[one + k]) * array[other + k]
+
+
+def _write_ordered(lanes: Lanes) -> None:
     builder, found = lanes.builder, lanes.read(lanes.place(2, 3))
     negative_zero = builder.icmp_signed("==", found, lanes.all_of(-(2**63)))
     value = builder.select(negative_zero, lanes.all_of(0), found)
     sign = builder.ashr(value, lanes.all_of(63))
     ordered = builder.xor(value, builder.and_(sign, lanes.all_of(2**63 - 1)))
     builder.store(ordered, lanes.place(0, 1), align=8)
-    floats = builder.bitcast(found, _FLOATS)
-    return lanes.word(builder.fcmp_unordered("uno", floats, floats))
 
 
 @in_lanes(_write_ordered)
-def order_bits(array: Int64, to: int, bits: Int64, i: int) -> int:
-    """Write integers that sort like the floats with the bits from i on, from place `to` on.
+def write_sortable(array: Int64, to: int, values: Float64, i: int) -> None:
+    """Write integers that sort like the floats from i on, from place `to` on.
 
-    Return the lane mask of the NaNs. The bits of floats sort like integers, in reverse for negative
-    numbers; -0 is 0.
+    The bits of floats sort like integers, in reverse for negative numbers; -0 is 0.
     """
-    missing = 0
-    found = bits[i : i + WORD].copy()
+    found = values[i : i + WORD].copy().view(np.int64)
     for k in range(WORD):
         value = 0 if found[k] == -(2**63) else int(found[k])
         array[to + k] = value ^ ((value >> 63) & 2**63 - 1)
-        missing |= int(np.isnan(found[k : k + 1].view(np.float64)[0])) << k
-    return missing
+
+
+INFINITE = 0x7FF0000000000000
+"""The integer of infinity by `write_sortable`, the bits of it."""
+
+
+@verb
+def not_numbers(array: Int64, i: int) -> int:
+    """Return the lane mask of the integers from i on that `write_sortable` wrote for NaN."""
+    return (ALL & ~up_to(array, i, INFINITE)) | below(array, i, ~INFINITE)
 
 
 def _write_down(lanes: Lanes) -> None:

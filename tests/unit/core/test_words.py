@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
     ALL,
@@ -24,11 +24,12 @@ from schedfarm.core.engine.lanes import (
     lower_to,
     lowest,
     move_down,
-    order_bits,
+    not_numbers,
     raise_to,
     room,
     slide,
     up_to,
+    write_sortable,
 )
 
 POLICIES = ("fcfs+easy", "lxf+easy", "sxf+none", "lxf+conservative", "fcfs+planned,walk=queue")
@@ -97,8 +98,9 @@ def _lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
 
 
 @verb
-def _order_bits(array: Int64, to: int, bits: Int64, i: int) -> int:
-    return order_bits(array, to, bits, i)
+def _write_sortable(array: Int64, to: int, values: Float64, i: int) -> int:
+    write_sortable(array, to, values, i)
+    return not_numbers(array, to)
 
 
 @verb
@@ -237,7 +239,7 @@ def test_ordered_bits_sort_like_the_floats(
 ) -> None:
     """They are equal where the floats are; a bit is set for what is not a number."""
     before = array.copy()
-    missing = _order_bits(array, to, floats.view(np.int64), i)
+    missing = _write_sortable(array, to, floats, i)
     values, found = floats[i : i + WORD], array[to : to + WORD]
     assert bits(missing) == np.isnan(values).tolist()
     assert missing >> WORD == 0
