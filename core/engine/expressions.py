@@ -14,7 +14,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.evaluation import Program, compute, place_of, write_keys
+from schedfarm.core.engine.evaluation import Program, place_of, write_keys
 from schedfarm.core.engine.instructions import Lowering
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
@@ -155,8 +155,6 @@ def rank_cells(
     The jobs are those from place i on; they have columns from cell `at` on, and keys from place
     `to` on. The first `skip` of them, less than a word, do not exist.
     """
-    for s in range(0, program.steps.size - 5, 5):
-        compute(program, s, now, at, m)
     write_keys(program, now, at, m, key, to)
     if program.trend == UNKNOWN:
         report_missing(program, now, m, key, to, jobs, i, skip)
@@ -213,45 +211,46 @@ def rank_block(program: Program, now: int, queue: Queue, b: int, key: Int64) -> 
 
 
 @verb
-def bound_of(program: Program, now: int, queue: Queue, b: int, key: Int64) -> int:
-    """Return a lower bound of the keys of a block, whose columns are written.
-
-    A block that has changed gets one when it is looked at again without another change.
-    """
-    s, block = b * FIELDS, program.block
-    if block[s + UNTIL] == UNSET:
-        block[s + UNTIL] = UNTRIED
-        return UNSET
-    if now > block[s + UNTIL]:
-        # Keys that rise are least now, others at the end of the period.
-        rises = program.trend == RISES
-        until = now if rises else now + program.state[SPAN]
-        rank_block(program, until, queue, b, key)
-        first = queue.first[b]
-        block[s + BOUND] = least_of(key, first, first + queue.length[b])
-        block[s + UNTIL] = NEVER if rises else until
-    return int(block[s + BOUND])
-
-
-@verb
-def rank_held(program: Program, now: int, queue: Queue, b: int, key: Int64) -> None:
-    """Write the keys of the jobs of a block unless this pass has written them."""
-    if program.block[b * FIELDS + KEYED_IN] != program.state[PASS]:
-        hold_block(program, queue, b)
-        rank_block(program, now, queue, b, key)
-        program.block[b * FIELDS + KEYED_IN] = program.state[PASS]
+def has_trend(program: Program) -> bool:
+    """Return whether keys at one instant are bounds of those at others."""
+    return program.follows and program.trend != UNKNOWN
 
 
 @verb
 def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
-    """Return whether jobs of a block may have at most a key; then their keys are written."""
-    proven = program.follows and program.trend != UNKNOWN
-    if proven and program.block[b * FIELDS + KEYED_IN] != program.state[PASS]:
-        hold_block(program, queue, b)
-        if bound_of(program, now, queue, b, key) > bar:
+    """Return whether jobs of a block may have at most a key, then written; NEVER stands for any.
+
+    A block that has changed gets a bound when it is looked at again without another change. One
+    loop for the keys of the bound and the present ones, since its steps are compiled where they are
+    called.
+    """
+    s, block, instant = b * FIELDS, program.block, now
+    if block[s + KEYED_IN] == program.state[PASS]:
+        return True
+    hold_block(program, queue, b)
+    bounds = has_trend(program) and bar != NEVER
+    if bounds and block[s + UNTIL] == UNSET:
+        block[s + UNTIL], bounds = UNTRIED, False
+    if bounds and now <= block[s + UNTIL]:
+        if block[s + BOUND] > bar:
             return False
-    rank_held(program, now, queue, b, key)
-    return True
+        bounds = False
+    if bounds and program.trend != RISES:
+        # Keys that rise are least now, others at the end of the period.
+        instant = now + program.state[SPAN]
+    while True:
+        rank_block(program, instant, queue, b, key)
+        if bounds:
+            first = queue.first[b]
+            block[s + BOUND] = least_of(key, first, first + queue.length[b])
+            block[s + UNTIL] = NEVER if program.trend == RISES else instant
+            if block[s + BOUND] > bar:
+                return False
+        bounds = False
+        if instant == now:
+            block[s + KEYED_IN] = program.state[PASS]
+            return True
+        instant = now
 
 
 @verb
@@ -266,7 +265,7 @@ def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
     single = queue.size[0] == 1 and queue.length[queue.order[0]] == 1
     if program.steps.size > 0 and program.trend == UNKNOWN and not single:
         for place in range(queue.size[0]):
-            rank_held(program, now, queue, queue.order[place], key)
+            may_reach(program, now, queue, queue.order[place], key, NEVER)
 
 
 @verb
@@ -348,12 +347,10 @@ def rank_queue(rankings: ExpressionRankings, queue: Queue) -> None:
 
 
 @rank.set_keys.of(ExpressionRankings)
-def set_keys(rankings: ExpressionRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+def set_keys(rankings: ExpressionRankings, queue: Queue, b: int, now: int) -> None:
     """Set the keys of a block."""
-    program = rankings.second if backfills else rankings.first
-    if program.steps.size > 0:
-        key = rankings.backfill.cell if backfills else rankings.queue.cell
-        rank_held(program, now, queue, b, key)
+    if rankings.first.steps.size > 0:
+        may_reach(rankings.first, now, queue, b, rankings.queue.cell, NEVER)
 
 
 @rank.may_come_first.of(ExpressionRankings)

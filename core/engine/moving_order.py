@@ -38,6 +38,7 @@ from schedfarm.core.engine.queue import (
     take_out,
 )
 from schedfarm.core.engine.rank import (
+    ANY,
     AnyRankings,
     begun_by,
     follow_removal,
@@ -106,7 +107,7 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
         return best
     if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
         best = queue.size[SEEN_AT]
-    set_keys(rankings, False, queue, best // BLOCK, now)
+    set_keys(rankings, queue, best // BLOCK, now)
     bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
     for place in range(queue.size[0]):
         b = queue.order[place]
@@ -138,14 +139,16 @@ def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) ->
             word = candidates(machine, queue, hold, now, cell) & first_places(stop - cell)
             if word == 0:
                 continue
-            if best < 0:
+            first = best < 0
+            if first:
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
-                set_keys(rankings, True, queue, b, now)
-                bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
-            elif not keyed and not may_come_first(rankings, True, queue, b, now, bar):
+            bound = ANY if first else bar
+            if not keyed and not may_come_first(rankings, True, queue, b, now, bound):
                 break
+            if first:
+                bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
             keyed = True
             word &= rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
             found = first_among(queue, jobs, ranking, now, cell, word, best)

@@ -19,6 +19,9 @@ from schedfarm.core.engine.running import Jobs
 AnyRankings = Any
 """`Rankings`, or a named tuple with their fields for which all steps here are implemented."""
 
+ANY = (NEVER, 1)
+"""The threshold that all backfills reach, by key or by ratio."""
+
 
 @generic
 def begun_by(rankings: AnyRankings, machine: Machine) -> int:
@@ -39,8 +42,8 @@ def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
 
 
 @generic
-def set_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
-    """Set the keys of a block in the order of the queue, or of backfills, if it has not got them.
+def set_keys(rankings: AnyRankings, queue: Queue, b: int, now: int) -> None:
+    """Set the keys of a block in the order of the queue, if it has not got them.
 
     `rank_queue` comes first, at the beginning of each pass.
     """
@@ -51,7 +54,10 @@ def set_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: 
 def may_come_first(
     rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs of a block may reach a threshold; then set its keys."""
+    """Return whether jobs of a block may reach a threshold; then set its keys.
+
+    With the threshold `ANY`, of backfills only, the answer is yes.
+    """
     raise NotImplementedError
 
 
@@ -95,7 +101,7 @@ def keep_queue(rankings: Rankings, queue: Queue) -> None:
     """Do nothing: keys are constant or missing."""
 
 
-def _set_no_keys(rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int) -> None:
+def _set_no_keys(rankings: AnyRankings, queue: Queue, b: int, now: int) -> None:
     """Do nothing: keys are those of jobs, or missing."""
 
 
