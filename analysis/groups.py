@@ -101,13 +101,8 @@ OF_BOTH = ("wait", "end", "state")
 OF_JOB = ("number", "submit", "run", "procs")
 """Arrays that identify the jobs of two traces."""
 
-HELD = {
-    *OF_BOTH,
-    *OF_JOB,
-    "jobs",
-    *(g.array for g in GROUPINGS.values()),
-}
-"""Arrays from which the changes of groups of jobs are computed."""
+AT_ONCE = 2**23
+"""Values of an array that are read at once: each read of a store takes 5 ms besides."""
 
 
 @reading()
@@ -194,13 +189,15 @@ def changes(
             return grouping.place(sample[grouping.array].values)
         return logged_values(store, trace, by, sample["number"].values)
 
-    both = (
-        before[list(HELD & set(before))].sel(load=load, policy=baseline),
-        group[list(HELD & set(group))].sel(load=load, policy=policy),
-    )
-    tau = float(open_summary(store).attrs.get("tau", 10))
     # Within a trace the two sides have the same arrays.
     same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
+    needed = {"jobs", *OF_BOTH, *same}
+    own = {*needed, "submit", "run", "procs", grouping.array or "number"}
+    both = (
+        before[list(needed & set(before))].sel(load=load, policy=baseline),
+        group[list(own & set(group))].sel(load=load, policy=policy),
+    )
+    tau = float(open_summary(store).attrs.get("tau", 10))
     found = dict(_samples(both, place, metric, tau, same))
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
@@ -234,11 +231,11 @@ def _samples(
     same: arrays that must be equal on both sides, where the store has them; all other values of a
     job are from the second side.
     """
-    for i, label in enumerate(both[1]["resample"].values.tolist()):
-        jobs = int(both[1]["jobs"][i])
-        parts = [one.isel(resample=i, job=slice(jobs)) for one in both]
+    for sides in _read_together(both):
+        label, jobs = sides[1]["resample"].item(), int(sides[1]["jobs"])
+        parts = [one.isel(job=slice(jobs)) for one in sides]
         other = f"resample {label} has other jobs there; a change is between the same jobs"
-        if int(both[0]["jobs"][i]) != jobs:
+        if int(sides[0]["jobs"]) != jobs:
             raise StoreError(other)
         of_both = [name for name in OF_BOTH if name in parts[0]]
         sample = (
@@ -261,6 +258,16 @@ def _samples(
         felt = waits if metric == "wait" else slowdowns(_response(sample), run, tau)
         there = _are_there(sample)
         yield label, _sums(place(sample)[there], felt[:, there], (run * procs)[there])
+
+
+def _read_together(both: tuple[xr.Dataset, ...]) -> Iterator[list[xr.Dataset]]:
+    """Yield each resample of some datasets; several are read at once."""
+    samples, jobs = both[1].sizes["resample"], max(1, both[1].sizes["job"])
+    step = max(1, AT_ONCE // jobs)
+    for begin in range(0, samples, step):
+        read = [one.isel(resample=slice(begin, begin + step)).load() for one in both]
+        for i in range(min(step, samples - begin)):
+            yield [one.isel(resample=i) for one in read]
 
 
 def _differ(parts: Sequence[xr.Dataset], same: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import (
@@ -54,11 +55,12 @@ def interval(
     least = min((len(base) for base, _ in blocks), default=0)
     if not 2 <= least < FEW:
         return bootstrap_interval(blocks, statistic, level=level, key=key, widened=widened)
-    from scipy.stats import t as student
+    # Not scipy.stats, whose import takes longer than most comparisons.
+    from scipy.special import stdtr, stdtrit
 
     value, error = estimate(blocks, statistic)
-    half = float(student.ppf((1 + level) / 2, least - 1) * error) * widened
-    p = float(2 * student.sf(abs(value / error) / widened, least - 1))
+    half = float(stdtrit(least - 1, (1 + level) / 2) * error) * widened
+    p = float(2 * stdtr(least - 1, -abs(value / error) / widened))
     return Interval(value - half, value, value + half, p)
 
 
@@ -105,11 +107,13 @@ def better_share(better: int, pairs: int, *, level: float) -> Interval:
     """
     if not pairs:
         return NO_INTERVAL
-    from scipy.stats import binomtest
+    from scipy.special import bdtr, betaincinv
 
-    found = binomtest(better, pairs)
-    ends = found.proportion_ci(level, method="exact")
-    return Interval(float(ends.low), better / pairs, float(ends.high), float(found.pvalue))
+    tail, worse = (1 - level) / 2, pairs - better
+    low = float(betaincinv(better, worse + 1, tail)) if better else 0.0
+    high = float(betaincinv(better + 1, worse, 1 - tail)) if worse else 1.0
+    p = min(1.0, 2 * float(bdtr(min(better, worse), pairs, 0.5)))
+    return Interval(low, better / pairs, high, p)
 
 
 def holm(p: Float64) -> Float64:
@@ -136,9 +140,7 @@ def mean_ranks(values: Float64) -> Float64:
     >>> mean_ranks(np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 9.0]])).tolist()
     [2.25, 1.25, 2.5]
     """
-    from scipy.stats import rankdata
-
-    ranks: Float64 = rankdata(values, axis=1).mean(axis=0)
+    ranks: Float64 = pd.DataFrame(values).rank(axis=1).to_numpy().mean(axis=0)
     return ranks
 
 

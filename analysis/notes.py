@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from schedfarm.analysis.logs import LogJobs, log_jobs
-from schedfarm.analysis.reading import reading
+from schedfarm.analysis.reading import opened_once, reading
 from schedfarm.analysis.store import (
     LOG,
     Store,
@@ -138,6 +138,7 @@ def _swings(store: Store) -> str:
     )
 
 
+@opened_once
 def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     """Return the spread of weekly load in a log and in its first samples.
 

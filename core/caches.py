@@ -10,6 +10,9 @@ import stat
 from functools import cache
 from pathlib import Path
 
+ENVIRONMENT = "SCHEDFARM_CACHE"
+"""Variable with the folder of logs and scripts; empty means no cache, unset the user's folder."""
+
 _UNMAPPED = 65534
 """Owner of files without an owner in a namespace, such as the root of a rootless container."""
 
@@ -30,6 +33,22 @@ def user_folder() -> Path | None:
         return (Path(base) if base else Path.home() / ".cache") / "schedfarm"
     except RuntimeError:
         return None
+
+
+def folder_of(kind: str) -> Path | None:
+    """Return the folder of the cached files of a kind; None without a cache.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["SCHEDFARM_CACHE"] = "/var/tmp/farm"
+    >>> str(folder_of("swf"))
+    '/var/tmp/farm/swf'
+    >>> del os.environ["SCHEDFARM_CACHE"]
+    """
+    named = os.environ.get(ENVIRONMENT)
+    own = user_folder() if named is None else Path(named) if named else None
+    return None if own is None else own / kind
 
 
 def exposed(place: Path) -> Path | None:

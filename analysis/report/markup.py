@@ -7,16 +7,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from functools import cache
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.place import StoreName
 from schedfarm.analysis.report.contents import Asked, Contents, contents
 from schedfarm.analysis.report.figures import Figure, figures
+from schedfarm.analysis.report.script import check_script, script
 from schedfarm.core.files import write_whole
 from schedfarm.core.numerals import counted, grouped
 
@@ -66,33 +64,16 @@ def write(
     schedfarm.analysis.errors.StoreError: store 'no/such/folder' is not a folder; name one that farm
     run wrote
     """
-    check_bundle()
+    check_script()
     text = page(contents(store, asked or Asked(), progress), refresh=refresh)
     write_whole(Path(out), text.encode())
-
-
-def check_bundle() -> None:
-    """Refuse to begin a page whose figures could not be drawn."""
-    if find_spec("vl_convert") is None:
-        raise StoreError(
-            "the page's figures need vl-convert-python; "
-            "install it with pip install 'schedfarm[report]'"
-        )
-
-
-@cache
-def _bundle() -> str:
-    """Return Vega, Vega-Lite and their embedding as one script, without a network."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def page(of: Contents, *, refresh: float | None = None) -> str:
     """Return the HTML of a page."""
     drawn = figures(of.axes["policy"], of.baseline, of.by)
     styles = (HERE / "page.css").read_text(encoding="utf-8")
-    scripts = [_bundle(), (HERE / "page.js").read_text(encoding="utf-8")]
+    scripts = [script(), (HERE / "page.js").read_text(encoding="utf-8")]
     policy = "; ".join([
         "default-src 'none'",
         f"script-src {' '.join(map(_hash, scripts))}",

@@ -13,44 +13,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import os
 import zlib
 from collections.abc import Sequence
 from io import BufferedReader
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from schedfarm.core.caches import exposed, make_private, user_folder
+from schedfarm.core.caches import exposed, folder_of, make_private
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs.swf_text import FIELDS, Log
 
 VERSION = 4
 """Version of an entry's format, part of its name."""
 
-ENVIRONMENT = "SCHEDFARM_CACHE"
-"""Variable with the cache folder; empty means no cache, unset the user's XDG cache folder."""
+KIND = "swf"
+"""Name of the folder among the caches."""
 
 _HEAD = len(FIELDS) + 5
-
-
-def folder() -> Path | None:
-    """Return the folder of the cache, None without one.
-
-    Examples
-    --------
-    >>> import os
-    >>> os.environ["SCHEDFARM_CACHE"] = "/var/tmp/farm"
-    >>> str(folder())
-    '/var/tmp/farm/swf'
-    >>> del os.environ["SCHEDFARM_CACHE"]
-    """
-    named = os.environ.get(ENVIRONMENT)
-    if named is not None:
-        return Path(named) / "swf" if named else None
-    own = user_folder()
-    return None if own is None else own / "swf"
 
 
 def key(file: BufferedReader) -> str:
@@ -64,7 +44,7 @@ def load(name: str, fields: Sequence[str]) -> Log | None:
 
     Columns are int32 where all of the log's fit, which halves the time of a first read.
     """
-    place = folder()
+    place = folder_of(KIND)
     if place is None:
         return None
     try:
@@ -98,7 +78,7 @@ def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
 
 def store(name: str, log: Log) -> None:
     """Write an entry if the folder is writable and private."""
-    place = folder()
+    place = folder_of(KIND)
     if place is None:
         return
     columns = [log.columns[field] for field in FIELDS]

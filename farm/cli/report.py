@@ -62,10 +62,10 @@ def report(
     The report of a paper, with its own figures and claims, is a key of a campaign (report = "...")
     and is written by farm run.
     """
-    from schedfarm.analysis.report.markup import check_bundle
+    from schedfarm.analysis.report.script import check_script
     from schedfarm.farm.output import output
 
-    check_bundle()
+    check_script()
     page = output("--out", out)
     if watch and page.standard:
         raise click.UsageError("--watch writes a file again and again; give --out a file, not -")

@@ -497,14 +497,14 @@ def _answer(question: Question, short: str) -> None:
 
 def _page(question: Question) -> None:
     """Write the page, or print the reason for its absence."""
-    from schedfarm.analysis.report.markup import check_bundle
+    from schedfarm.analysis.report.script import check_script
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.report import question as asked, write_page
     from schedfarm.farm.output import output
 
     store = str(question.place)
     try:
-        check_bundle()
+        check_script()
         page = output("page", question.page)
         write_page(store, page, asked(store, question.policies))
     except InputError as error:

@@ -192,12 +192,12 @@ def ratio_over_periods(over: npt.NDArray[Any], under: npt.NDArray[Any]) -> Range
         return Range(value, None, None)
     if not over.any():
         return Range(0.0, 0.0, 0.0)
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     sums = (x[:, np.newaxis].astype(np.float64) for x in (under, over))
     error = float(np.sqrt(log_ratio(*sums)[1]))
     wide = WIDENED + WIDENED_FEW / count
-    half = wide * float(student.ppf((1 + LEVEL) / 2, count - 1)) * error
+    half = wide * float(stdtrit(count - 1, (1 + LEVEL) / 2)) * error
     return Range(value, value * float(np.exp(-half)), value * float(np.exp(half)))
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from schedfarm.core import read_swf
-from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.caches import ENVIRONMENT
 from tests.benchmarks.bench_simulate import LOGS
 from tests.benchmarks.conftest import Log
 

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from schedfarm.core import InputError, Workload, read_swf, simulate, write_swf
-from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.caches import ENVIRONMENT
 from schedfarm.farm.logs.registry import here
 from tests.benchmarks.floor import least
 from tests.benchmarks.rates import SHARED, tell

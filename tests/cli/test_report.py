@@ -19,7 +19,8 @@ from schedfarm.analysis.report import Asked
 from schedfarm.analysis.report.columns import Columns, labelled
 from schedfarm.analysis.report.contents import _fitted, _metrics, _samples, contents
 from schedfarm.analysis.report.figures import LOGGED_COLOUR
-from schedfarm.analysis.report.markup import HERE, check_bundle, page
+from schedfarm.analysis.report.markup import HERE, page
+from schedfarm.analysis.report.script import check_script
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
@@ -70,7 +71,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in a folder of its own, without Vega: its bundling takes 3 s of CPU."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("schedfarm.analysis.report.markup._bundle", lambda: "/* Vega */")
+    monkeypatch.setattr("schedfarm.analysis.report.markup.script", lambda: "/* Vega */")
 
 
 class Parsed(HTMLParser):
@@ -292,9 +293,9 @@ def test_a_metric_of_participants_is_refused() -> None:
 
 
 def test_without_the_scripts__one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedfarm.analysis.report.markup.find_spec", lambda name: None)
+    monkeypatch.setattr("schedfarm.analysis.report.script.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"need vl-convert-python.*schedfarm\[report\]"):
-        check_bundle()
+        check_script()
 
 
 def test_the_same_store__the_same_page(farm: Farm, stores: Path) -> None:

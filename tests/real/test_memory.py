@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.caches import ENVIRONMENT
 from tests.support.swf_texts import HEADER
 
 PEAK = """

@@ -36,7 +36,7 @@ import numpy as np
 
 from schedfarm.core import InputError, Schedule, Workload, read_swf, scale_load, simulate, write_swf
 from schedfarm.core.audit import audit
-from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.caches import ENVIRONMENT
 from schedfarm.core.models.lublin import lublin
 from schedfarm.farm.logs.registry import here
 from tests.benchmarks.peers.rows import ELSEWHERE, OURS, PEERS, Peer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schedfarm.core.logs.swf_cache import ENVIRONMENT
+from schedfarm.core.caches import ENVIRONMENT
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from schedfarm.core import read_swf
+from schedfarm.core.caches import ENVIRONMENT, folder_of
 from schedfarm.core.logs.swf import CACHED_FROM, read_fields
-from schedfarm.core.logs.swf_cache import ENVIRONMENT, folder, load, store
+from schedfarm.core.logs.swf_cache import load, store
 from schedfarm.core.logs.swf_text import FIELDS
 from tests.support.swf_texts import big, row
 
@@ -76,7 +77,7 @@ def test_folder_that_others_may_write_is_no_cache(
     path.write_text(big(2_000))
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
     read_swf(path)
-    place = folder()
+    place = folder_of("swf")
     assert place is not None
     assert place.stat().st_mode & 0o777 == 0o700
     (entry,) = place.iterdir()
@@ -96,20 +97,20 @@ def test_unusable_cache_means_no_cache(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "file"))
     assert len(read_swf(path)) == 2_100
     monkeypatch.setenv(ENVIRONMENT, "")
-    assert folder() is None
+    assert folder_of("swf") is None
     assert len(read_swf(path)) == 2_100
 
 
 def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """SCHEDFARM_CACHE names the folder, else XDG_CACHE_HOME, else the home's .cache."""
     monkeypatch.setenv(ENVIRONMENT, "/one")
-    assert folder() == Path("/one/swf")
+    assert folder_of("swf") == Path("/one/swf")
     monkeypatch.delenv(ENVIRONMENT)
     monkeypatch.setenv("XDG_CACHE_HOME", "/two")
-    assert folder() == Path("/two/schedfarm/swf")
+    assert folder_of("swf") == Path("/two/schedfarm/swf")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/three")
-    assert folder() == Path("/three/.cache/schedfarm/swf")
+    assert folder_of("swf") == Path("/three/.cache/schedfarm/swf")
 
 
 def test_many_readers_share_one_cache(tmp_path: Path, swf_cache: Path) -> None:

@@ -1,0 +1,65 @@
+"""The script that draws the figures of a page, without a network.
+
+vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding: more than the rest of a small
+page. They are the same for each of its versions, and kept among the user's caches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from schedfarm.analysis.errors import StoreError
+from schedfarm.core.caches import exposed, folder_of, make_private
+from schedfarm.core.files import write_whole
+
+EMBEDDING = "window.vegaEmbed = vegaEmbed;"
+"""The only name that pages use."""
+
+
+def check_script() -> None:
+    """Refuse to begin a page whose figures could not be drawn."""
+    if find_spec("vl_convert") is None:
+        raise StoreError(
+            "the page's figures need vl-convert-python; "
+            "install it with pip install 'schedfarm[report]'"
+        )
+
+
+@cache
+def script() -> str:
+    """Return Vega, Vega-Lite and their embedding."""
+    folder = folder_of("pages")
+    file = None if folder is None else folder / f"vega-{version('vl-convert-python')}.js"
+    return (file and _kept(file)) or _joined(file)
+
+
+def _kept(file: Path) -> str | None:
+    """Return a script from a file that only this user can write; None if it is damaged."""
+    with contextlib.suppress(OSError, ValueError):
+        if exposed(file) is None:
+            digest, _, text = file.read_text(encoding="utf-8").partition("\n")
+            if digest == _digest(text):
+                return text
+    return None
+
+
+def _joined(file: Path | None) -> str:
+    """Let vl-convert make a script, and write it to a file if that is possible."""
+    import vl_convert
+
+    text = str(vl_convert.javascript_bundle(EMBEDDING))
+    if file is not None:
+        with contextlib.suppress(OSError):
+            make_private(file.parent)
+            if exposed(file.parent) is None:
+                write_whole(file, f"{_digest(text)}\n{text}".encode())
+    return text
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
