@@ -192,10 +192,10 @@ def changes(
     # Within a trace the two sides have the same arrays.
     same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
     needed = {"jobs", *OF_BOTH, *same}
-    own = {*needed, "submit", "run", "procs", grouping.array or "number"}
+    also = {"submit", "run", "procs", grouping.array or "number"}
     both = (
         before[list(needed & set(before))].sel(load=load, policy=baseline),
-        group[list(own & set(group))].sel(load=load, policy=policy),
+        group[list((needed | also) & set(group))].sel(load=load, policy=policy),
     )
     tau = float(open_summary(store).attrs.get("tau", 10))
     found = dict(_samples(both, place, metric, tau, same))

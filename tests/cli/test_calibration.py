@@ -140,7 +140,7 @@ def test_plan__says_what_it_measured(farm: Farm, tmp_path: Path) -> None:
     campaign(tmp_path)
     given = ("plan", tmp_path / "c.toml", "--store", tmp_path / "c.farm")
     assert "CPU time as measured here in" in farm(*given).output
-    facts = json.loads(farm(*given, "--no-probe", "--json").output)
+    facts = json.loads(farm(*given, "--no-probe", "--json").stdout)
     assert facts["notes"] == ["CPU time by the planner's rates, on one slow core; not measured"]
     cells = [
         cell_seconds(400, policy, load)

@@ -155,7 +155,7 @@ def test_info_and_simulate_print_it(farm: Farm) -> None:
             lines = [x for x in farm(*words).output.splitlines() if x.startswith("caution: ")]
             assert len(lines) == len(expected), words
             assert all(TOLD[k] in line for k, line in zip(expected, lines, strict=True))
-            facts = json.loads(farm(*words, "--json").output)
+            facts = json.loads(farm(*words, "--json").stdout)
             assert list(facts["cautions"]) == expected
             assert all(TOLD[k] in facts["cautions"][k] for k in expected)
 
@@ -312,7 +312,7 @@ def test_the_load_of_an_example_is_no_caution(farm: Farm) -> None:
 
 def test_info_lists_shares(farm: Farm) -> None:
     """Of partitions, and of what no policy considers; of one partition alone GPUs are left."""
-    facts = json.loads(farm("traces", "info", "ignored.sacct", "--processors", 4, "--json").output)
+    facts = json.loads(farm("traces", "info", "ignored.sacct", "--processors", 4, "--json").stdout)
     assert facts["shares"] == {
         "partition": {"thin": 20 / 30, "fat": 10 / 30},
         "ignored": {"outside the largest partition": 10 / 30, "with GPUs": 0.1},

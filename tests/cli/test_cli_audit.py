@@ -138,7 +138,7 @@ def test_what_is_unaudited_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     said = farm("audit", path, "--policy", "mine:widest+easy").output
     assert "\n  unaudited: order mine:widest\n" in said
     assert "mine:widest+easy; no formula of the auditor's own checks order mine:widest\n" in said
-    facts = json.loads(farm("audit", path, "--policy", "fcfs+tabu", "--json").output)
+    facts = json.loads(farm("audit", path, "--policy", "fcfs+tabu", "--json").stdout)
     assert (facts["unaudited"], facts["sound"]) == (["rule tabu"], True)
     # Passes are judged all the same, by the numbers that the function gives.
     late = [*EASY[:2], (2, 15, 8, 1, 8)]
@@ -168,7 +168,7 @@ def test_another_clock_that_is_kept_is_named(tmp_path: Path) -> None:
     assert done.output.endswith(f"\nit conforms to fcfs+aggressive,events=per-event: {AS_PYSS}\n")
     ours = written(tmp_path / "b.swf", [PYSS[0], (1, 10, 5, 4, 5), (10, 15, 3, 1, 3)])
     theirs = "aggressive,events=per-event"
-    facts = json.loads(farm("audit", ours, "--policy", theirs, "--json", status=1).output)
+    facts = json.loads(farm("audit", ours, "--policy", theirs, "--json", status=1).stdout)
     assert (facts["sound"], facts["events"], facts["clock"]) == (False, "per-event", AS_PYSS)
     assert facts["keeps"] == "fcfs+aggressive"
     neither = written(tmp_path / "c.swf", [PYSS[0], (1, 14, 5, 4, 5), PYSS[2]])

@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def starts(farm: Farm, *words: str) -> str:
     """Return the digest of a schedule."""
-    digest: str = json.loads(farm("simulate", *words, "--json").output)["sha256_starts"]
+    digest: str = json.loads(farm("simulate", *words, "--json").stdout)["sha256_starts"]
     assert len(digest) == 64
     return digest
 
@@ -78,7 +78,7 @@ def test_partitions_are_those_of_a_file(farm: Farm, said: Said) -> None:
     # Two jobs of each partition, one after the other, as two by two on the pool.
     assert starts(farm, *given) == starts(farm, *words)
     Path("given.toml").write_text("[regions]\n0 = 1\n1 = 2\n")
-    told = json.loads(farm("simulate", *given, "--json").output)
+    told = json.loads(farm("simulate", *given, "--json").stdout)
     assert (told["processors"], told["dropped"]) == (3, {"larger than their partition": 2})
     Path("given.toml").write_text("[regions]\nother = 4\n")
     assert "'0', which is not declared" in said("simulate", *given)

@@ -48,7 +48,7 @@ def test_list_as_json_tells_the_files(cache: Path) -> None:
     (cache / "own.swf").write_text(LOG)
     note = {"url": "http://host/own.swf", "sha256": registry.content_hash(cache / "own.swf")}
     (cache / f"own.swf{registry.NOTE}").write_text(json.dumps(note))
-    rows = json.loads(farm("traces", "list", "--json").output)
+    rows = json.loads(farm("traces", "list", "--json").stdout)
     assert [row["file"] for row in rows] == [None] * 7 + [str(cache / "own.swf")]
     assert (rows[-1]["name"], rows[-1]["machine"]) == ("own", "http://host/own.swf")
     assert "own" in farm("traces", "list").output
@@ -63,7 +63,7 @@ def test_info_says_what_was_dropped_and_whom_to_thank(tmp_path: Path) -> None:
     assert "rows dropped               1\n" in text
     assert "no run                          1  run time below 0" in text
     assert "acknowledge                Ann Example\n" in text
-    facts = json.loads(farm("traces", "info", path, "--json").output)
+    facts = json.loads(farm("traces", "info", path, "--json").stdout)
     assert (facts["jobs"], facts["dropped"], facts["processors"]) == (3, {"no run": 1}, 4)
 
 
@@ -72,22 +72,22 @@ def test_rows_are_cleaned_as_asked(tmp_path: Path) -> None:
     path = tmp_path / "own.swf"
     path.write_text(LOG + "9 20 -1 0 2 -1 -1 -1 60" + 9 * " -1" + "\n")
     words = ("--clean", "zero_run=drop,run_plus=1,kill=false", "--json")
-    facts = json.loads(farm("traces", "info", path, *words).output)
+    facts = json.loads(farm("traces", "info", path, *words).stdout)
     assert (facts["jobs"], facts["dropped"]) == (3, {"no run": 1, "run 0": 1})
     assert (
         "run 0                           1  run time 0"
         in farm("traces", "info", path, "--clean", "zero_run=drop").output
     )
     words = ("--policy", "fcfs+easy", "--clean", "run_plus=7", "--json")
-    longer = json.loads(farm("simulate", path, *words).output)
-    same = json.loads(farm("simulate", path, *words[:2], "--json").output)
+    longer = json.loads(farm("simulate", path, *words).stdout)
+    same = json.loads(farm("simulate", path, *words[:2], "--json").stdout)
     assert longer["metrics"]["jobs"] == same["metrics"]["jobs"] == 4
     assert longer["metrics"]["response"] == same["metrics"]["response"] + 7
 
 
 def test_names_stand_for_files(traces: Path, cache: Path) -> None:
     """A named log is found in the folder given; its machine is known where no header says it."""
-    facts = json.loads(farm("traces", "info", "METACENTRUM", "--traces", traces, "--json").output)
+    facts = json.loads(farm("traces", "info", "METACENTRUM", "--traces", traces, "--json").stdout)
     assert (facts["name"], facts["processors"]) == ("METACENTRUM-2009-2", 806)
     assert "Czech National Grid Infrastructure MetaCentrum" in facts["acknowledge"]
     fetched = farm("traces", "fetch", "KTH-SP2", "HPC2N", "--traces", traces).output.splitlines()
@@ -140,7 +140,7 @@ def test_busiest_windows_are_told_by_their_dates(tmp_path: Path, said: Said) -> 
         + "".join(f"{n} {at} -1 {run} 2{13 * ' -1'}\n" for n, (at, run) in enumerate(rows, 1))
     )
     words = ("traces", "busiest", path, "--days", 1, "--jobs", 1, 2, "--count", 2)
-    found = json.loads(farm(*words, "--json").output)
+    found = json.loads(farm(*words, "--json").stdout)
     assert [(w["first"], w["last"], w["jobs"], w["load"]) for w in found] == [
         ("1997-05-20", "1997-05-20", 2, 2 * 86_407 / (4 * 86_400)),
         ("1997-05-19", "1997-05-19", 2, 30 / (4 * 86_400)),

@@ -35,7 +35,7 @@ def campus(tmp_path: Path) -> Path:
 
 def test_the_example_is_told(farm: Farm, campus: Path) -> None:
     """What the table holds, by its own words."""
-    facts = json.loads(farm("traces", "info", campus, "--json").output)
+    facts = json.loads(farm("traces", "info", campus, "--json").stdout)
     known = {"processors": 150, "clusters": 2, "communicating": 2, "jobs": 3, "dropped": {}}
     assert {key: facts[key] for key in known} == known
     assert "jobs that communicate      2" in farm("traces", "info", campus).output

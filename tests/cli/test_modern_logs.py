@@ -26,7 +26,7 @@ def test_info_reads_a_map_and_counts_what_it_drops(tmp_path: Path) -> None:
     log.write_text("t,r,p,state\n0,2,1,DONE\n5,2,1,FAILED\n9,1,2,DONE\n")
     table.write_text(MAP)
     words = ("traces", "info", log, "--map", table, "--processors", 4)
-    facts = json.loads(farm(*words, "--json").output)
+    facts = json.loads(farm(*words, "--json").stdout)
     assert (facts["jobs"], facts["dropped"]) == (2, {"state FAILED": 1})
     assert re.search("state FAILED +1", farm(*words).output)
     refused = farm("traces", "info", log, "--map", "none", status=2)
@@ -41,7 +41,7 @@ def test_every_command_of_logs_takes_a_map(tmp_path: Path) -> None:
     words = ("--map", table, "--processors", 4)
     shown = farm("simulate", log, "--policy", "fcfs+easy", "--json", *words)
     assert json.loads(shown.output)["metrics"]["wait"] == (0 + 111) / 2
-    job = json.loads(farm("explain", log, "--policy", "fcfs+easy", "--json", *words).output)
+    job = json.loads(farm("explain", log, "--policy", "fcfs+easy", "--json", *words).stdout)
     assert (job["job"]["number"], job["job"]["wait"]) == (3, 111)
     farm("init", log, "--policy", "fcfs+easy", "--out", campaign, *words)
     table.unlink()
@@ -54,7 +54,7 @@ def test_every_command_of_logs_takes_a_map(tmp_path: Path) -> None:
 
 def test_maps_are_listed_with_their_documentation() -> None:
     assert "10.5281/zenodo.11467483" in farm("traces", "maps").output
-    assert json.loads(farm("traces", "maps", "--json").output)["f-data"]["licence"] == "CC BY 4.0"
+    assert json.loads(farm("traces", "maps", "--json").stdout)["f-data"]["licence"] == "CC BY 4.0"
 
 
 def test_anonymise_writes_a_packed_copy_and_says_what_it_left_out(tmp_path: Path) -> None:
