@@ -101,8 +101,8 @@ OF_BOTH = ("wait", "end", "state")
 OF_JOB = ("number", "submit", "run", "procs")
 """Arrays that identify the jobs of two traces."""
 
-AT_ONCE = 2**23
-"""Values of an array that are read at once: each read of a store takes 5 ms besides."""
+AT_ONCE = 2**20
+"""Values of an array that are read at once, 8 MiB: each read of a store takes 5 ms besides."""
 
 
 @reading()
@@ -191,11 +191,12 @@ def changes(
 
     # Within a trace the two sides have the same arrays.
     same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
-    needed = {"jobs", *OF_BOTH, *same}
-    also = {"submit", "run", "procs", grouping.array or "number"}
+    timed = {"wait", "state", *(("end", "submit") if metric != "wait" else ())}
+    of_baseline = {"jobs", *timed} - {"submit"} | set(same)
+    of_policy = {"jobs", *timed, *same, "run", "procs", grouping.array or "number"}
     both = (
-        before[list(needed & set(before))].sel(load=load, policy=baseline),
-        group[list((needed | also) & set(group))].sel(load=load, policy=policy),
+        before[list(of_baseline & set(before))].sel(load=load, policy=baseline),
+        group[list(of_policy & set(group))].sel(load=load, policy=policy),
     )
     tau = float(open_summary(store).attrs.get("tau", 10))
     found = dict(_samples(both, place, metric, tau, same))
@@ -262,12 +263,13 @@ def _samples(
 
 def _read_together(both: tuple[xr.Dataset, ...]) -> Iterator[list[xr.Dataset]]:
     """Yield each resample of some datasets; several are read at once."""
-    samples, jobs = both[1].sizes["resample"], max(1, both[1].sizes["job"])
-    step = max(1, AT_ONCE // jobs)
+    samples = both[1].sizes["resample"]
+    step = max(1, AT_ONCE // max(1, *(one.sizes["job"] for one in both)))
     for begin in range(0, samples, step):
         read = [one.isel(resample=slice(begin, begin + step)).load() for one in both]
         for i in range(min(step, samples - begin)):
             yield [one.isel(resample=i) for one in read]
+        del read
 
 
 def _differ(parts: Sequence[xr.Dataset], same: Sequence[str]) -> bool:

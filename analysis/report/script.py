@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,16 +33,27 @@ def check_script() -> None:
 @cache
 def script() -> str:
     """Return Vega, Vega-Lite and their embedding."""
-    folder = folder_of("pages")
-    file = None if folder is None else folder / f"vega-{version('vl-convert-python')}.js"
+    file = _place()
     return (file and _kept(file)) or _joined(file)
+
+
+def _place() -> Path | None:
+    """Return the file of a script, None without a cache or a known version."""
+    folder = folder_of("pages")
+    try:
+        made_by = version("vl-convert-python")
+    except PackageNotFoundError:
+        return None
+    name = f"vega-{made_by}-{_digest(EMBEDDING)[:12]}.js"
+    return None if folder is None else folder / name
 
 
 def _kept(file: Path) -> str | None:
     """Return a script from a file that only this user can write; None if it is damaged."""
     with contextlib.suppress(OSError, ValueError):
         if exposed(file) is None:
-            digest, _, text = file.read_text(encoding="utf-8").partition("\n")
+            # Not as a text, whose line ends Python would change.
+            digest, _, text = file.read_bytes().decode().partition("\n")
             if digest == _digest(text):
                 return text
     return None
@@ -57,7 +68,7 @@ def _joined(file: Path | None) -> str:
         with contextlib.suppress(OSError):
             make_private(file.parent)
             if exposed(file.parent) is None:
-                write_whole(file, f"{_digest(text)}\n{text}".encode())
+                write_whole(file, f"{_digest(text)}\n{text}".encode(), private=True)
     return text
 
 

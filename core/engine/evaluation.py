@@ -22,9 +22,9 @@ from schedfarm.core.engine.instructions import (
     ELAPSED_QUOTIENT,
     EQUAL,
     EXP,
+    FILL,
     FLOOR,
     GREATEST,
-    INSTANT,
     LEAST,
     LESS,
     LESS_EQUAL,
@@ -102,7 +102,7 @@ def compute(program: Program, s: int, now: int, at: int, m: int) -> None:
             register[to + p] = condition_value(
                 code, register[a + p], register[b + p], register[c + p]
             )
-    elif code < INSTANT:
+    elif code < FILL:
         for p in range(m):
             register[to + p] = function_value(code, register[a + p], register[b + p])
     else:
@@ -114,7 +114,7 @@ def compute_elapsed(
     code: int, register: Float64, to: int, a: int, b: int, sign: int, now: int, m: int
 ) -> None:
     """Execute an instruction with the instant itself for m jobs."""
-    if code == INSTANT:
+    if code == FILL:
         for k in range(0, m, WORD):
             fill(register, to + k, now)
     elif code == ELAPSED_QUOTIENT:
@@ -135,7 +135,8 @@ def write_keys(program: Program, now: int, at: int, m: int, key: Int64, to: int)
     for other in range(0, s, 5):
         compute(program, other, now, at, m)
     if quotient:
-        # One loop for both: two, and a register, took a tenth of the simulation.
+        # One loop for difference, quotient and key. With a loop for each, a simulation took 1.1
+        # times as long.
         a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
         sign = steps[s + 4]
         for k in range(0, m, WORD):

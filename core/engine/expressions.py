@@ -218,11 +218,11 @@ def has_trend(program: Program) -> bool:
 
 @verb
 def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
-    """Return whether jobs of a block may have at most a key, then written; NEVER stands for any.
+    """Return whether a block may have a job with a key up to the bar; if so, write its keys.
 
-    A block that has changed gets a bound when it is looked at again without another change. One
-    loop for the keys of the bound and the present ones, since its steps are compiled where they are
-    called.
+    NEVER as the bar: write them without a bound. A block that has changed gets a bound when it is
+    looked at again without another change. One loop for the keys of the bound and the present ones,
+    since its steps are compiled where they are called.
     """
     s, block, instant = b * FIELDS, program.block, now
     if block[s + KEYED_IN] == program.state[PASS]:

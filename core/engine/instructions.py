@@ -25,9 +25,9 @@ LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
 ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
 """Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
 
-INSTANT, ELAPSED_QUOTIENT, ELAPSED_PRODUCT = range(23, 26)
-"""Codes of the instant in a register, and of now - a or a - now divided by b or multiplied with it,
-as their third value says (`AFTER`, `BEFORE`)."""
+FILL, ELAPSED_QUOTIENT, ELAPSED_PRODUCT = range(23, 26)
+"""Codes of steps with the instant. The first writes it to a register. The others divide an elapsed
+time by a value, or multiply it; their third value is its sign (`AFTER`, `BEFORE`)."""
 
 AFTER, BEFORE = 1, -1
 """Signs of `now` in a difference: of now - a, and of a - now."""
@@ -130,8 +130,7 @@ class Lowering:
     def fused(self) -> list[tuple[int, int, int, int, int]]:
         """Return the steps with each elapsed time as a part of the step that takes it.
 
-        The instant gets a register only if another step reads it. Two loops and a register less
-        for the keys of a block take a tenth off a simulation.
+        The instant gets a register only if another step reads it.
         """
         steps = self.steps
         uses = Counter(place for step in steps for place in set(step[2:]))
@@ -151,8 +150,8 @@ class Lowering:
             else:
                 found.append((code, to, a, b, c))
         kept = [step for step in found if step[1] not in gone]
-        if any(0 in step[2 : 4 if step[0] >= INSTANT else 5] for step in kept):
-            kept.insert(0, (INSTANT, 0, 0, 0, 0))
+        if any(0 in step[2 : 4 if step[0] >= FILL else 5] for step in kept):
+            kept.insert(0, (FILL, 0, 0, 0, 0))
         return kept
 
 

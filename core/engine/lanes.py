@@ -386,7 +386,8 @@ def _elapsed(combine: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], 
         one, other = (
             builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
         )
-        # A product with 1 or -1 is exact, so that the difference is rounded as without it.
+        # A product with 1 or -1 is exact, so that the difference is rounded as without it; as
+        # floats, since -1 x 0 is -0.
         sign, now = (builder.sitofp(lanes.spread(argument), _FLOATS) for argument in (4, 5))
         elapsed = builder.fsub(builder.fmul(sign, now), builder.fmul(sign, one))
         found = builder.bitcast(combine(builder, elapsed, other), _LANES)
@@ -402,14 +403,16 @@ def _elapsed(combine: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], 
 def elapsed_quotient(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
     """Write (now - a) / b, or (a - now) / b if the sign is -1, of the floats from two places on."""
     for k in range(WORD):
-        array[to + k] = np.divide(sign * now - sign * array[one + k], array[other + k])
+        elapsed = float(sign) * now - float(sign) * array[one + k]
+        array[to + k] = np.divide(elapsed, array[other + k])
 
 
 @_elapsed(lambda builder, one, other: builder.fmul(one, other))
 def elapsed_product(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
     """Write (now - a) * b, or (a - now) * b if the sign is -1, of the floats from two places on."""
     for k in range(WORD):
-        array[to + k] = (sign * now - sign * array[one + k]) * array[other + k]
+        elapsed = float(sign) * now - float(sign) * array[one + k]
+        array[to + k] = elapsed * array[other + k]
 
 
 def _write_ordered(lanes: Lanes) -> None:

@@ -20,7 +20,7 @@ AnyRankings = Any
 """`Rankings`, or a named tuple with their fields for which all steps here are implemented."""
 
 ANY = (NEVER, 1)
-"""The threshold that all backfills reach, by key or by ratio."""
+"""In place of a threshold before there is a first backfill; never compared with a ratio."""
 
 
 @generic
@@ -56,7 +56,7 @@ def may_come_first(
 ) -> bool:
     """Return whether jobs of a block may reach a threshold; then set its keys.
 
-    With the threshold `ANY`, of backfills only, the answer is yes.
+    For `ANY`, which is given for backfills only, return True.
     """
     raise NotImplementedError
 

@@ -104,6 +104,25 @@ def test_values_without_a_finite_number_are_those_of_ieee_754(text: str, value: 
     np.testing.assert_array_equal(float_of(key), np.full(23, value))
 
 
+@pytest.mark.parametrize("now", [0, 5, 2**53])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(now - submit) / procs", "(submit - now) / procs", "procs * (now - submit)",
+        "(submit - now) * procs", "(-queue - now) * procs", "((submit - now) / procs) ** 2",
+        "(now - submit) / (now - submit)", "(now - submit) * (now - estimate)", "submit - now",
+    ],
+)  # fmt: skip
+def test_elapsed_times_have_the_values_of_numpy(text: str, now: int) -> None:
+    """At the first instant too, at which they are zeros of either sign."""
+    work, key = jobs_of(3), np.zeros(23, np.int64)
+    order = Expression.parse(f"1 / ({text})", INPUTS)
+    with np.errstate(all="ignore"):
+        expected = order(**{name: getattr(work, name) for name in COLUMNS}, now=now)
+    rank_once(program_of(work, order), now, np.arange(23), key)
+    np.testing.assert_array_equal(float_of(key), expected)
+
+
 def test_functions_without_the_jit_keep_the_bits_of_math(monkeypatch: pytest.MonkeyPatch) -> None:
     """They have values of numpy only where `math` has none."""
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from schedfarm.analysis.report.script import script
 from schedfarm.core.caches import ENVIRONMENT
 
-TEXT = "window.vegaEmbed = 1;\n// é\n"
+TEXT = "window.vegaEmbed = 1;\r\n// é\n"
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_the_next_process_reads_it(joined: list[str], tmp_path: Path) -> None:
     assert joined == ["window.vegaEmbed = vegaEmbed;"]
     (file,) = (tmp_path / "caches" / "pages").iterdir()
     assert file.name.startswith("vega-")
-    assert file.parent.stat().st_mode & 0o077 == 0
+    assert [one.stat().st_mode & 0o077 for one in (file, file.parent)] == [0, 0]
 
 
 @pytest.mark.parametrize("content", [b"", b"0123\nwindow.other = 1;", b"\xff\xfe"])
@@ -60,6 +61,29 @@ def test_a_folder_of_others_is_not_used(joined: list[str], tmp_path: Path) -> No
     (tmp_path / "caches" / "pages").chmod(0o777)
     assert [again(), again()] == [TEXT, TEXT]
     assert len(joined) == 3
+
+
+@pytest.mark.parametrize("name", ["EMBEDDING", "version"])
+def test_another_script_has_another_file(
+    name: str, joined: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of vl-convert, and other names for the page, make another script."""
+    again()
+    other = "window.vega = vega;" if name == "EMBEDDING" else lambda package: "99"
+    monkeypatch.setattr(f"schedfarm.analysis.report.script.{name}", other)
+    again()
+    assert len(joined) == 2
+
+
+def test_without_a_known_version_it_is_joined(
+    joined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr("schedfarm.analysis.report.script.version", version)
+    assert again() == TEXT
+    assert not (tmp_path / "caches").exists()
 
 
 def test_without_a_cache_it_is_joined_each_time(
