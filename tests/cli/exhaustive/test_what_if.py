@@ -38,7 +38,7 @@ def site(path: str = "site.swf", weeks: int = 10) -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder, without pages."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(markup, "find_spec", lambda name: None)
+    monkeypatch.setattr(script, "find_spec", lambda name: None)
     return tmp_path
 
 
