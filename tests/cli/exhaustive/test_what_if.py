@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from schedfarm.analysis import compare, open_trace, verdicts
-from schedfarm.analysis.report import markup
+from schedfarm.analysis.report import script
 from schedfarm.core import Schedule, Workload, simulate, write_swf
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.models import poisson
