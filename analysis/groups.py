@@ -91,8 +91,8 @@ NO_NAMES: Mapping[int, str] = MappingProxyType({})
 ASKED = ("trace", "load", "policy", "baseline", "metric", "units")
 """Attributes of a frame of changes that its CSV repeats."""
 
-FELT = ("wait", "bounded_slowdown")
-"""Values of jobs whose means by group are compared."""
+FELT = {"wait": ("wait", "state"), "bounded_slowdown": ("wait", "state", "end", "submit")}
+"""Values of jobs whose means by group are compared, and the arrays that each needs."""
 
 
 OF_BOTH = ("wait", "end", "state")
@@ -191,12 +191,11 @@ def changes(
 
     # Within a trace the two sides have the same arrays.
     same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
-    timed = {"wait", "state", *(("end", "submit") if metric != "wait" else ())}
-    of_baseline = {"jobs", *timed} - {"submit"} | set(same)
-    of_policy = {"jobs", *timed, *same, "run", "procs", grouping.array or "number"}
+    needed = {"jobs", *FELT[metric], *same}
+    of_jobs = {"run", "procs", grouping.array or "number"}
     both = (
-        before[list(of_baseline & set(before))].sel(load=load, policy=baseline),
-        group[list(of_policy & set(group))].sel(load=load, policy=policy),
+        before[list(needed & set(before))].sel(load=load, policy=baseline),
+        group[list((needed | of_jobs) & set(group))].sel(load=load, policy=policy),
     )
     tau = float(open_summary(store).attrs.get("tau", 10))
     found = dict(_samples(both, place, metric, tau, same))

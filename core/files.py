@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
+
+from schedfarm.core.caches import exposed, make_private
 
 PARTIAL = ".partial"
 """Suffix of every file that is still being written; zarr uses the same one."""
@@ -75,3 +78,20 @@ def remove_partial(folder: Path) -> int:
     for path in left:
         path.unlink(missing_ok=True)
     return len(left)
+
+
+def write_cached(file: Path, data: bytes | Iterable[bytes | memoryview]) -> None:
+    """Write a file of a cache for this user only; skip it where that fails, or others may write.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     write_cached(Path(place, "a", "b"), b"1")
+    ...     Path(place, "a", "b").read_bytes()
+    b'1'
+    """
+    with contextlib.suppress(OSError):
+        make_private(file.parent)
+        if exposed(file.parent) is None:
+            write_whole(file, data, private=True)

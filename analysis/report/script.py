@@ -1,7 +1,7 @@
 """The script that draws the figures of a page, without a network.
 
-vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding: more than the rest of a small
-page. They are the same for each of its versions, and kept among the user's caches.
+vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding. A version of it always makes
+the same script, which is therefore kept among the user's caches.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from schedfarm.analysis.errors import StoreError
-from schedfarm.core.caches import exposed, folder_of, make_private
-from schedfarm.core.files import write_whole
+from schedfarm.core.caches import exposed, folder_of
+from schedfarm.core.files import write_cached
 
 EMBEDDING = "window.vegaEmbed = vegaEmbed;"
 """The only name that pages use."""
@@ -60,15 +60,12 @@ def _kept(file: Path) -> str | None:
 
 
 def _joined(file: Path | None) -> str:
-    """Let vl-convert make a script, and write it to a file if that is possible."""
+    """Let vl-convert make a script, and keep it in a file if there is one."""
     import vl_convert
 
     text = str(vl_convert.javascript_bundle(EMBEDDING))
     if file is not None:
-        with contextlib.suppress(OSError):
-            make_private(file.parent)
-            if exposed(file.parent) is None:
-                write_whole(file, f"{_digest(text)}\n{text}".encode(), private=True)
+        write_cached(file, f"{_digest(text)}\n{text}".encode())
     return text
 
 

@@ -44,7 +44,6 @@ from schedfarm.core.engine.lanes import (
     WORD,
     add,
     divide,
-    elapsed_product,
     elapsed_quotient,
     fill,
     multiply,
@@ -105,24 +104,12 @@ def compute(program: Program, s: int, now: int, at: int, m: int) -> None:
     elif code < FILL:
         for p in range(m):
             register[to + p] = function_value(code, register[a + p], register[b + p])
-    else:
-        compute_elapsed(code, register, to, a, b, steps[s + 4], now, m)
-
-
-@verb
-def compute_elapsed(
-    code: int, register: Float64, to: int, a: int, b: int, sign: int, now: int, m: int
-) -> None:
-    """Execute an instruction with the instant itself for m jobs."""
-    if code == FILL:
+    elif code == FILL:
         for k in range(0, m, WORD):
             fill(register, to + k, now)
-    elif code == ELAPSED_QUOTIENT:
-        for k in range(0, m, WORD):
-            elapsed_quotient(register, to + k, a + k, b + k, sign, now)
     else:
         for k in range(0, m, WORD):
-            elapsed_product(register, to + k, a + k, b + k, sign, now)
+            elapsed_quotient(register, to + k, a + k, b + k, steps[s + 4], now)
 
 
 @verb
@@ -131,10 +118,9 @@ def write_keys(program: Program, now: int, at: int, m: int, key: Int64, to: int)
     steps, register = program.steps, program.register
     s = steps.size - 5
     last = program.place[steps[s + 1]]
-    quotient = steps[s] == ELAPSED_QUOTIENT
-    for other in range(0, s, 5):
-        compute(program, other, now, at, m)
-    if quotient:
+    for before in range(0, s, 5):
+        compute(program, before, now, at, m)
+    if steps[s] == ELAPSED_QUOTIENT:
         # One loop for difference, quotient and key. With a loop for each, a simulation took 1.1
         # times as long.
         a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)

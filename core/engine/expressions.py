@@ -211,12 +211,6 @@ def rank_block(program: Program, now: int, queue: Queue, b: int, key: Int64) -> 
 
 
 @verb
-def has_trend(program: Program) -> bool:
-    """Return whether keys at one instant are bounds of those at others."""
-    return program.follows and program.trend != UNKNOWN
-
-
-@verb
 def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
     """Return whether a block may have a job with a key up to the bar; if so, write its keys.
 
@@ -228,7 +222,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
     if block[s + KEYED_IN] == program.state[PASS]:
         return True
     hold_block(program, queue, b)
-    bounds = has_trend(program) and bar != NEVER
+    bounds = program.follows and program.trend != UNKNOWN and bar != NEVER
     if bounds and block[s + UNTIL] == UNSET:
         block[s + UNTIL], bounds = UNTRIED, False
     if bounds and now <= block[s + UNTIL]:

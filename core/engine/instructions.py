@@ -25,9 +25,9 @@ LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
 ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
 """Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
 
-FILL, ELAPSED_QUOTIENT, ELAPSED_PRODUCT = range(23, 26)
-"""Codes of steps with the instant. The first writes it to a register. The others divide an elapsed
-time by a value, or multiply it; their third value is its sign (`AFTER`, `BEFORE`)."""
+FILL, ELAPSED_QUOTIENT = 23, 24
+"""Codes of steps with the instant. The first writes it to a register. The second divides an elapsed
+time by a value; its third value is the sign of the instant (`AFTER`, `BEFORE`)."""
 
 AFTER, BEFORE = 1, -1
 """Signs of `now` in a difference: of now - a, and of a - now."""
@@ -119,6 +119,7 @@ class Lowering:
 
     def _step(self, code: int, *values: int) -> int:
         place = self._fresh()
+        # The first value stands for missing ones, so that no step reads the instant in vain.
         a, b, c = (*values, values[0], values[0])[:3]
         self.steps.append((code, place, a, b, c))
         return place
@@ -128,31 +129,28 @@ class Lowering:
         return len(self.columns) + self.count
 
     def fused(self) -> list[tuple[int, int, int, int, int]]:
-        """Return the steps with each elapsed time as a part of the step that takes it.
+        """Return the steps with each difference of the instant in the quotient that takes it.
 
-        The instant gets a register only if another step reads it.
+        A difference that another step reads too keeps its register. The instant gets one only if a
+        step reads it there.
         """
-        steps = self.steps
-        uses = Counter(place for step in steps for place in set(step[2:]))
+        uses = Counter(place for step in self.steps for place in set(step[2:]))
         elapsed = {
             to: (a or b, AFTER if a == 0 else BEFORE)
-            for code, to, a, b, _ in steps
+            for code, to, a, b, _ in self.steps
             if code == SUBTRACT and (a == 0) != (b == 0) and uses[to] == 1
         }
-        found, gone = [], set()
-        for code, to, a, b, c in steps:
-            if code == MULTIPLY and b in elapsed:
-                a, b = b, a
-            if code in (DIVIDE, MULTIPLY) and a in elapsed and a != b:
-                gone.add(a)
-                taken = ELAPSED_QUOTIENT if code == DIVIDE else ELAPSED_PRODUCT
-                found.append((taken, to, elapsed[a][0], b, elapsed[a][1]))
+        found, taken = [], set()
+        for code, to, a, b, c in self.steps:
+            if code == DIVIDE and a in elapsed and a != b:
+                value, sign = elapsed[a]
+                taken.add(a)
+                found.append((ELAPSED_QUOTIENT, to, value, b, sign))
             else:
                 found.append((code, to, a, b, c))
-        kept = [step for step in found if step[1] not in gone]
-        if any(0 in step[2 : 4 if step[0] >= FILL else 5] for step in kept):
-            kept.insert(0, (FILL, 0, 0, 0, 0))
-        return kept
+        kept = [step for step in found if step[1] not in taken]
+        reads_instant = any(0 in step[2:] for step in kept)
+        return [(FILL, 0, 0, 0, 0), *kept] if reads_instant else kept
 
 
 def sign_moved(tree: Applied) -> Applied:

@@ -378,41 +378,26 @@ def take_more(array: Float64, to: int, one: int, other: int) -> None:
         array[to + k] = a if a >= b or np.isnan(a) else b
 
 
-def _elapsed(combine: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], F]:
-    """Compile a step that combines an elapsed time with another value, by IEEE 754."""
-
-    def write(lanes: Lanes) -> None:
-        builder = lanes.builder
-        one, other = (
-            builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
-        )
-        # A product with 1 or -1 is exact, so that the difference is rounded as without it; as
-        # floats, since -1 x 0 is -0.
-        sign, now = (builder.sitofp(lanes.spread(argument), _FLOATS) for argument in (4, 5))
-        elapsed = builder.fsub(builder.fmul(sign, now), builder.fmul(sign, one))
-        found = builder.bitcast(combine(builder, elapsed, other), _LANES)
-        builder.store(found, lanes.place(0, 1), align=8)
-
-    def chosen(meaning: F) -> F:
-        return in_lanes(write)(without_warnings(meaning))
-
-    return chosen
+def _write_elapsed(lanes: Lanes) -> None:
+    builder = lanes.builder
+    one, other = (
+        builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
+    )
+    # A product with 1 or -1 is exact, so that the difference is rounded as without it; as floats,
+    # since -1 x 0 is -0.
+    sign, now = (builder.sitofp(lanes.spread(argument), _FLOATS) for argument in (4, 5))
+    elapsed = builder.fsub(builder.fmul(sign, now), builder.fmul(sign, one))
+    found = builder.bitcast(builder.fdiv(elapsed, other), _LANES)
+    builder.store(found, lanes.place(0, 1), align=8)
 
 
-@_elapsed(lambda builder, one, other: builder.fdiv(one, other))
+@in_lanes(_write_elapsed)
+@without_warnings
 def elapsed_quotient(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
     """Write (now - a) / b, or (a - now) / b if the sign is -1, of the floats from two places on."""
     for k in range(WORD):
         elapsed = float(sign) * now - float(sign) * array[one + k]
         array[to + k] = np.divide(elapsed, array[other + k])
-
-
-@_elapsed(lambda builder, one, other: builder.fmul(one, other))
-def elapsed_product(array: Float64, to: int, one: int, other: int, sign: int, now: int) -> None:
-    """Write (now - a) * b, or (a - now) * b if the sign is -1, of the floats from two places on."""
-    for k in range(WORD):
-        elapsed = float(sign) * now - float(sign) * array[one + k]
-        array[to + k] = elapsed * array[other + k]
 
 
 def _write_ordered(lanes: Lanes) -> None:

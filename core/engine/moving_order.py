@@ -144,8 +144,8 @@ def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) ->
                 best = cell + lowest(word)
                 if queue.submit[best] < limit:
                     return best
-            bound = ANY if first else bar
-            if not keyed and not may_come_first(rankings, True, queue, b, now, bound):
+            reach = ANY if first else bar
+            if not keyed and not may_come_first(rankings, True, queue, b, now, reach):
                 break
             if first:
                 bar = bar_of(ranking, queue.submit, queue.estimate, best, now)

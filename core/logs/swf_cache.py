@@ -10,7 +10,6 @@ of each column, and of the words before), then the 18 columns one after the othe
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import zlib
@@ -20,8 +19,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from schedfarm.core.caches import exposed, folder_of, make_private
-from schedfarm.core.files import write_whole
+from schedfarm.core.caches import exposed, folder_of
+from schedfarm.core.files import write_cached
 from schedfarm.core.logs.swf_text import FIELDS, Log
 
 VERSION = 4
@@ -95,7 +94,4 @@ def store(name: str, log: Log) -> None:
     stream = io.BytesIO()
     about = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, about)
-    with contextlib.suppress(OSError):
-        make_private(place)
-        if exposed(place) is None:
-            write_whole(place / name, [stream.getvalue(), first.data, *(one.data for one in parts)])
+    write_cached(place / name, [stream.getvalue(), first.data, *(one.data for one in parts)])

@@ -13,11 +13,13 @@ from schedfarm.analysis.intervals import (
     difference_interval,
     holm,
     interval,
+    mean_ranks,
 )
 from schedfarm.core.bootstrap import (
     Statistic,
     difference,
     dominance,
+    estimate,
     log_ratio,
     stopped_widening,
 )
@@ -213,3 +215,22 @@ def test_holm__never_below_a_smaller_one() -> None:
     """The example of Holm 1979 in other numbers: 0.01, 0.02, 0.03, 0.04 become 0.04 to 0.06."""
     assert holm(np.array([0.01, 0.04, 0.03, 0.02])) == pytest.approx([0.04, 0.06, 0.06, 0.06])
     assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_shares_students_intervals_and_ranks_are_those_of_scipy(level: float) -> None:
+    """Of all shares of up to 30 pairs, and of two to four pairs."""
+    for pairs in range(1, 31):
+        for better in range(pairs + 1):
+            test = stats.binomtest(better, pairs)
+            low, high = test.proportion_ci(level, method="exact")
+            found = better_share(better, pairs, level=level)
+            assert found == pytest.approx((low, better / pairs, high, test.pvalue), abs=1e-10)
+    for pairs in range(2, FEW):
+        value, error = estimate([block(pairs)], difference)
+        low, high = stats.t.interval(level, pairs - 1, value, error)
+        p = 2 * stats.t.sf(abs(value / error), pairs - 1)
+        found = interval([block(pairs)], difference, level=level)
+        assert found == pytest.approx((low, value, high, p))
+    values = np.array([[3.0, 1.0, 3.0, 2.0], [5.0, 5.0, 5.0, 1.0]])
+    assert mean_ranks(values).tolist() == stats.rankdata(values, axis=1).mean(axis=0).tolist()

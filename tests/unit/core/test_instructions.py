@@ -1,4 +1,4 @@
-"""Instructions of expressions: an elapsed time is a part of the step that takes it."""
+"""Instructions of expressions: a quotient takes the elapsed time that it divides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from schedfarm.core.engine.instructions import (
     AFTER,
     BEFORE,
     DIVIDE,
-    ELAPSED_PRODUCT,
     ELAPSED_QUOTIENT,
     FILL,
     LEAST,
@@ -24,14 +23,14 @@ from schedfarm.core.policy.functions import COLUMNS
 TAKEN = [
     ("(now - submit) / procs", [(ELAPSED_QUOTIENT, AFTER)]),
     ("(submit - now) / procs", [(ELAPSED_QUOTIENT, BEFORE)]),
-    ("procs * (now - submit)", [(ELAPSED_PRODUCT, AFTER)]),
-    ("(submit - now) * procs", [(ELAPSED_PRODUCT, BEFORE)]),
+    ("procs * (now - submit)", [FILL, SUBTRACT, MULTIPLY]),
+    ("(submit - now) * procs", [FILL, SUBTRACT, MULTIPLY]),
     ("-(now - submit) / procs", [(ELAPSED_QUOTIENT, AFTER)]),
     ("((now - submit) / procs) ** 2", [(ELAPSED_QUOTIENT, AFTER), MULTIPLY]),
     ("procs / (now - submit)", [FILL, SUBTRACT, DIVIDE]),
     ("(now - submit) ** 2", [FILL, SUBTRACT, MULTIPLY]),
     ("(now - submit) / (now - submit)", [FILL, SUBTRACT, DIVIDE]),
-    ("(now - submit) * (now - estimate)", [FILL, SUBTRACT, (ELAPSED_PRODUCT, AFTER)]),
+    ("(now - submit) * (now - estimate)", [FILL, SUBTRACT, SUBTRACT, MULTIPLY]),
     ("(now - submit) / now", [FILL, (ELAPSED_QUOTIENT, AFTER)]),
     ("(now - submit) / procs + now", [FILL, (ELAPSED_QUOTIENT, AFTER), ADD]),
     ("(now - now) / procs", [FILL, SUBTRACT, DIVIDE]),
@@ -49,12 +48,11 @@ def jobs() -> Workload:
 
 
 @pytest.mark.parametrize(("text", "expected"), TAKEN)
-def test_a_product_or_quotient_takes_an_elapsed_time_that_no_other_step_reads(
+def test_a_quotient_takes_an_elapsed_time_that_no_other_step_reads(
     text: str, expected: list[int | tuple[int, int]]
 ) -> None:
     """The instant has a register only for the steps that read it."""
-    steps = (
-        program_of(jobs(), Expression.parse(text, (*COLUMNS, "now"))).steps.reshape(-1, 5).tolist()
-    )
-    elapsed = (ELAPSED_QUOTIENT, ELAPSED_PRODUCT)
-    assert [(code, c) if code in elapsed else code for code, _, _, _, c in steps] == expected
+    program = program_of(jobs(), Expression.parse(text, (*COLUMNS, "now")))
+    steps = program.steps.reshape(-1, 5).tolist()
+    found = [(code, c) if code == ELAPSED_QUOTIENT else code for code, _, _, _, c in steps]
+    assert found == expected
