@@ -9,7 +9,12 @@ import pytest
 
 from tests.support.paths import DATA, ROOT
 
-pytest_plugins = ["tests.support.plugin", "tests.support.scheduling", "tests.support.fixtures"]
+pytest_plugins = [
+    "tests.support.plugin",
+    "tests.support.scheduling",
+    "tests.support.fixtures",
+    "tests.support.slurm_dumps",
+]
 
 collect_ignore = ["benchmarks", "mutation"]
 """Run only when asked for, as programs: docs/benchmarks.md, docs/testing.md."""

@@ -247,8 +247,6 @@ class Door(NamedTuple):
 
     def limited_world(self, workload: Workload, policy: Policy, promise: int) -> Limited:
         """Return an idle machine that counts in units, with nothing used of the limits."""
-        if self.replans(workload):
-            workload.refuse_leaving("a machine with windows")
         jobs, machine, plan, _, promised = self.planner(workload, promise)
         waiting, behind, spare, outside = (np.empty(len(workload), np.int64) for _ in range(4))
         running, submitted = counters_of(workload, policy)

@@ -134,11 +134,6 @@ def divided_of(
         widest = {}
     times = {name: Fact(duration(one.value), one.source) for name, one in longest.items()}
     region_of = _region_of(nodes, chosen, numbers)
-    if jobs.has_leaving:
-        notes += unsimulated(
-            maintained, "a machine with windows cannot have jobs that leave the queue (--cancelled)"
-        )
-        maintained = ()
     windows = [
         Fact(table, where) for table, where in tables(maintained, nodes, region_of, capacities)
     ]

@@ -2,7 +2,8 @@
 
     python -m tests.oracles.leaving --cases 10000 --seed 1
 
-Each case has another rule and order; a third of them are limited, and a third scheduled by `slurm`.
+Each case has another rule and order; a quarter of them are limited, a quarter scheduled by `slurm`,
+and a quarter on machines with windows.
 Prints the first case on which programs differ, and then exits with 1.
 """
 
@@ -19,7 +20,7 @@ from schedfarm.core.engine.limiting import LimitError
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
-from tests.oracles import cadence, limits
+from tests.oracles import cadence, limits, windows
 from tests.oracles.compare import try_cases
 from tests.support.strategies import ASKING, CALLED, WRITTEN
 
@@ -85,11 +86,19 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
     others = [
         limits.cases(10**9, seed, with_departures),
         cadence.cases(10**9, seed, with_departures),
+        _with_windows(seed),
     ]
     able = [filter(_is_able, one) for one in others]
     plain = plain_cases(count, seed)
     for k in range(count):
-        yield next((plain, *able)[k % 3])
+        yield next((plain, *able)[k % 4])
+
+
+def _with_windows(seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Yield cases on machines with windows."""
+    dice = random.Random(seed)
+    for work, policy in windows.cases(10**9, seed):
+        yield with_departures(dice, work), policy
 
 
 def _is_able(case: tuple[Workload, Policy]) -> bool:

@@ -12,9 +12,9 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.farm.site.example import Truth, write_dump
 from schedfarm.farm.site.judgement import AGREEMENT
 from schedfarm.farm.site.model import read_site
-from tests.cli.test_slurm_site import change, write_small_dump
 from tests.oracles.calibrated import NAMES, UNOFFERED, judged, known_site
 from tests.support.command_line import Farm
+from tests.support.slurm_dumps import change, write_small_dump
 
 
 def test_intervals_contain_the_truth() -> None:

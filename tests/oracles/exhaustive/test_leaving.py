@@ -8,7 +8,7 @@ from tests.oracles.leaving import cases, changed
 
 def test_random_departures() -> None:
     """Kernels, reference and audit agree; `python -m tests.oracles.leaving` tries more."""
-    found = list(cases(60, seed=5))
+    found = list(cases(80, seed=5))
     for work, policy in found:
         check(work, policy)
     assert sum(changed(work, policy) for work, policy in found) > 20
