@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 ABOUT = "about"
 """Entry of the file with the metadata, as JSON."""
+
+LEVEL = 1
+"""Level of compression. With zlib's own, 6, which `numpy.savez_compressed` takes, five logs took
+1.3 instead of 0.2 s of CPU, a tenth of a campaign on them, and a tenth less space."""
 
 
 def load_log(data: bytes) -> Workload:
@@ -96,5 +101,9 @@ def log_bytes(log: Workload, columns: Iterable[str] | None = None) -> bytes:
     entries: dict[str, Any] = {name: getattr(log, name) for name in columns}
     entries[ABOUT] = np.array(json.dumps(about))
     stream = io.BytesIO()
-    np.savez_compressed(stream, **entries)
+    with ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=LEVEL) as file:
+        for name, values in entries.items():
+            # The size of an entry is not known before it is written.
+            with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(values), allow_pickle=False)
     return stream.getvalue()
