@@ -8,12 +8,13 @@ matter under classical conservative backfilling (Sabin and Sadayappan 2005).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
+from schedfarm.core.engine import machine
+from schedfarm.core.engine.jit import NEVER, generic, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import (
     ALL,
     WORD,
@@ -43,7 +44,7 @@ from schedfarm.core.engine.profile import (
 )
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
 from schedfarm.core.engine.ranking import Ranking, goes_before
-from schedfarm.core.engine.running import Jobs, Running, give_back, launch, next_end, release
+from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
@@ -84,13 +85,54 @@ class Book(NamedTuple):
 
 
 class Bookkeeper(NamedTuple):
-    """A machine, the reservations, their clock, and the starts that were promised at arrival."""
+    """A pool, the reservations, their clock, and the starts that were promised at arrival."""
 
     jobs: Jobs
     running: Running
     book: Book
     clock: Int64
     promised: Int64
+
+
+AnyKeeper = Any
+"""`Bookkeeper`, or a named tuple in its form with an implementation of each generic step here. Its
+book has at least the fields job, need, length, at, profile and state of `Book`."""
+
+
+@generic
+def columns_of(keeper: AnyKeeper) -> tuple[Int64, ...]:
+    """Return the columns of the reservations."""
+    raise NotImplementedError
+
+
+@generic
+def complete(keeper: AnyKeeper, per_event: bool) -> None:
+    """End the jobs that complete now, and record whether they require a walk."""
+    raise NotImplementedError
+
+
+@generic
+def place(keeper: AnyKeeper, i: int, now: int) -> None:
+    """Reserve the earliest gap for the job at this place."""
+    raise NotImplementedError
+
+
+@generic
+def compress(keeper: AnyKeeper, now: int) -> None:
+    """Move each reservation in turn to its earliest gap, if that is earlier."""
+    raise NotImplementedError
+
+
+@generic
+def start_at(keeper: AnyKeeper, i: int, now: int) -> bool:
+    """Start the job at this place if it fits; return whether it did."""
+    raise NotImplementedError
+
+
+@generic
+def drop_past(keeper: AnyKeeper, now: int) -> None:
+    """Drop the steps of the profile before now."""
+    raise NotImplementedError
 
 
 def empty_book(n: int, processors: int) -> Book:
@@ -103,15 +145,16 @@ def empty_book(n: int, processors: int) -> Book:
     return Book(job, need, length, at, earliest, profile, state)
 
 
-@verb
-def columns_of(book: Book) -> tuple[Int64, Int64, Int64, Int64, Int64]:
-    """Return the columns of the reservations."""
+@columns_of.of(Bookkeeper)
+def columns_of_pool(keeper: Bookkeeper) -> tuple[Int64, Int64, Int64, Int64, Int64]:
+    """Return the columns of the book."""
+    book = keeper.book
     return book.job, book.need, book.length, book.at, book.earliest
 
 
 @verb
 def walks_before(
-    book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
+    book: Any, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
 ) -> bool:
     """Return whether the reservation at place i comes before that at place k in the walk."""
     if walk == BY_START:
@@ -123,7 +166,7 @@ def walks_before(
 
 
 @verb
-def misplaced(book: Book, walk: int, first: int) -> int:
+def misplaced(book: Any, walk: int, first: int) -> int:
     """Return the lane mask of the places from `first` on that may precede their predecessor."""
     if walk == BY_START:
         return less(book.at, first - 1, book.at, first) ^ ALL
@@ -133,13 +176,14 @@ def misplaced(book: Book, walk: int, first: int) -> int:
 
 
 @verb
-def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int) -> None:
+def arrange(keeper: AnyKeeper, ranking: Ranking, walk: int, now: int, limit: int) -> None:
     """Sort the reservations by the order of the walk.
 
     The sort is by insertion, since the last walk left them almost sorted. Invariant: places before
     i are sorted, and each place of the lane that is not set does not precede its predecessor. An
     insertion changes the predecessor of the next place only, whose bit is then set.
     """
+    jobs, book = keeper.jobs, keeper.book
     count = book.state[COUNT]
     for first in range(1, count, WORD):
         word = misplaced(book, walk, first) & first_places(count - first)
@@ -150,7 +194,7 @@ def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit
             while k > 0 and walks_before(book, jobs, ranking, walk, now, limit, i, k - 1):
                 k -= 1
             if k < i:
-                for column in columns_of(book):
+                for column in columns_of(keeper):
                     moved = column[i]
                     slide((column,), k, i, 1)
                     column[k] = moved
@@ -158,8 +202,8 @@ def arrange(book: Book, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit
                 word |= 2 << (i - first) & first_places(count - first)
 
 
-@verb
-def complete(keeper: Bookkeeper, per_event: bool) -> None:
+@complete.of(Bookkeeper)
+def complete_on_pool(keeper: Bookkeeper, per_event: bool) -> None:
     """Release the jobs that complete now, and free their processors until the predicted end."""
     jobs, running, book, clock, _ = keeper
     now = clock[NOW]
@@ -178,9 +222,10 @@ def complete(keeper: Bookkeeper, per_event: bool) -> None:
             break
 
 
-@verb
-def place(book: Book, i: int, now: int) -> None:
-    """Reserve the earliest gap for the job at this place."""
+@place.of(Bookkeeper)
+def place_on_pool(keeper: Bookkeeper, i: int, now: int) -> None:
+    """Take the gap out of the profile."""
+    book = keeper.book
     need, length = book.need[i], book.length[i]
     step = step_from(book.profile, book.profile.mark[HEAD], now)
     t, step = fit_from(book.profile, step, need, length, now)
@@ -236,7 +281,7 @@ def reopen(book: Book, t: int, i: int) -> None:
 
 
 @verb
-def first_reservation(book: Book, after: int) -> int:
+def first_reservation(book: Any, after: int) -> int:
     """Return the earliest reservation after an instant, s."""
     first = NEVER
     for i in range(book.state[COUNT]):
@@ -245,8 +290,8 @@ def first_reservation(book: Book, after: int) -> int:
 
 
 @routine
-def compress(book: Book, now: int) -> None:
-    """Move each reservation in turn to its earliest gap, if that is earlier.
+def compress_book(book: Book, now: int) -> None:
+    """Compress the reservations of a pool.
 
     Invariants, for jobs with a duration, where the gaps of a job are those of the profile without
     its own reservation:
@@ -288,19 +333,24 @@ def compress(book: Book, now: int) -> None:
     book.state[DUE] = first_reservation(book, -1)
 
 
+@compress.of(Bookkeeper)
+def compress_on_pool(keeper: Bookkeeper, now: int) -> None:
+    """Search only gaps that may have opened."""
+    compress_book(keeper.book, now)
+
+
 @verb
-def compact(keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int) -> None:
+def compact(keeper: AnyKeeper, rankings: AnyRankings, options: Options, walk: int) -> None:
     """Compress the plan where a job has just ended before its estimate, or per event ended."""
-    jobs, _, book, clock, _ = keeper
-    if clock[EARLY] == 1:
-        now = clock[NOW]
-        rank_list(rankings, book.job, book.state[COUNT])
-        arrange(book, jobs, rankings.queue, walk, now, starving_before(options, now))
-        compress(book, now)
+    if keeper.clock[EARLY] == 1:
+        now = keeper.clock[NOW]
+        rank_list(rankings, keeper.book.job, keeper.book.state[COUNT])
+        arrange(keeper, rankings.queue, walk, now, starving_before(options, now))
+        compress(keeper, now)
 
 
 @verb
-def is_coming(keeper: Bookkeeper) -> bool:
+def is_coming(keeper: AnyKeeper) -> bool:
     """Return whether the next job arrives at this instant."""
     jobs, _, _, clock, _ = keeper
     next_one = clock[ARRIVED]
@@ -308,18 +358,18 @@ def is_coming(keeper: Bookkeeper) -> bool:
 
 
 @verb
-def enter(keeper: Bookkeeper, j: int) -> None:
+def enter(keeper: AnyKeeper, j: int) -> None:
     """Reserve for a job that arrives now, after all others."""
     jobs, _, book, clock, promised = keeper
     i = book.state[COUNT]
     book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
-    place(book, i, clock[NOW])
+    place(keeper, i, clock[NOW])
     promised[j] = book.at[i]
     book.state[COUNT] = i + 1
 
 
 @verb
-def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
+def enter_all(keeper: AnyKeeper, per_event: bool) -> None:
     """Reserve for the jobs that arrive now, in order of arrival."""
     while is_coming(keeper):
         enter(keeper, keeper.clock[ARRIVED])
@@ -329,7 +379,7 @@ def enter_all(keeper: Bookkeeper, per_event: bool) -> None:
 
 
 @verb
-def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
+def first_due(book: Any, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
     """Return the place of the first due job of the queue after job `after`; -1 if there is none."""
     best = -1
     for k in range(0, book.state[COUNT], WORD):
@@ -346,7 +396,7 @@ def first_due(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, af
 
 
 @verb
-def overtakes(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
+def overtakes(book: Any, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
     """Return whether a waiting job comes before job j in the queue."""
     for i in range(book.state[COUNT]):
         if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
@@ -354,10 +404,19 @@ def overtakes(book: Book, jobs: Jobs, ranking: Ranking, now: int, limit: int, j:
     return False
 
 
+@start_at.of(Bookkeeper)
+def start_on_pool(keeper: Bookkeeper, i: int, now: int) -> bool:
+    """Start the job if enough processors are free."""
+    if keeper.book.need[i] > keeper.running.free[0]:
+        return False
+    launch(keeper.jobs, keeper.running, keeper.book.job[i], now)
+    return True
+
+
 @verb
-def start_due(keeper: Bookkeeper, rankings: AnyRankings, options: Options) -> None:
+def start_due(keeper: AnyKeeper, rankings: AnyRankings, options: Options) -> None:
     """Start the due jobs that fit, in queue order."""
-    jobs, running, book, clock, _ = keeper
+    jobs, _, book, clock, _ = keeper
     now, after, ranking = clock[NOW], -1, rankings.queue
     if book.state[DUE] > now:
         return
@@ -368,17 +427,16 @@ def start_due(keeper: Bookkeeper, rankings: AnyRankings, options: Options) -> No
         if i < 0:
             break
         j = after = book.job[i]
-        if book.need[i] > running.free[0]:
+        if not start_at(keeper, i, now):
             continue
         jobs.backfilled[j] = overtakes(book, jobs, ranking, now, limit, j)
-        launch(jobs, running, j, now)
-        slide(columns_of(book), i + 1, book.state[COUNT], -1)
+        slide(columns_of(keeper), i + 1, book.state[COUNT], -1)
         book.state[COUNT] -= 1
     book.state[DUE] = first_reservation(book, -1)
 
 
 @verb
-def next_reservation(book: Book, now: int) -> int:
+def next_reservation(book: Any, now: int) -> int:
     """Return the next reservation after now, s: it is an event of its own."""
     if book.state[DUE] > now:
         return int(book.state[DUE])
@@ -386,20 +444,26 @@ def next_reservation(book: Book, now: int) -> int:
     return first_reservation(book, now)
 
 
+@drop_past.of(Bookkeeper)
+def drop_past_on_pool(keeper: Bookkeeper, now: int) -> None:
+    """Advance the profile."""
+    advance(keeper.book.profile, now)
+
+
 @verb
-def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
+def turn(keeper: AnyKeeper, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event and its completions; return False at the end."""
     jobs, running, book, clock, _ = keeper
     arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
-    now = min(arrival, next_end(running), next_reservation(book, clock[NOW]))
+    now = min(arrival, machine.next_end(running), next_reservation(book, clock[NOW]))
     if now == NEVER:
         return False
     clock[NOW] = now
-    advance(book.profile, now)
+    drop_past(keeper, now)
     clock[EARLY] = 0
     if per_event:
         # The profile has these ends already; the machine follows.
-        give_back(running, now)
+        machine.give_back(running, now)
     begun = begun_by(rankings, running)
     if not (per_event and arrival == now):
         complete(keeper, per_event)
@@ -409,7 +473,7 @@ def turn(keeper: Bookkeeper, rankings: AnyRankings, per_event: bool) -> bool:
 
 @rolled_kernel
 def run_planned(
-    keeper: Bookkeeper, rankings: AnyRankings, options: Options, walk: int, stepwise: bool
+    keeper: AnyKeeper, rankings: AnyRankings, options: Options, walk: int, stepwise: bool
 ) -> bool:
     """Run every event and its pass to the last completion; return False at the end or if cancelled.
 

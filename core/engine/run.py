@@ -25,6 +25,14 @@ from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.moving_order import next_pass, run_moving, run_pass
 from schedfarm.core.engine.plan import COUNT
+from schedfarm.core.engine.planned import (
+    BY_ARRIVAL,
+    BY_QUEUE,
+    BY_START,
+    COUNT as WAITING,
+    AnyKeeper,
+    run_planned,
+)
 from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.reservations import CLOCK, UNSEEN, Planner, run_reserving
 from schedfarm.core.engine.running import Jobs
@@ -34,6 +42,9 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
+
+WALKS = {"start": BY_START, "arrival": BY_ARRIVAL, "queue": BY_QUEUE}
+"""Codes of the orders in which ``planned`` compresses."""
 
 WIDEST = 2**24
 """Bound of widths, in units of their common divisor, since a plan has tables by width."""
@@ -276,6 +287,21 @@ def _call(orders: Orders, workload: Workload, world: Limited) -> None:
     waiting = np.sort(world.waiting[: world.clock[WAITS]])
     start, running = true_starts(workload, world.jobs.start), world.machine.running_jobs()
     orders.call(int(world.clock[NOW]), waiting, start, running)
+
+
+def keep_plan(keeper: AnyKeeper, workload: Workload, policy: Policy) -> None:
+    """Simulate ``planned`` to the last completion.
+
+    Promises cost nothing here: each is the reservation that a job gets at its arrival.
+    """
+    jobs, machine, book, clock, _ = keeper
+    orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
+    walk = WALKS[policy.walk]
+    while run_planned(keeper, orders.ranked, options, walk, orders.called):
+        waiting = np.sort(book.job[: book.state[WAITING]])
+        orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
+    underway().check()
+    orders.check()
 
 
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

@@ -412,10 +412,10 @@ _ROWS = (
         promise=_POOL + "promise_planned",
         keeps_plan=True,
         fair_start=_POOL + "fair_plan",
-        refer=_REFERENCE + "Planned",
+        refer=_everywhere("Planned"),
         audit=_AUDIT + "Planned",
         forgets=True,
-        platforms=("pool", "grid"),
+        platforms=("pool", "grid", "resources", "partitions"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
     Rule(

@@ -31,6 +31,7 @@ def _cases() -> Iterator[Case]:
         ("easy", [0, 0, 20, 1, 25, 1]),
         ("depth(1)", [0, 0, 20, 1, 25, 1]),
         ("conservative", [0, 0, 20, 1, 25, 1]),
+        ("planned", [0, 0, 20, 1, 25, 1]),
     ):
         yield Case(name, f"fcfs+{rule}", MACHINE, EXTRA, starts, RESOURCES)
     name = "a job that lacks one resource takes none of the others"
@@ -41,6 +42,12 @@ def _cases() -> Iterator[Case]:
     # At 9 the second leaves a processor and a GPU: the third takes the GPU, the fourth lacks one.
     rows = [Job(0, 9, 9, 2), Job(1, 5, 5, 3, 1), Job(1, 30, 30, 1, 1), Job(1, 30, 30, 1, 1)]
     yield Case(name, "fcfs+easy", MACHINE, rows, [0, 9, 1, 14], RESOURCES)
+    name = "an early end moves reservations to gaps in every resource"
+    # At 4 the first job ends early. Of the reservations at 10, 15 and 10 the second and the fourth
+    # move to 4; the third waits for a GPU until the second ends.
+    rows = [Job(0, 4, 10, 4), Job(1, 5, 5, 2, 2), Job(2, 5, 5, 2, 1), Job(3, 3, 3, 2)]
+    promises = [0, 10, 15, 10]
+    yield Case(name, "fcfs+planned", MACHINE, rows, [0, 4, 9, 4], RESOURCES, promises=promises)
     name = "the request of a withdrawn job is no longer in the way"
     # The second needs both GPUs, of which the first has one until 10; the third needs the other.
     rows = [Job(0, 10, 10, 3, 1), Job(1, 0, 5, 1, 2, 0, 4), Job(2, 20, 20, 1, 1)]
@@ -57,6 +64,7 @@ def _cases() -> Iterator[Case]:
         ("aggressive", [0, 8, 1, 8]),
         ("easy", [0, 8, 1, 8]),
         ("conservative", [0, 8, 1, 8]),
+        ("planned", [0, 8, 1, 8]),
     ):
         yield Case(name, f"fcfs+{rule}", half, rows, starts, WINDOWS)
     name = "windows of the whole machine leave the time between them"

@@ -28,6 +28,8 @@ RULES = (
     "easy",
     "depth(2)",
     "conservative",
+    "planned",
+    "planned,walk=queue",
     "slurm,bf_interval=3s,sched_interval=2s,bf_resolution=1s",
     "slurm,bf_interval=5s,sched_interval=off,bf_resolution=4s,bf_rate=2",
     "slurm,bf_interval=7s,sched_interval=9s,bf_resolution=3s,bf_window=10s",

@@ -55,8 +55,8 @@ RULES = {
     "grid": POOL_RULES,
     "nodes": ("conservative", "demt"),
     "network": ("isolated", "ics", "icsb"),
-    "resources": ("none", "aggressive", "easy", "depth", "conservative"),
-    "partitions": ("none", "aggressive", "easy", "depth", "conservative"),
+    "resources": ("none", "aggressive", "easy", "depth", "conservative", "planned"),
+    "partitions": ("none", "aggressive", "easy", "depth", "conservative", "planned"),
 }
 """Rules that a kind of platform supports, without the K of rules with a number."""
 

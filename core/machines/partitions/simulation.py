@@ -7,9 +7,21 @@ from schedfarm.core.machines.resources.simulation import (
     aggressive,
     easy,
     none,
+    planned,
+    promise_planned,
     promise_reserving,
     reserving,
     slurm,
 )
 
-__all__ = ["STEPS", "aggressive", "easy", "none", "promise_reserving", "reserving", "slurm"]
+__all__ = [
+    "STEPS",
+    "aggressive",
+    "easy",
+    "none",
+    "planned",
+    "promise_planned",
+    "promise_reserving",
+    "reserving",
+    "slurm",
+]

@@ -16,18 +16,12 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.plan import Plan, empty_plan
 from schedfarm.core.engine.planned import (
-    BY_ARRIVAL,
-    BY_QUEUE,
-    BY_START,
     CLOCK,
-    COUNT,
-    NOW,
     Bookkeeper,
     empty_book,
-    run_planned,
 )
 from schedfarm.core.engine.predicted import promise_predicted, simulate_predicted
-from schedfarm.core.engine.run import Door, idle_jobs, options_of, unit_of
+from schedfarm.core.engine.run import WALKS, Door, idle_jobs, keep_plan, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
 from schedfarm.core.machines.pool import clone, kernel, plans, usage
@@ -37,9 +31,6 @@ from schedfarm.core.workload.workload import Workload
 
 STEPS = (clone, kernel, plans, usage)
 """Modules with the steps of this machine."""
-
-WALKS = {"start": BY_START, "arrival": BY_ARRIVAL, "queue": BY_QUEUE}
-"""Codes of the orders in which ``planned`` compresses."""
 
 
 def _machine(workload: Workload, unit: int) -> Running:
@@ -95,8 +86,6 @@ def schedule_planned(
 ) -> tuple[Int64, npt.NDArray[np.bool_], Int64]:
     """Simulate a workload under ``planned``; return starts, backfills and promises.
 
-    Promises cost nothing here: each is the reservation that a job gets at its arrival.
-
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
@@ -105,15 +94,8 @@ def schedule_planned(
     [[0, 9, 2], [False, False, True], [0, 9, 2]]
     """
     keeper = bookkeeper(workload)
-    jobs, running, _, clock, _ = keeper
-    orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
-    walk = WALKS[policy.walk]
-    while run_planned(keeper, orders.ranked, options, walk, orders.called):
-        waiting = np.sort(keeper.book.job[: keeper.book.state[COUNT]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, running.running_jobs())
-    underway().check()
-    orders.check()
-    return jobs.start, jobs.backfilled, keeper.promised
+    keep_plan(keeper, workload, policy)
+    return keeper.jobs.start, keeper.jobs.backfilled, keeper.promised
 
 
 def bookkeeper(workload: Workload) -> Bookkeeper:

@@ -107,6 +107,10 @@ class Reserving(Machine, rules.Reserving):
     """`depth(K)`, `conservative`."""
 
 
+class Planned(rules.Planned, Machine):
+    """`planned`."""
+
+
 class Slurm(Machine, rules.Slurm):
     """`slurm`: behind a job that does not fit, the main scheduler leaves its processors alone."""
 

@@ -15,6 +15,7 @@ from schedfarm.core.machines.resources.reference.amounts import (
     less,
 )
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan
 from schedfarm.core.reference.follow import Given, Replayable, Where
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.slurm import Schedulers
@@ -261,6 +262,26 @@ class Reserving(Machine):
         for job in behind:
             if job in self.waiting and job not in held and not self.is_held_back(job):
                 self.backfill(job, [*held.values()])
+
+
+class Planned(plan.Planned, Machine):
+    """`planned`: a reservation at arrival, kept; earlier if a job ends before its estimate."""
+
+    def reservation(self, job: Job, claims: list[Any]) -> Any:
+        """Return the earliest reservation of a job next to running jobs and windows."""
+        return self.beginning(job, claims)
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs whose reservation is due, and record the reservations of the others."""
+        super().scheduling_pass(arrived)
+        self.held_back = {
+            job: f"its reservation begins at {hold.begin} s" for job, hold in self.plan.items()
+        }
+
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Start a job, and record a reason."""
+        super().start(job, backfilled=backfilled)
+        self.reason[job] = "its reservation is due"
 
 
 class Slurm(Machine, Schedulers):

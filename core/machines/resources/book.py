@@ -1,0 +1,153 @@
+"""Classical conservative backfilling on a pool with several resources: `core.engine.planned` there.
+
+A request is a vector, so that no bound tells which jobs fit nowhere earlier: a compression searches
+a gap for each of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import planned
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import WORD, room
+from schedfarm.core.engine.machine import begin, place_for, release_due
+from schedfarm.core.engine.planned import CLOCK, COUNT, DUE, EARLY, first_reservation
+from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.machines.resources.kernel import Stock
+from schedfarm.core.machines.resources.plans import lay_out_levels
+from schedfarm.core.machines.resources.profile import advance, empty_levels, fit_before, take_at
+
+STALE, STATE = 2, 3
+"""Field of a book's state after `COUNT` and `DUE`: whether the profile lacks a change of running
+jobs or reservations. The number of fields."""
+
+
+class StockBook(NamedTuple):
+    """The reservations of the waiting jobs, in the order of the walk.
+
+    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
+    s. profile: levels that are free next to the running jobs and all reservations. state:
+    int64[STATE].
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    at: Int64
+    profile: Profile
+    state: Int64
+
+
+class StockKeeper(NamedTuple):
+    """A `core.engine.planned.Bookkeeper` of a pool with several resources."""
+
+    jobs: Jobs
+    running: Stock
+    book: StockBook
+    clock: Int64
+    promised: Int64
+
+
+def stock_keeper(jobs: Jobs, stock: Stock, changes: int, promised: Int64) -> StockKeeper:
+    """Return an empty reservation table of an idle machine; changes: of its capacities."""
+    n = jobs.submit.size
+    job, need, length, at = (np.zeros(room(n), np.int64) for _ in range(4))
+    # Each job adds at most four steps between two layouts: its reservation, and one move of it.
+    levels = empty_levels(stock.level.shape[1], 4 * n + 8 + 2 * changes)
+    state = np.zeros(STATE, np.int64)
+    state[DUE], state[STALE] = NEVER, 1
+    book = StockBook(job, need, length, at, levels, state)
+    return StockKeeper(jobs, stock, book, np.zeros(CLOCK, np.int64), promised)
+
+
+@planned.columns_of.of(StockKeeper)
+def columns_of(keeper: StockKeeper) -> tuple[Int64, Int64, Int64, Int64]:
+    """Return the columns of the book."""
+    book = keeper.book
+    return book.job, book.need, book.length, book.at
+
+
+@verb
+def take(keeper: StockKeeper, i: int, now: int, by: int) -> None:
+    """Take `by` times the request of a job from now or its reserved start on, until its end."""
+    levels, request, book = keeper.book.profile, keeper.running.request, keeper.book
+    t, end = max(book.at[i], now), book.at[i] + book.length[i]
+    if t < end:
+        take_at(levels, step_at(levels, t), t, end, request, book.need[i], by)
+
+
+@verb
+def lay_out(keeper: StockKeeper, now: int) -> None:
+    """Lay out the profile of windows, running jobs and reservations."""
+    book = keeper.book
+    lay_out_levels(book.profile, keeper.running, now, 1)
+    for i in range(book.state[COUNT]):
+        take(keeper, i, now, 1)
+    book.state[STALE] = 0
+
+
+@verb
+def find_gap(keeper: StockKeeper, i: int, now: int, stop: int) -> tuple[int, int]:
+    """Return the earliest gap for a job, and its step; `stop` or later if none is before it."""
+    book, levels = keeper.book, keeper.book.profile
+    step, request = step_from(levels, levels.mark[HEAD], now), keeper.running.request
+    return fit_before(levels, step, request, book.need[i], book.length[i], now, stop)
+
+
+@planned.complete.of(StockKeeper)
+def complete(keeper: StockKeeper, per_event: bool) -> None:
+    """End the jobs, and change the capacities that change now."""
+    clock, book = keeper.clock, keeper.book
+    now = clock[planned.NOW]
+    early = release_due(keeper.running, keeper.jobs, now, False)
+    clock[EARLY] = int(early)
+    book.state[STALE] |= int(early)
+
+
+@planned.place.of(StockKeeper)
+def place(keeper: StockKeeper, i: int, now: int) -> None:
+    """Take the gap out of the profile."""
+    book, levels = keeper.book, keeper.book.profile
+    if book.state[STALE] == 1 or levels.mark[TAIL] + WORD > levels.times.size - WORD:
+        lay_out(keeper, now)
+    book.at[i], step = find_gap(keeper, i, now, NEVER)
+    if book.length[i] > 0:
+        t, end = book.at[i], book.at[i] + book.length[i]
+        take_at(levels, step, t, end, keeper.running.request, book.need[i], 1)
+    book.state[DUE] = min(book.state[DUE], book.at[i])
+
+
+@planned.compress.of(StockKeeper)
+def compress(keeper: StockKeeper, now: int) -> None:
+    """Search a gap for each job next to all others; those of estimate 0 take nothing."""
+    book = keeper.book
+    lay_out(keeper, now)
+    for i in range(book.state[COUNT]):
+        take(keeper, i, now, -1)
+        book.at[i] = min(book.at[i], find_gap(keeper, i, now, max(book.at[i], now))[0])
+        take(keeper, i, now, 1)
+    book.state[DUE] = first_reservation(book, -1)
+
+
+@planned.start_at.of(StockKeeper)
+def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
+    """Start the job if its request is free, and no window begins before its predicted end."""
+    book, stock = keeper.book, keeper.running
+    if place_for(stock, book.need[i], now) < 0:
+        return False
+    # A job that starts late leaves its reservation, and takes something else.
+    book.state[STALE] |= int(book.at[i] < now)
+    begin(stock, keeper.jobs, 0, book.job[i], now)
+    return True
+
+
+@planned.drop_past.of(StockKeeper)
+def drop_past(keeper: StockKeeper, now: int) -> None:
+    """Advance the profile."""
+    if keeper.book.state[STALE] == 0:
+        advance(keeper.book.profile, now)
