@@ -57,6 +57,12 @@ CANCELLED = {
 }
 """Treatment of a job that was cancelled before it started."""
 
+RESERVED = {
+    "keep": "a job like others",
+    "drop": "left out, and counted",
+}
+"""Treatment of a job that ran in a reservation, whose nodes other jobs could not use."""
+
 OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
 """Options that change estimates, and therefore contradict exact estimates."""
 
@@ -102,6 +108,8 @@ class Clean(Options):
         Treatment of rows with an unknown wait, a key of `NO_WAIT`.
     cancelled : str
         Treatment of jobs that were cancelled before they started, a key of `CANCELLED`.
+    reserved : str
+        Treatment of jobs that ran in a reservation, a key of `RESERVED`.
 
     Raises
     ------
@@ -135,6 +143,7 @@ class Clean(Options):
     submit: str = option("submitted", one_of(SUBMIT))
     no_wait: str = option("keep", one_of(NO_WAIT))
     cancelled: str = option("drop", one_of(CANCELLED))
+    reserved: str = option("keep", one_of(RESERVED))
 
     def _check_together(self) -> None:
         if self.estimates != "exact":
@@ -174,6 +183,15 @@ class Clean(Options):
     def lacks_wait(self, wait: Int64) -> Bool:
         """Return the mask of rows left out for an unknown wait, bool[n]."""
         return np.asarray((wait == UNKNOWN) & (self.no_wait == "drop"))
+
+    def was_reserved(self, reservation: Int64) -> Bool:
+        """Return the mask of rows left out for a reservation, bool[n]; 1 for rows that have one."""
+        return np.asarray((reservation > 0) & self.drops_reserved)
+
+    @property
+    def drops_reserved(self) -> bool:
+        """Whether jobs that ran in a reservation are left out."""
+        return self.reserved == "drop"
 
     @property
     def queues_cancelled(self) -> bool:

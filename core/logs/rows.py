@@ -25,6 +25,7 @@ from schedfarm.core.workload.workload import Names, Workload
 
 REASONS = {
     "no wait": "its wait is unknown, left out by no_wait = drop",
+    "reserved": "it ran in a reservation, left out by reserved = drop",
     "no procs": "the processors of the job are unknown",
     "too wide": "more processors than the machine has",
     "no run": "run time below 0: the job was cancelled before it started",
@@ -253,11 +254,16 @@ def kept_rows(
     """Choose the rows of a log that can be simulated on a machine of some processors.
 
     The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
-    and `user`; `wait`, `eligible` and the columns of `SAID` if the log has them; `left` if
-    cancelled jobs are to queue; and `task` if jobs share a number. Rows with `faults` are dropped
-    before those of `REASONS`.
+    and `user`; `wait`, `eligible`, `reservation` and the columns of `SAID` if the log has them;
+    `left` if cancelled jobs are to queue; and `task` if jobs share a number. Rows with `faults` are
+    dropped before those of `REASONS`.
     """
     column = _arriving(column, source, clean)
+    if clean.drops_reserved and "reservation" not in column:
+        raise InputError(
+            f"{source}: clean: reserved = 'drop' needs a column Reservation, as sacct prints it "
+            "where --format names it"
+        )
     if "left" in column:
         column, faults = _queueing(column, faults or {}, clean)
     procs = clean.procs(column["requested"], column["allocated"])
@@ -370,10 +376,11 @@ def _faults(
     column: Mapping[str, Int64], procs: Int64, machine: int, clean: Clean
 ) -> dict[str, Bool]:
     """Return the mask of rows with each fault of `REASONS`, bool[n] each."""
-    run, no_wait = column["run"], np.full(procs.size, UNKNOWN)
+    run, unknown = column["run"], np.full(procs.size, UNKNOWN)
     stays = column["leave"] < 0 if "leave" in column else np.True_
     found = (
-        clean.lacks_wait(column.get("wait", no_wait)) & stays,
+        clean.lacks_wait(column.get("wait", unknown)) & stays,
+        clean.was_reserved(column.get("reservation", unknown)),
         procs <= 0,
         procs > machine,
         run < 0,

@@ -31,7 +31,13 @@ from schedfarm.farm.site.notes import Note, notes_of
 from schedfarm.farm.site.partitions import Divided, divided_of, tiers_of
 from schedfarm.farm.site.rule import in_policy, rule_of
 from schedfarm.farm.site.stocks import stocks_of
-from schedfarm.farm.site.windows import agreeing, maintained_of
+from schedfarm.farm.site.windows import (
+    CONTRADICTED,
+    agreeing,
+    are_apart,
+    maintained_of,
+    unsimulated,
+)
 
 CLEAN = Clean(submit="eligible")
 """Interpretation of the accounting: a job arrives when a scheduler could first start it."""
@@ -71,7 +77,7 @@ class Site:
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
     ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
     divided: its partitions and windows; None if they limit no job. tiers: PriorityTier of each, if
-    they differ.
+    they differ. apart: whether jobs that ran in reservations are left out.
     """
 
     name: Fact[str]
@@ -93,6 +99,7 @@ class Site:
     capacities: Mapping[str, Fact[int]] = field(default_factory=dict)
     divided: Divided | None = None
     tiers: Mapping[str, Fact[int]] = field(default_factory=dict)
+    apart: bool = False
 
     @property
     def has_cycles(self) -> bool:
@@ -127,20 +134,25 @@ def read_site(
     partition: str | None = None,
     processors: int | None = None,
     cancelled: str = "drop",
+    apart: bool = True,
 ) -> Site:
     """Read a dump and return the site that it describes; refuse files that contradict each other.
 
     partition: its nodes are simulated, with all partitions that share nodes with it; by default the
     largest set. processors: of these nodes, instead of those that sinfo lists. cancelled: treatment
-    of jobs that were cancelled while they waited, as in `Clean`.
+    of jobs that were cancelled while they waited, as in `Clean`. apart: whether reservations for
+    some users are windows for all others, and the jobs that ran in them are left out, if the log
+    does not contradict it.
     """
     parts = read_dump(folder)
+    reservations = parts.get("reservations", ())
     conf, nodes = parts["conf"], parts["sinfo"]
     name = _cluster(folder, conf, parts["associations"], parts["accounting"])
     _check_nodes(folder, conf, nodes)
     log = folder / KINDS["accounting"].file
     total = nodes.processors(frozenset(nodes.partitions))
-    clean = replace(CLEAN, cancelled=cancelled)
+    apart = apart and are_apart(log, reservations)
+    clean = replace(CLEAN, cancelled=cancelled, reserved="drop" if apart else "keep")
     whole = read_log(log, processors=max(total, processors or 0, 1), clean=clean)
     _check_jobs(folder, whole, nodes, parts["qos"])
     chosen = _component(whole, nodes, partition)
@@ -155,8 +167,12 @@ def read_site(
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
     started = jobs.take(jobs.leave < 0)
     stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
-    maintained, reserved = maintained_of(jobs, parts.get("reservations", ()), nodes.of(chosen))
+    maintained, reserved = maintained_of(jobs, reservations, nodes.of(chosen), apart=apart)
     maintained, contradicted = agreeing(jobs, maintained, nodes, size.value)
+    if any(one.for_users for one in contradicted):
+        return read_site(
+            folder, partition=partition, processors=processors, cancelled=cancelled, apart=False
+        )
     divided, undivided = divided_of(jobs, nodes, chosen, conf, stocks, maintained)
     amounts = {name: fact.value for name, fact in stocks.items()}
     jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
@@ -166,14 +182,15 @@ def read_site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
         _priority(conf), None, rule, parts["associations"], parts["qos"],
         _factors(conf), (), options=options, capacities=stocks, divided=divided,
-        tiers=tiers_of(conf),
+        tiers=tiers_of(conf), apart=apart,
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    found = (*notes_of(site, parts, others, rest), *reserved, *contradicted, *short, *undivided)
+    found = (*notes_of(site, parts, others, rest), *reserved, *short, *undivided)
+    found = (*found, *unsimulated(contradicted, CONTRADICTED))
     notes = (*found, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
 

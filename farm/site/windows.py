@@ -1,9 +1,10 @@
-"""Maintenance reservations of a site, as windows in which its nodes run no jobs."""
+"""Reservations of a site, as windows in which their nodes run no other jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.node_windows import Hosts, Withheld, separate
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.site.dump.facts import Fact
+from schedfarm.farm.site.dump.facts import Fact, text_of
 from schedfarm.farm.site.dump.reservations import Reservation
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.notes import Note
@@ -26,26 +27,39 @@ TOLERATED = 0.1
 
 @dataclass(frozen=True)
 class Maintained:
-    """Hold an interval of the log, s, its nodes, and the reservations that withhold them."""
+    """Hold an interval of the log, s, its nodes, and the reservations that withhold them.
+
+    for_users: whether one of these is not for maintenance, so that jobs may run in it.
+    """
 
     begin: int
     end: int
     hosts: Hosts
     source: str
+    for_users: bool
+
+
+def are_apart(log: Path, reservations: Iterable[Reservation]) -> bool:
+    """Return whether jobs that ran in reservations can be left out, and their nodes withheld."""
+    head = text_of(log).partition("\n")[0].lower().split("|")
+    known = any(one.hosts and not one.maintenance and not one.loose for one in reservations)
+    return known and "reservation" in head
 
 
 def maintained_of(
-    jobs: Workload, reservations: Iterable[Reservation], there: Hosts
+    jobs: Workload, reservations: Iterable[Reservation], there: Hosts, *, apart: bool
 ) -> tuple[list[Maintained], list[Note]]:
-    """Return when nodes of a site were under maintenance, and notes on other reservations.
+    """Return when nodes of a site were withheld from jobs, and notes on other reservations.
 
-    there: the nodes that are simulated. A reservation outside the period of the log has no effect,
-    and one that lasts longer ends with the last job.
+    there: the nodes that are simulated. apart: whether the jobs are without those that ran in
+    reservations for some users, which then withhold their nodes, too. A reservation outside the
+    period of the log has no effect, and one that lasts longer ends with the last job.
     """
     known: list[Reservation] = []
     others: list[Reservation] = []
     for one in reservations:
-        (known if one.maintenance and one.hosts else others).append(one)
+        withholds = one.maintenance or (apart and not one.loose)
+        (known if withholds and one.hosts else others).append(one)
     last = int(_run(jobs)[1].max())
     withheld = [
         Withheld((begin, end, 0, 1, ()), hosts)
@@ -53,10 +67,13 @@ def maintained_of(
         if (hosts := one.hosts & there)
         and (begin := max(one.start - jobs.epoch, 0)) < (end := min(one.end - jobs.epoch, last))
     ]
-    found = [
-        Maintained(begin, end, hosts, _names(known, begin + jobs.epoch, end + jobs.epoch, hosts))
-        for begin, end, hosts, _ in separate(withheld)
-    ]
+    found = []
+    for begin, end, hosts, _ in separate(withheld):
+        first, stop = begin + jobs.epoch, end + jobs.epoch
+        during = [o for o in known if o.start < stop and o.end > first and o.hosts & hosts]
+        source = "; ".join(f"{one.where}, {one.name}" for one in during)
+        for_users = not all(one.maintenance for one in during)
+        found.append(Maintained(begin, end, hosts, source, for_users))
     return found, [*_notes(jobs, others, there), *_missing(known + others)]
 
 
@@ -65,11 +82,6 @@ def _run(jobs: Workload) -> tuple[Int64, Int64]:
     begin: Int64 = jobs.submit + jobs.logged_wait.clip(0)
     end: Int64 = begin + np.where(jobs.logged_wait < 0, 0, jobs.run)
     return begin, end
-
-
-def _names(of: Iterable[Reservation], begin: int, end: int, hosts: Hosts) -> str:
-    during = [one for one in of if one.start < end and one.end > begin and one.hosts & hosts]
-    return "; ".join(f"{one.where}, {one.name}" for one in during)
 
 
 def _notes(jobs: Workload, others: Iterable[Reservation], there: Hosts) -> Iterator[Note]:
@@ -108,8 +120,8 @@ def _missing(reservations: Iterable[Reservation]) -> Iterator[Note]:
 
 def agreeing(
     jobs: Workload, found: Iterable[Maintained], nodes: Nodes, processors: int
-) -> tuple[list[Maintained], list[Note]]:
-    """Return the intervals in which the log's jobs leave the nodes free, and a note on others.
+) -> tuple[list[Maintained], list[Maintained]]:
+    """Return the intervals in which the log's jobs leave the nodes free, and the others.
 
     Jobs may go on in a reservation that ignores them. processors: of the machine.
     """
@@ -125,8 +137,7 @@ def agreeing(
         over = (np.cumsum(change[order])[:-1] - (processors - cpus)).clip(0)
         used = int((over * np.diff(instants[order])).sum())
         (others if used > TOLERATED * cpus * (one.end - one.begin) else kept).append(one)
-    why = "more processors run jobs in the log than these nodes would leave"
-    return kept, [*unsimulated(others, why)]
+    return kept, others
 
 
 def has_room(jobs: Workload, platform: Platform) -> Bool:
@@ -140,6 +151,10 @@ def has_room(jobs: Workload, platform: Platform) -> Bool:
         inside = np.flatnonzero((begin < last) & (end > first))
         found[inside] &= (requests[inside] <= amounts - amount).all(axis=1)
     return found
+
+
+CONTRADICTED = "more processors run jobs in the log than these nodes would leave"
+"""Reason to leave out intervals of a log."""
 
 
 def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:

@@ -236,6 +236,9 @@ def _campaign(
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
     yield from _machine(site, size)
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
+    if site.apart:
+        why = f"{KINDS['reservations'].file}: their nodes are withheld from all other jobs"
+        yield _line("clean.reserved", "drop", why)
     if site.jobs.has_leaving:
         yield _line("clean.cancelled", "queue", "--cancelled: these jobs wait until they leave")
         yield _line("select.widths", [1, widest_of(site.jobs)], "up to the widest job that started")

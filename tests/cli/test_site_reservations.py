@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.core import read_log
+from schedfarm.core.logs.clean import Clean
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.reference.loop import simulate_reference
 from schedfarm.farm import Campaign
@@ -34,11 +35,11 @@ def clear(dump: Path, begin: str, end: str) -> None:
     (dump / "sacct.txt").write_text("\n".join([head, *kept]) + "\n")
 
 
-def test_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
-    """Those for some users; scontrol prints current ones alone."""
+def test_loose_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
+    """Those whose time floats; scontrol prints current ones alone."""
     records = (
         "ReservationName=course StartTime=2024-01-10T00:00:00 EndTime=2024-01-11T00:00:00\n"
-        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64 Flags=SPEC_NODES\n   Users=user01\n\n"
+        "   Nodes=n[001-004] NodeCnt=4 CoreCnt=64 Flags=SPEC_NODES,TIME_FLOAT\n   Users=user01\n\n"
         "ReservationName=later StartTime=2034-01-10T00:00:00 EndTime=2034-01-11T00:00:00\n"
     )
     (dump / "reservations.txt").write_text(records)
@@ -49,8 +50,50 @@ def test_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> Non
     part = f"4 nodes for 24 h of the log, {100 * 4 / 8 / days:.1f} % of the time of all nodes"
     assert part in effect["reservation course"]
     assert "reservation later" not in effect
-    reserve(dump, "course|2024-01-10T00:00:00|2024-01-11T00:00:00|SPEC_NODES|n[001-004]")
+    reserve(dump, "course|2024-01-10T00:00:00|2024-01-11T00:00:00|TIME_FLOAT|n[001-004]")
     assert part in {note.what: note.effect for note in read_site(dump).notes}["reservation course"]
+
+
+def in_reservation(dump: Path, row: int, name: str) -> None:
+    """Let one job of the log have run in a reservation."""
+    rows = (dump / "sacct.txt").read_text().splitlines()
+    names = rows[0].split("|")
+    fields = dict(zip(names, rows[row].split("|"), strict=True))
+    rows[row] = "|".join((fields | {"Reservation": name})[key] for key in names)
+    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+
+
+COURSE = "course|2024-01-10T00:00:00|2024-01-11T00:00:00|SPEC_NODES|n[001-004]"
+
+
+def test_a_reservation_for_users_withholds_its_nodes_from_others(dump: Path, farm: Farm) -> None:
+    """Its jobs are left out, in the fit and in the campaign."""
+    clear(dump, "2024-01-10T00:00:00", "2024-01-11T00:00:00")
+    in_reservation(dump, 7, "course")
+    reserve(dump, COURSE)
+    site = read_site(dump)
+    assert site.jobs.dropped == {"reserved": 1}
+    assert not [note for note in site.notes if "reservation" in note.what]
+    (window,) = site.jobs.platform.to_dict()["configuration"]["windows"]
+    assert window["regions"] == {"batch,debug": 64}
+    farm("site", dump, "--no-fit")
+    (trace, _) = Campaign.from_toml(dump / "campaign.toml").traces
+    jobs = trace.placed(read_log(site.log, processors=128, clean=Clean.from_dict(trace.clean)))
+    assert (len(jobs), jobs.platform) == (len(site.jobs), site.jobs.platform)
+    (dump / "reservations.txt").unlink()
+    assert len(read_site(dump).jobs) == len(site.jobs) + 1
+
+
+def test_a_reservation_that_other_jobs_use_is_a_caution(dump: Path) -> None:
+    """Then its own jobs are jobs like others."""
+    busy(dump, 128, "2024-01-10T00:00:00", "2024-01-11T00:00:00")
+    in_reservation(dump, 7, "course")
+    reserve(dump, COURSE)
+    site = read_site(dump)
+    assert site.jobs.platform == Pool(128)
+    assert site.jobs.dropped == {}
+    (note,) = [note for note in site.notes if "reservation" in note.what]
+    assert "other jobs may use its 4 nodes for 24 h" in note.effect
 
 
 def test_maintenance_withholds_its_nodes(dump: Path, farm: Farm) -> None:
@@ -97,7 +140,7 @@ def test_reservations_of_one_name_are_one_caution(dump: Path) -> None:
     days = [f"2024-01-{day:02}T00:00:00|2024-01-{day:02}T12:00:00" for day in range(10, 14)]
     reserve(
         dump,
-        *(f"daily|{day}|DAILY|n[001-002]" for day in days),
+        *(f"daily|{day}|DAILY,TIME_FLOAT|n[001-002]" for day in days),
         f"elsewhere|{days[0]}||m1",
         f"licences|{days[0]}||",
     )

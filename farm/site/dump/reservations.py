@@ -31,6 +31,9 @@ LONGEST = 100 * 366 * 86_400
 REPEATED = frozenset({"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"})
 """Flags of a reservation of which scontrol prints the next occurrence only."""
 
+LOOSE = frozenset({"TIME_FLOAT", "ANY_NODES"})
+"""Flags of a reservation that withholds its nodes at no fixed time, or holds licences alone."""
+
 _WITHOUT = frozenset({"", "(null)", "N/A"})
 
 
@@ -40,7 +43,8 @@ class Reservation:
 
     Times are local and count as UTC, as those of sacct do. nodes: their number, 0 if it is unknown.
     hosts: their names, empty if they are unknown. maintenance: whether it has the flag MAINT.
-    repeated: whether occurrences of the past are missing.
+    repeated: whether occurrences of the past are missing. loose: whether other jobs may use its
+    nodes.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Reservation:
     hosts: frozenset[str] = frozenset()
     maintenance: bool = False
     repeated: bool = False
+    loose: bool = False
 
 
 def read_reservations(path: Path) -> list[Reservation]:
@@ -105,8 +110,9 @@ def _reservation(record: dict[str, str], where: str) -> Reservation:
     nodes = len(hosts) or (int(count) if is_whole(count) else 0)
     flags = {*record.get("Flags", "").upper().split(",")}
     return Reservation(
-        record["Name"], start, end, nodes, where, hosts, "MAINT" in flags, bool(flags & REPEATED)
-    )
+        record["Name"], start, end, nodes, where, hosts,
+        maintenance="MAINT" in flags, repeated=bool(flags & REPEATED), loose=bool(flags & LOOSE),
+    )  # fmt: skip
 
 
 def _instant(record: dict[str, str], key: str, where: str) -> int:

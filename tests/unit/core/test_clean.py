@@ -286,7 +286,7 @@ def test_every_format_is_cleaned_alike(tmp_path: Path) -> None:
             {"killed": False},
             "clean: unknown key 'killed'; did you mean 'kill'? known: processors, estimates, "
             "no_estimate, max_estimate, estimate_factor, kill, run_plus, zero_run, submit, "
-            "no_wait, cancelled",
+            "no_wait, cancelled, reserved",
         ),
         (
             {"cancelled": "queue", "estimates": "exact"},
