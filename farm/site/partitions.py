@@ -15,6 +15,7 @@ from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.partitions.windows import (
     plain_windows,
     region_rows,
+    scaled_regions,
     scaled_rows,
 )
 from schedfarm.core.machines.platform import of_size
@@ -37,8 +38,8 @@ class Divided:
     """Hold what a campaign declares of partitions.
 
     regions: processors of the nodes in the same partitions, by their names, separated by commas.
-    max_time, max_nodes: limits of the jobs of a partition, by name. windows: when nodes were under
-    maintenance.
+    max_time, max_nodes: limits of the jobs of a partition, by name. windows: when nodes were withheld
+    from jobs.
     """
 
     regions: Mapping[str, Fact[int]]
@@ -68,7 +69,7 @@ class Divided:
         if old == new:
             return self
         before = {label: fact.value for label, fact in self.regions.items()}
-        after = {label: max(size * new // old, 1) for label, size in before.items()}
+        after = scaled_regions(before, old, new)
         rows = region_rows([fact.value for fact in self.windows], stocks, before)
         return replace(
             self,
@@ -119,7 +120,7 @@ def divided_of(
 ) -> tuple[Divided | None, list[Note]]:
     """Return the partitions of jobs on chosen ones' nodes, and notes on what is not simulated.
 
-    None if they limit no job more than all nodes do, and no node was under maintenance.
+    None if they limit no job more than all nodes do, and no node was withheld.
     """
     there = set(np.unique(jobs.partition).tolist())
     numbers = {

@@ -15,6 +15,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.windows import (
     plain_windows,
     region_rows,
+    scaled_regions,
     scaled_rows,
     union_intervals,
 )
@@ -273,7 +274,7 @@ class Partitions(Resources):
         >>> Partitions(10, {}, {"a": 3, "a,b": 7}, {"a": 1, "b": 2}).sized(15).regions
         (('a', 4), ('a,b', 10))
         """
-        sizes = {label: max(size * processors // self.processors, 1) for label, size in self.nodes}
+        sizes = scaled_regions(dict(self.nodes), self.processors, processors)
         return Partitions(
             processors,
             dict(self._rows),

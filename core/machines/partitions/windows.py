@@ -134,6 +134,17 @@ def plain_windows(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return found
 
 
+def scaled_regions(regions: Mapping[str, int], old: int, new: int) -> dict[str, int]:
+    """Return the regions of a machine with other processors, rounded down, but at least 1 each.
+
+    Examples
+    --------
+    >>> scaled_regions({"a": 1, "b": 7}, 10, 5)
+    {'a': 1, 'b': 3}
+    """
+    return {label: max(size * new // old, 1) for label, size in regions.items()}
+
+
 def scaled_rows(
     rows: Iterable[Row], old: Mapping[str, int], new: Mapping[str, int]
 ) -> tuple[Row, ...]:
