@@ -38,8 +38,8 @@ class Divided:
     """Hold what a campaign declares of partitions.
 
     regions: processors of the nodes in the same partitions, by their names, separated by commas.
-    max_time, max_nodes: limits of the jobs of a partition, by name. windows: when nodes were withheld
-    from jobs.
+    max_time, max_nodes: limits of the jobs of a partition, by name. windows: intervals in which
+    nodes were withheld from jobs.
     """
 
     regions: Mapping[str, Fact[int]]
