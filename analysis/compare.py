@@ -402,7 +402,7 @@ def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.Da
 
 
 def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> Float64:
-    """Return the mean as logged of each trace, over its samples or, without any, of the log."""
+    """Return the logged mean of each trace: over its samples or, without any, over the log."""
     values = np.full(mean.shape, np.nan)
     for i, trace in enumerate(asked.traces):
         values[i] = mean_as_logged(store, trace, metric)
@@ -425,10 +425,10 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
 
 
 def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
-    """Return the values at the loads of some traces next to each other along ``load``.
+    """Join the values of some traces along ``load``.
 
     The values of an axis of the campaign are traces with the same samples: like the loads of a
-    trace they are not independent, and an interval that treated them so would be too short.
+    trace they are not independent, and an interval that treated them as such would be too short.
     """
     return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
 
@@ -502,13 +502,13 @@ def losers(
 
 
 def _cell(found: xr.Dataset, trace: str, label: str) -> tuple[str, str]:
-    """Return the store's labels of a trace and a policy of a comparison, perhaps of an axis."""
+    """Return the store's labels of trace and policy, given the labels in a comparison."""
     cells: Mapping[str, Mapping[str, tuple[str, str]]] = found.attrs.get("cells", {})
     return cells[trace][label] if cells else (trace, label)
 
 
 def traces_of(found: xr.Dataset) -> list[str]:
-    """Return the store's labels of the traces of a comparison."""
+    """Return the store's trace labels for a comparison."""
     labels = found["ranked"].values.tolist()
     each = (_cell(found, trace, label)[0] for trace in found["trace"].values for label in labels)
     return list(dict.fromkeys(map(str, each)))

@@ -324,7 +324,7 @@ def read_manifest(store: StoreName) -> dict[str, Any]:
 
 
 def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
-    """Return the keys of each trace of the campaign that a store was last run with, by its name.
+    """Return each trace's keys, by its name, in the campaign that a store was last run with.
 
     Raises
     ------

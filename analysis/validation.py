@@ -183,7 +183,7 @@ def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
 
 
 def mean_as_logged(store: Store, trace: str, metric: str) -> float:
-    """Return the mean as logged over a trace's samples or, without any, of its log; else NaN."""
+    """Return a trace's logged mean, over its samples or, without any, over its log; else NaN."""
     found = logged_means(store, trace, metric)
     if found is None:
         return np.nan
@@ -192,7 +192,7 @@ def mean_as_logged(store: Store, trace: str, metric: str) -> float:
 
 
 def with_logged(store: Store, band: xr.Dataset) -> xr.Dataset:
-    """Add to a band of `bands` the mean as logged of each trace, ``logged``, if it is known."""
+    """Add the logged mean of each trace, ``logged``, to a band of `bands` if it is known."""
     metric = str(band.attrs["metric"])
     if "trace" not in band.dims or metric not in FELT:
         return band

@@ -52,11 +52,11 @@ def folder_of(kind: str) -> Path | None:
 
 
 def exposed(place: Path) -> Path | None:
-    """Return the first path, of a file or folder and its parents, that other users could replace.
+    """Return the first of a path and its parents that other users could replace.
 
-    None if no other user could have written its contents. The superuser and this user's own group
-    are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only: other
-    users can add entries there, but not rename those of this user.
+    Return None if no other user could have written the contents. The superuser and this user's own
+    group are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only:
+    other users can add entries there, but not rename those of this user.
     """
     place = place.resolve()
     for one in (place, *place.parents):
@@ -68,7 +68,7 @@ def exposed(place: Path) -> Path | None:
 
 
 def is_own(about: os.stat_result, *, sticky: bool = False) -> bool:
-    """Tell whether no other user can write to a file, or a folder; sticky: a parent like /tmp."""
+    """Return whether no other user can write to a file or folder; sticky: a parent like /tmp."""
     return not _is_foreign(about) and (sticky or not _others_write(about))
 
 
@@ -98,7 +98,7 @@ def _is_foreign(about: os.stat_result) -> bool:
 
 @cache
 def _in_namespace() -> bool:
-    """Return whether a user namespace excludes users; elsewhere user 65534 is an ordinary one."""
+    """Return whether a user namespace excludes users, so that user 65534 stands for them."""
     try:
         return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
     except OSError:
@@ -112,7 +112,7 @@ def _others_write(about: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Return whether a group belongs to this user only: with such groups the umask is 002."""
+    """Return whether a group belongs to this user only; systems with such groups set umask 002."""
     try:
         user, members = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
     except KeyError:

@@ -26,11 +26,11 @@ class Site:
         self.running: list[tuple[int, int]] = []
 
     def profile(self, now: int, procs: list[int]) -> Profile:
-        """Return the free processors by the predicted ends of the running jobs."""
+        """Return the free processors over time, from the predicted ends of the running jobs."""
         return Profile(now, self.free, ((end, procs[job]) for end, job in self.running))
 
     def shadow(self, need: int, now: int, procs: list[int]) -> tuple[int, int]:
-        """Return the instant, s, at which predicted ends free enough processors, and the rest."""
+        """Return the shadow time, s, of a job of this width, and the extra processors then."""
         level, instant = self.free, now
         for end, other in self.running:
             if end > instant:
@@ -145,7 +145,7 @@ class Machine:
             self.waiting = self.waiting[self.waiting != job]
 
     def profiles(self) -> list[Profile]:
-        """Return each site's free processors by the predicted ends of its running jobs."""
+        """Return each site's free processors over time, from the predicted ends of its jobs."""
         return [site.profile(self.now, self.procs) for site in self.sites]
 
     def shadow(self, job: int) -> tuple[int, int, int]:

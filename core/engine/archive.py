@@ -124,7 +124,7 @@ def _read(file: Path) -> dict[str, bytes]:
         if (other := made_for.get(key)) != own:
             raise InputError(f"{file}: {_difference(key, other, own)}; make one on such a host")
     if parts.keys() != listed.keys():
-        raise InputError(f"{file} is damaged: its parts are not those that it lists; copy it again")
+        raise InputError(f"{file} is damaged: its parts differ from its list; copy it again")
     for name, part in parts.items():
         if not NAME.fullmatch(name) or hashlib.sha256(part).hexdigest() != listed[name]:
             raise InputError(f"{file} is damaged: part {name!r} is not as listed; copy it again")
@@ -144,7 +144,7 @@ def _own_bytes(file: Path) -> bytes:
     if open_to_others is not None:
         raise InputError(f"{file} is not used, because {remedy(open_to_others)}")
     if not same:
-        raise InputError(f"{file} is not used, because it was replaced when it was read; try again")
+        raise InputError(f"{file} is not used, because it was replaced while being read; try again")
     return data
 
 

@@ -81,7 +81,7 @@ def copied(weights: Weights) -> Weights:
 
 
 def _labels(workload: Workload, column: str, numbers: Int64) -> list[str]:
-    """Return the names of numbers of the log, or the numbers if it has no names."""
+    """Return the log's names for some numbers; a number without a name stays a number."""
     names = workload.names.get(column, {})
     return [names.get(number, str(number)) for number in numbers.tolist()]
 
@@ -89,9 +89,10 @@ def _labels(workload: Workload, column: str, numbers: Int64) -> list[str]:
 def _associations(
     workload: Workload, given: Multifactor
 ) -> tuple[list[int], list[int], list[tuple[int, int]], Int64]:
-    """Return parents and shares of accounts, the root first, and accounts and shares of users.
+    """Return parents and shares of accounts, the associations, and that of each job by index.
 
-    The last is the index of each job's association.
+    The root is the first account. An association is a user's account, by index, and the user's
+    shares in it.
     """
     parents, shares, index = [0], [1], {"": 0}
     for name, row in given.accounts.items():
@@ -121,7 +122,11 @@ def _associations(
 
 
 def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Float64, Float64]:
-    """Return children, the index of each account's first child, parts of shares, and products."""
+    """Return the children of accounts, the index of each first child, and two parts of shares.
+
+    The first is a share of the sum over siblings; the second is the product of such parts from
+    the root.
+    """
     number = parent.size
     # For each account first its users, then the accounts below, each in order.
     nodes = np.concatenate((np.arange(accounts, number), np.arange(1, accounts)))
@@ -137,7 +142,7 @@ def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Flo
 
 
 def _paths(parent: Int64, accounts: int) -> Int64:
-    """Return the accounts above each association from below the root, and itself; then -1."""
+    """Return the path from below the root to each association, padded with -1."""
     paths = []
     for leaf in range(accounts, parent.size):
         path = [leaf]

@@ -45,7 +45,7 @@ from schedfarm.core.workload.workload import Workload
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
     """Return the ranking of a queue order, and its plug-in function to call at each pass, if any.
 
-    The key is that of a fixed order, otherwise zeros.
+    The key of the ranking is 0 for each job unless the order is fixed.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
 
 
 def _sharing(workload: Workload, policy: Policy, first: str | None, second: str | None) -> Sharing:
-    """Return empty usage accounts and lines for the codes of two orders; None without a code."""
+    """Return empty usage accounts, and lines for the codes of two orders; a code may be None."""
     users, person = np.unique(workload.user, return_inverse=True)
     refresh, halflife = (seconds_of(text or "") or 0 for text in (policy.refresh, policy.halflife))
     waited, worked, seen_waited, seen_worked = (np.zeros(users.size, np.int64) for _ in range(4))
@@ -218,7 +218,7 @@ class Orders:
                 ranking.key[waiting] = function.key(self._workload, waiting, now, sums)
 
     def _share(self, sharing: Sharing, now: int, waiting: Int64, start: Int64, done: Int64) -> None:
-        """Fill in the keys that depend on the usage of users, next to a function that is called."""
+        """Fill in the keys that depend on the usage of users, in place of the kernels."""
         work, first = self._workload, int(self._workload.submit[0])
         end = start[done] + work.run[done]
         done = done[np.argsort(end, kind="stable")]
@@ -235,7 +235,7 @@ class Orders:
         done: Int64,
         running: Int64,
     ) -> None:
-        """Fill in the keys that are Slurm's priorities, next to a function that is called."""
+        """Fill in the keys that are Slurm's priorities, in place of the kernels."""
         work = self._workload
         last_first = np.argsort(-(start[done] + work.run[done]), kind="stable")
         active = np.concatenate((running, done[last_first]))

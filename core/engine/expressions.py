@@ -1,9 +1,10 @@
 """Orders as expressions that change over time, evaluated for the waiting jobs in each pass.
 
-The cells of the queue hold the columns of their jobs: read by job at each pass, they took half of
-the time of CTC's keys. A block of the queue is evaluated when a scan reaches it, and not at all if
-a bound of its keys tells that none of its jobs comes first. A bound is the least key at an instant
-some passes ahead, if keys only fall with time, and holds until then (`core.engine.trends`).
+The cells of the queue hold the columns of their jobs: reading columns by job at each pass took half
+of the time of CTC's keys. A block of the queue is evaluated when a scan reaches it, and not at all
+if a bound of its keys tells that none of its jobs comes first. A bound is the least key at an
+instant some passes ahead, if keys only fall with time, and holds until then
+(`core.engine.trends`).
 """
 
 from __future__ import annotations
@@ -176,8 +177,8 @@ def report_missing(
 def held_in(program: Program, queue: Queue, b: int) -> int:
     """Return how many of the first cells of a block have the columns of their jobs.
 
-    A job and the number of jobs up to it identify these jobs: none is inserted before it, so that
-    their number only decreases.
+    The last of these jobs and the number of jobs up to it identify them: no job is inserted before
+    the last one, so that the number only decreases.
     """
     s, first = b * FIELDS, queue.first[b]
     count = program.block[s + LENGTH]
@@ -214,8 +215,8 @@ def rank_block(program: Program, now: int, queue: Queue, b: int, key: Int64) -> 
 def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
     """Return whether a block may have a job with a key up to the bar; if so, write its keys.
 
-    NEVER as the bar: write them without a bound. A block that has changed gets a bound when it is
-    looked at again without another change. One loop for the keys of the bound and the present ones,
+    With NEVER as the bar, no bound is used. A block that has changed gets a bound when it is looked
+    at again without another change. One loop writes the keys of the bound and the present keys,
     since its steps are compiled where they are called.
     """
     s, block, instant = b * FIELDS, program.block, now
@@ -249,7 +250,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
 
 @verb
 def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
-    """Let all keys be those of an earlier pass; write all without a proof that none is NaN."""
+    """Count a pass, for which all keys are old; write all keys if one of them may be NaN."""
     state = program.state
     state[PASS] += 1
     if state[PASS] % PERIOD == 1:
@@ -284,7 +285,8 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
 def is_without(queue: Queue, b: int, cell: int, first: int, count: int, last: int) -> bool:
     """Return whether a block has the jobs that it had up to `last`, except a removed cell.
 
-    It had count + 1 of them, from cell `first` on. The first job leaves without a shift of others.
+    The block had count + 1 such jobs, from cell `first` on. If the first job leaves, no other job
+    is shifted.
     """
     here = queue.first[b]
     if here != first + (cell == first) or queue.length[b] < count:

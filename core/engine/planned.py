@@ -239,7 +239,7 @@ def place_on_pool(keeper: Bookkeeper, i: int, now: int) -> None:
 def next_movable(book: Book, i: int) -> int:
     """Return the first place from i on of a job that may move, or the place after the last.
 
-    It has a bound before its own start, and before the end of all freed processors.
+    Such a job has a bound before its own start, and before the end of all freed processors.
     """
     first, seen = i - i % WORD, first_places(i % WORD)
     while first < book.state[COUNT]:

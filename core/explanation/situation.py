@@ -100,7 +100,7 @@ class Situation:
         return self._which((self.starts <= self.submit) & (self.submit < self.ends))
 
     def ahead(self) -> Int64:
-        """Return the jobs before the job that wait after that pass, in queue order."""
+        """Return the jobs that wait ahead of the job after that pass, in queue order."""
         waiting = self._which(self._in_queue(self.submit) & (self.starts > self.submit))
         queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
         return queue[: _place(queue, self.job)]
@@ -252,7 +252,7 @@ class Situation:
         """Return the instant at which each job of the window entered the queue, s.
 
         Limits of submitted jobs keep some jobs out of the queue after their submission. The jobs
-        that run at the window's cut have entered it.
+        that run at the window's cut have entered the queue.
         """
         whole, jobs, entered = self.schedule, self.window.jobs, self.submits.copy()
         totals = Totals(whole.workload, self.policy)
@@ -319,7 +319,7 @@ class _Queue:
 
 
 def usage(schedule: Schedule, on: Bool) -> tuple[Usage, ...]:
-    """Return the use of each place of a machine, or of each of its other resources, by some jobs.
+    """Return some jobs' use of each place of a machine, or of each of its other resources.
 
     Empty on a machine that is one stock of processors.
 

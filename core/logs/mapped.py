@@ -479,7 +479,7 @@ def _converted(
         right = next((unit for unit, row in TEXTS.items() if timed and row.arrow == timed), "")
         raise InputError(
             f"{source}: {said} holds {arrow}, and its unit is {one.unit or 'none'}; give "
-            f"{right or 'that of its numbers'}"
+            f"{right or 'the unit of its numbers'}"
         )
     if timed:
         return _seconds(column, f"{source}: {said}")

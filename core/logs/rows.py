@@ -85,8 +85,8 @@ def check_products(
         k = int(large[0])
         where = f"row {k + 1}" if lines is None else f"line {lines[k]}"
         raise InputError(
-            f"{source}, {where}: {what} is {each[k]}, times {by[k]} more than 2^62; "
-            "give a smaller value, or correct its unit"
+            f"{source}, {where}: {what} is {each[k]}, and {by[k]} times that is more "
+            "than 2^62; give a smaller value, or correct its unit"
         )
 
 
@@ -261,8 +261,8 @@ def kept_rows(
     column = _arriving(column, source, clean)
     if clean.drops_reserved and "reservation" not in column:
         raise InputError(
-            f"{source}: clean: reserved = 'drop' needs a column Reservation, as sacct prints it "
-            "where --format names it"
+            f"{source}: clean: reserved = 'drop' needs a column Reservation, which sacct prints "
+            "if --format names it"
         )
     if "left" in column:
         column, faults = _queueing(column, faults or {}, clean)
@@ -324,8 +324,8 @@ def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping
         return column
     if "eligible" not in column:
         raise InputError(
-            f"{source}: clean: submit = {clean.submit!r} needs a column Eligible, as sacct "
-            "prints it where --format names it"
+            f"{source}: clean: submit = {clean.submit!r} needs a column Eligible, which sacct "
+            "prints if --format names it"
         )
     submit = clean.submits(column["submit"], column["eligible"])
     moved = {"submit": submit}

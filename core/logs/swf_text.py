@@ -176,8 +176,8 @@ class Header:
     def _take(self, key: str, value: int, line: int, source: str) -> None:
         if key == "maxprocs" and self.found.setdefault(key, value) != value:
             raise InputError(
-                f"{source}: the header has MaxProcs {self.found[key]} and, in line {line}, "
-                f"{value}; keep the line that is right"
+                f"{source}: the header has MaxProcs {self.found[key]}, and {value} in line "
+                f"{line}; keep the line that is right"
             )
         self.found.setdefault(key, value)
 

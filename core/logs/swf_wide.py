@@ -134,7 +134,7 @@ def _source(
     if one.names[0] not in numbered:
         raise InputError(
             f"{source}: the map takes {one.names[0]!r} for {name!r}; the rows of this log have "
-            f"{len(numbered)} fields, given as field = 19"
+            f"{len(numbered)} fields, which a map names as in field = 19"
         )
     field = numbered[one.names[0]]
     if kind == WORD:

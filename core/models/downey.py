@@ -122,7 +122,7 @@ def downey(
     if low > high or not 0 <= night <= 1 or not 0 <= least_variance <= most_variance:
         raise InputError(
             f"work {low!r} to {high!r}, night={night!r}, variance {least_variance!r} to "
-            f"{most_variance!r}: ends must ascend from 0 on, and night be 0 to 1"
+            f"{most_variance!r}: give ends that ascend, at least 0, and night from 0 to 1"
         )
     gap = positive("interarrival", interarrival, most=LONGEST)
     submit = cut(_arrivals(gap, night, key), jobs, weeks)

@@ -129,7 +129,9 @@ def downey_speedup(
 
 
 def breaks(times: Int64) -> tuple[Bool, Bool]:
-    """Return where k + 1 processors take longer than k, and where less work, in column k - 1.
+    """Return where one more processor prolongs a job, and where it reduces the work of a job.
+
+    Column k - 1 compares k + 1 processors with k.
 
     Examples
     --------

@@ -143,7 +143,7 @@ def put_on_resources(workload: Workload, how: OnResources) -> Workload:
     """
     if workload.platform.name != "pool":
         raise InputError(
-            "'resources' limits what jobs of a pool request, and these are on "
+            "'resources' limits requests of jobs on a pool, and these jobs are on "
             f"{workload.machine}; leave it out"
         )
     machine = Resources(workload.processors, how.capacities, windows=how.windows)

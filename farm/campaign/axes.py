@@ -76,7 +76,7 @@ def _checked(name: str, values: object) -> Any:
     if name in RESERVED | DIMENSIONS:
         raise InputError(
             f"axis {name!r} has the name of a dimension or an array of the store, so that it "
-            "cannot be a dimension of its own; of a policy give it another name"
+            "cannot be a dimension of its own; give an axis of a policy another name"
         )
     whole = dict(values) if isinstance(values, Mapping) else None
     each = values if whole is None else list(whole)

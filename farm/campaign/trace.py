@@ -280,7 +280,7 @@ class Trace:
         for key in ("platform", "nodes"):
             if getattr(self, key) is not None:
                 raise InputError(
-                    f"'resources' limits what jobs of a pool request; give it or {key!r}, not both"
+                    f"'resources' limits requests of jobs on a pool; give it or {key!r}, not both"
                 )
         object.__setattr__(self, "resources", OnResources.from_dict(self.resources).to_dict())
 
@@ -374,7 +374,7 @@ class Trace:
         platform = of_size(jobs.platform, self.resize)
         if platform is None:
             raise InputError(
-                f"trace {self.name!r}: another size is that of a pool, and the jobs are on a "
+                f"trace {self.name!r}: only a pool can have another size, and the jobs are on a "
                 f"platform of kind {jobs.platform.name!r}"
             )
         widest = int(jobs.procs.max(initial=0))

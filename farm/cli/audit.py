@@ -36,11 +36,11 @@ REFUTED = 1
 def audit(
     file: Path, name: str, processors: int | None, clean: dict[str, Any], as_json: bool
 ) -> None:
-    """Check from its times that the schedule in FILE follows a policy; report the first violation.
+    """Check whether the times of a schedule in FILE follow a policy; report the first violation.
 
     FILE is a log in the Standard Workload Format with wait times, from any source, such as `farm
     simulate --out`. For jobs on nodes, or on clusters with links, it is a CSV with the columns
-    start, end, state and on, and the machine in a TOML file of the same name. A violation is
+    start, end, state and on; a TOML file of the same name holds the machine. A violation is
     reported with its job, instant and reason. The events option of the policy chooses the clock:
     use events=per-event for schedules of the pyss family. Rules and orders that the auditor does
     not implement are listed as unaudited.

@@ -16,8 +16,8 @@ from schedfarm.farm.cli.command import command
 def certificates(folder: Path | None, days: int | None, renew: bool) -> None:
     """Create a certificate authority, a certificate and Dask's configuration for them in FOLDER.
 
-    Every worker must be able to read the folder. The default is a folder in your home directory,
-    which `farm run` and `farm submit` also use, and create, for the clusters that they start.
+    Every worker must be able to read the folder. The default is a folder in your home directory.
+    `farm run` and `farm submit` create and use the same folder for clusters that they start.
     key.pem and ca-key.pem grant access to the cluster: only you can read them.
     """
     from schedfarm.cluster import certificates as made

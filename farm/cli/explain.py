@@ -65,12 +65,12 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--effort",
     type=click.FloatRange(min=0),
-    help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. inf "
-    "tries all sets of up to three jobs.",
+    help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. With "
+    "inf all sets of up to three jobs are tried.",
 )
 @click.option(
     "--by",
-    help="Instead of a job, groups of jobs that delay each other: user, group (account), queue, "
+    help="Explain delays between groups of jobs, not one job: user, group (account), queue, "
     "partition, or width (processors).",
 )
 @click.option(
@@ -93,10 +93,10 @@ def explain(
 ) -> None:
     """Explain why JOB started when it did, in a store, a log, or a recorded schedule.
 
-    JOB is its number in the log; by default the job that waited longest. The report has the jobs
-    that ran or were ahead of it when it was submitted, why the rule did not start it, what changed
-    at its start, the jobs that overtook it, its promised and fair starts, and the smallest set of
-    jobs without which it would start earlier. Each reported set is simulated.
+    JOB is its number in the log; by default the job that waited longest. The report has
+    the jobs that ran or were ahead of JOB at its submission, the rule's reason not to start JOB,
+    the changes at its start, the jobs that overtook JOB, its promised and fair starts, and the
+    smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy

@@ -114,8 +114,8 @@ def offline(
     """Schedule moldable jobs without arrivals, and compare the results with lower bounds.
 
     The jobs are drawn, or read from FILE: a CSV with the columns job, weight, 1, 2, 3 and so on,
-    where column k holds the time on k processors, in seconds. Prints makespan and weighted sum of
-    end times of each algorithm, next to their lower bounds.
+    where column k holds the time on k processors, in seconds. The output has the makespan and the
+    weighted sum of end times of each algorithm, next to lower bounds of both.
     """
     from schedfarm.farm.output import output
     from schedfarm.offline.algorithms import ALGORITHMS, find_algorithm

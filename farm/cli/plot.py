@@ -92,7 +92,7 @@ def _kinds() -> list[str]:
 @click.option(
     "--axis",
     shell_complete=words.axes,
-    help="Axis of the campaign, for the kind axis; by default its only one.",
+    help="Axis of the campaign, for KIND axis; by default its only one.",
 )
 @AT
 @TRACES

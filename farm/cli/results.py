@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--failed", is_flag=True, help="Print each failed cell with its error.")
 def status(store: str, as_json: bool, openmetrics: bool, failed: bool) -> None:
-    """Print the progress of STORE: cells done, failed and missing by trace, and its jobs."""
+    """Print the progress of STORE: cells done, failed and missing by trace, and batch jobs."""
     from schedfarm.core.numerals import counted, grouped, timed
     from schedfarm.farm.cli.jobs import jobs_of, of_submitted, sentences
     from schedfarm.farm.store.place import place_of
@@ -213,15 +213,15 @@ QUESTION = (
     click.option(
         "--trim",
         type=float,
-        help="Share of samples that the kind trimmed omits on each side.  [0.1]",
+        help="Share of samples omitted on each side, for --kind trimmed.  [0.1]",
     ),
     click.option(
         "--quantiles",
         "q",
         callback=_quantiles,
-        help="Quantiles of the kind quantile.  [0.1,0.5,0.9]",
+        help="Quantiles for --kind quantile.  [0.1,0.5,0.9]",
     ),
-    click.option("--level", type=float, help="Confidence level of the kind interval.  [0.9]"),
+    click.option("--level", type=float, help="Confidence level for --kind interval.  [0.9]"),
     *(
         click.option(
             f"--{axis}",
@@ -286,8 +286,8 @@ def bands(
     The column "as logged" is the mean over the jobs of the same samples with their waits in the
     log.
 
-    Each line names the samples that the band spans, and the share of all possible samples that it
-    is expected to hold. With too few samples the values of single cells are printed.
+    Each line names the samples that the band spans, and the expected share of all possible samples
+    within the band. With too few samples the values of single cells are printed.
     """
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.analysis.figures import drawn_rule

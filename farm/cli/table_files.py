@@ -34,8 +34,8 @@ def table_files(
         )
     if not out.lower().endswith((".csv", ".csv.gz")):
         raise InputError(
-            f"--out {out}: jobs on {platform.part}s are a CSV file with the machine in another "
-            "next to it; give NAME.csv"
+            f"--out {out}: jobs on {platform.part}s are written as CSV, next to a TOML file "
+            "of the machine; give NAME.csv"
         )
     there = [path for path in read if os.fspath(path) not in ("", ".")]
     there += [machine_file(path) for path in there]

@@ -130,7 +130,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @click.option(
     "--plots",
     type=click.Path(path_type=Path),
-    help="Folder for figures of each log, NAME-KIND.pdf, as of `farm plot`; created if missing.",
+    help="Folder for figures of each log, NAME-KIND.pdf, as by `farm plot`; created if missing.",
 )
 @click.option("--latex", help="LaTeX file for the workload table (booktabs); - is standard output.")
 @JSON
@@ -324,7 +324,7 @@ def busiest(
     "SWF (.swf) or Batsim's workload (.json).",
 )
 def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
-    """Write the jobs of a campaign's TRACE as a log; on nodes or a network as an editable table.
+    """Write the jobs of a campaign's TRACE as a log, or on nodes and networks as a table.
 
     Use the file as `file = "NAME"` in a campaign, or with `farm simulate NAME`.
     """

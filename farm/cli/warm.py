@@ -25,18 +25,18 @@ from schedfarm.farm.cli.own import brought_policy
 )
 @QUIET
 def warm(policies: Sequence[str], archive: str | None, install: str | None, quiet: bool) -> None:
-    """Compile the kernels of every POLICY on this host, by default of all policies.
+    """Compile the kernels of each POLICY on this host; by default those of all policies.
 
     Once per container image or type of node is enough: later processes load the compiled kernels
-    from the disk until schedfarm or numba changes. Compiled kernels are skipped, so an interrupted
+    from the disk until schedfarm or numba changes. Kernels at hand are skipped, so an interrupted
     command resumes.
 
     An archive serves hosts with the same processor and the same versions of schedfarm, Python and
     numba. It contains machine code, and is refused if another user could have written it. Name the
     same policies with --install as with --archive, so that no other kernels are compiled.
 
-    Covers simulations, fair start times, promised starts and metrics, on every machine that the
-    policy's rule supports.
+    The kernels cover simulations, fair start times, promised starts and metrics, on every machine
+    that the policy's rule supports.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted, lasting

@@ -99,7 +99,7 @@ UNKNOWN_ESTIMATES = 0.5
     "--store",
     type=StoreName(),
     help="Store; by default named after the log, in the current folder. The campaign file and the "
-    "page are next to it.",
+    "page are next to the store.",
 )
 @where
 @QUIET

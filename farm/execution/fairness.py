@@ -38,7 +38,7 @@ relaxed = partial(_fair_start, "relaxed")
 def resource(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the equal shares of a range of a cell's jobs, processor s, and the deficits.
+    """Return the processor time that each job of a range deserved, processor s, and its deficit.
 
     G. Sabin and P. Sadayappan (2005), section 3.2.
     """
@@ -52,7 +52,7 @@ def resource(
 def promise(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts promised at arrival to a range of jobs, s, and their lateness."""
+    """Return the starts promised to a range of jobs at arrival, s, and the jobs' lateness."""
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
     promised = promises(schedule.workload, schedule.policy)[here]
@@ -63,9 +63,9 @@ def promise(
 def isolation(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts of a cell's jobs if each cluster were alone, s, and their lateness.
+    """Return the starts of a cell's jobs if each cluster were alone, s, and the jobs' lateness.
 
-    Also return the mean lateness of each cluster's jobs, and the mean gain of the jobs that fit it.
+    For each cluster also return the mean lateness of its jobs, and the mean gain of those that fit.
     W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
     """
     schedule = made.schedule(cell)

@@ -127,7 +127,7 @@ class _Stage:
         self._samplings = samplings
 
     def race(self, orders: Sequence[str], first: int, samples: int) -> list[Ranked]:
-        """Return the orders as a race ranks them, on samples that begin at a number."""
+        """Race orders on the samples from number `first` on; return the orders as ranked."""
         policies = [self._spec.policy(one) for one in orders]
         return race(self._spec.baseline, policies, self._simulate, first, samples)
 

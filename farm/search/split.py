@@ -93,8 +93,8 @@ def _check_unseen(training: Iterable[Part], verdict: Iterable[Part]) -> None:
         shared = len(seen.jobs & judged.jobs)
         if shared > max(1, TRIVIAL * min(len(seen.jobs), len(judged.jobs))):
             raise InputError(
-                f"trace {seen.trace.name!r} gives the search {shared} jobs that trace "
-                f"{judged.trace.name!r} gives the verdict; leave one of the two out, or give "
+                f"the search on trace {seen.trace.name!r} and the verdict on trace "
+                f"{judged.trace.name!r} share {shared} jobs; leave one of the traces out, or give "
                 "them rows that do not overlap"
             )
 

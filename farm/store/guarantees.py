@@ -30,7 +30,7 @@ def check_guarantees(folder: Path) -> None:
     """Probe each guarantee in a folder, and refuse the folder for the first that is missing.
 
     The probes take some milliseconds and leave no file. Locks between hosts cannot be probed from
-    one host; the options of the mount show where they have no effect.
+    one host; mount options show where such locks have no effect.
     """
     one, other = (folder / f"probe.{uuid.uuid4().hex}{PARTIAL}" for _ in range(2))
     try:
@@ -69,7 +69,7 @@ def _changes_etag(one: Path, other: Path) -> bool:
 
 
 def _identifies(one: Path, other: Path) -> bool:
-    """Return whether an open file is distinguishable from a later one of its name."""
+    """Return whether an open file is distinguishable from a later file of the same name."""
     with one.open("wb") as stream:
         here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
         other.touch()

@@ -120,7 +120,7 @@ def test_two_sizes_of_the_machine(said: Said, farm: Farm) -> None:
     """The first is not taken for the right one; the same size twice is no contradiction."""
     Path("a.swf").write_text(LOG.replace("; MaxProcs: 8\n", "; MaxProcs: 8\n; MaxProcs: 64\n"))
     text = said("traces", "info", "a.swf")
-    assert "MaxProcs 8 and, in line 2, 64" in text
+    assert "MaxProcs 8, and 64 in line 2" in text
     Path("a.swf").write_text("; MaxProcs: 8\n" + LOG)
     farm("traces", "info", "a.swf")
 

@@ -117,7 +117,7 @@ def test_bad_tables_are_refused(campus: Path, said: Said) -> None:
     assert f"{other}, line 3: origin is 'suoth', and there is no such cluster; did you" in refused
     assert "known: north, south" in refused
     refused = said("simulate", str(campus), "--policy", POLICY, "--out", "shared.swf")
-    assert "--out shared.swf: jobs on clusters are a CSV file with the machine" in refused
+    assert "--out shared.swf: jobs on clusters are written as CSV" in refused
     campus.with_name("mine.toml").write_text("name = 'c'\n")
     refused = said("simulate", str(campus), "--policy", POLICY, "--out", "mine.csv")
     assert "the machine would replace mine.toml, another file" in refused

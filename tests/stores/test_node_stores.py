@@ -225,7 +225,7 @@ def test_simulated_and_audited_from_the_command_line(site: Path, tmp_path: Path)
     for out in ("s.swf", "-"):
         ended = farm_in(tmp_path, *given, "--out", out)
         assert ended.exit_code == 2
-        assert f"--out {out}: jobs on nodes are a CSV file with the machine" in ended.stderr
+        assert f"--out {out}: jobs on nodes are written as CSV" in ended.stderr
     ended = farm_in(tmp_path, *given, "--out", str(site))
     assert "it is an input, and would be lost" in ended.stderr
 

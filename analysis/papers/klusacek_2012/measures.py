@@ -1,6 +1,6 @@
-"""Numbers of Klusacek and Rudova (JSSPP 2012, section 2) from a store, by algorithm.
+"""Measures of Klusacek and Rudova (JSSPP 2012, section 2) from a store, by algorithm.
 
-Numbers of users are of those with at least two jobs, as in section 5.1.
+Measures of users cover those with at least two jobs, as in section 5.1.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def longest(of: Numbers) -> pd.DataFrame:
 
     They decide mean and standard deviation: "there are typically several users with very high
     (unfair)" ones (section 5.2). Columns are the user's jobs, work (processor s) and nuwt, and the
-    mean and standard deviation over all users of a higher rank number.
+    mean and standard deviation over the users of higher rank numbers.
     """
     parts = {
         (trace, load, algorithm): _longest(users.sel(load=load, algorithm=algorithm))
@@ -223,7 +223,7 @@ DELAYS = ("promised", "late", "late_share", "mean_delay", "median_late", "p90_la
 
 
 def delays(of: Numbers) -> pd.DataFrame:
-    """Return the number of jobs of the logs that start later than promised, and their delays, s.
+    """Return the number of the logs' jobs that start later than promised, and their delays, s.
 
     This is the caveat of section 6: "the optimization technique can delay particular jobs with
     respect to their initial reservations". The mean is over all jobs with a promise; median, 90th

@@ -29,9 +29,9 @@ def fork(
 ) -> None:  # fmt: skip
     """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    For a patient fair order and strict fair starts, also those of the jobs from `first` on that the
-    clone serves. `look` tells whether the pass of this instant is pending; job k arrives next.
-    Jobs before `oldest` starve already, or have started.
+    For a patient fair order and strict fair starts, also find those of the jobs from `first` on
+    that the clone serves. `look` tells whether the pass of this instant is pending; job k arrives
+    next. Jobs before `oldest` starve already, or have started.
     """
     jobs, running, queue, _, key = copy
     joined, keys, threshold = not fair.relaxed, (here.key, key), options.threshold
@@ -63,7 +63,7 @@ def fork(
 
 @rolled_kernel
 def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int64) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them."""
+    """Simulate the schedule, and a clone for each wanted job; fill `fst`, all -1, for these."""
     jobs, running, queue, _, _ = here
     threshold = options.threshold
     arrived = oldest = 0

@@ -59,7 +59,7 @@ def fair_moving(
     here: World, copy: World, fair: Fair, rankings: tuple[AnyRankings, AnyRankings],
     options: Options, fst: Int64,
 ) -> None:  # fmt: skip
-    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them."""
+    """Simulate the schedule, and a clone for each wanted job; fill `fst`, all -1, for these."""
     jobs, machine, queue, _, _ = here
     arrived = 0
     while True:

@@ -82,10 +82,10 @@ def fair_planned(
     walk: int,
     fst: Int64,
 ) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule, and a clone for each of them.
+    """Simulate the schedule, and a clone for each wanted job; fill `fst`, all -1, for these.
 
-    Invariant: the schedule is the clone of a job until the next arrival; of a relaxed one, only if
-    no job waited at its arrival.
+    Invariant: the schedule is the clone of a job until the next arrival; for relaxed fair
+    starts, only if no job waited at its arrival.
     """
     jobs, _, book, clock, _ = here
     while not is_over(jobs, fair, fst, clock[ARRIVED]):

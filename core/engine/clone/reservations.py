@@ -164,7 +164,7 @@ def fair_reserving(
     options: Options,
     fst: Int64,
 ) -> None:
-    """Fill `fst`, all -1, for the jobs wanted: the schedule, and clones as needed."""
+    """Simulate the schedule, and clones as needed; fill `fst`, all -1, for the wanted jobs."""
     jobs, running, plan, clock, _ = here
     known = 0
     while True:

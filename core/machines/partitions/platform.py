@@ -150,7 +150,7 @@ class Partitions(Resources):
         self._take_capacities()
         numbers = _table("numbers", self.numbers, 0, "number of the log")
         if len(set(numbers.values())) < len(numbers):
-            raise InputError(f"numbers is {numbers}; two partitions have one number")
+            raise InputError(f"numbers is {numbers}; two partitions have the same number")
         regions = _table("regions", self.regions, 1, "number of processors")
         known = [name for name in numbers if "," not in name]
         sizes: dict[str, int] = {}
@@ -159,7 +159,7 @@ class Partitions(Resources):
             # One order of names, so that equal machines are equal values.
             sizes[",".join(names)] = size
         if len(sizes) < len(regions):
-            raise InputError(f"regions is {regions}; the nodes of the same partitions are one")
+            raise InputError(f"regions is {regions}; two regions list the same partitions")
         if sum(sizes.values()) > self.processors:
             raise InputError(
                 f"regions have {sum(sizes.values())} processors, and the machine has "

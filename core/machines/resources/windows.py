@@ -157,8 +157,8 @@ def _check_together(rows: Sequence[Row], capacities: Mapping[str, int], where: s
         over = np.flatnonzero(level > most)
         if over.size:
             raise InputError(
-                f"{where}windows together withhold more {name} than the machine has from "
-                f"{instants[order][int(over[0])]} s on; give smaller or separate windows"
+                f"{where}windows: from {instants[order][int(over[0])]} s on, they withhold more "
+                f"{name} in total than the machine has; give smaller or separate windows"
             )
 
 

@@ -1,4 +1,4 @@
-"""Numbers of jobs that each job overtook, and that overtook it."""
+"""For each job, the number of jobs that it overtook, and of jobs that overtook it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def count_upto(tree: Int64, i: int) -> int:
 
 
 def overtakings(place: Int64) -> tuple[Int64, Int64]:
-    """Count for each job the later jobs with a smaller rank, and the earlier ones with a larger.
+    """Count for each job the later jobs of smaller rank, and the earlier jobs of larger rank.
 
     `place`, int64[n], is the rank of the job's start, 0 to n - 1; equal starts have the same rank.
     """

@@ -70,8 +70,8 @@ def _of_table(path: Path) -> Iterator[Reservation]:
     for row in rows_of(path, NEEDED):
         if row.fields.keys().isdisjoint(NODES):
             raise InputError(
-                f"{path}: the first line names no column {NODES[0]!r}; print it as the script of "
-                "`farm site --script` does, with its header"
+                f"{path}: the first line names no column {NODES[0]!r}; print the file with its "
+                "header, as the script of `farm site --script` does"
             )
         record = {
             "Name": row.get("name"),

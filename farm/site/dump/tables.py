@@ -31,8 +31,8 @@ def rows_of(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     for name in needed:
         if name not in names:
             raise InputError(
-                f"{path}: the first line names no column {name!r}; print it as the script of "
-                "`farm site --script` does, with its header"
+                f"{path}: the first line names no column {name!r}; print the file with its "
+                "header, as the script of `farm site --script` does"
             )
     for number, line in enumerate(lines[1:], 2):
         where, words = f"{path.name}:{number}", line.split("|")

@@ -256,9 +256,9 @@ REGIONS = {"a": 2, "a,b": 1}
         (REGIONS, {}, "give a table with a number of the log for each"),
         ({"a": 0}, {"a": 1}, "regions has 'a' = 0; give a number of processors from 1"),
         (REGIONS, {"a": 1}, "regions lists 'a,b', but 'b' has no number; known: 'a'"),
-        (REGIONS, {"a": 1, "b": 1}, "two partitions have one number"),
+        (REGIONS, {"a": 1, "b": 1}, "two partitions have the same number"),
         (REGIONS, {"a": 1, "b": 2, "c": 3}, "partition 'c' has no nodes; give it a region"),
-        ({"a,b": 2, "b,a": 1}, {"a": 1, "b": 2}, "the nodes of the same partitions are one"),
+        ({"a,b": 2, "b,a": 1}, {"a": 1, "b": 2}, "two regions list the same partitions"),
         ({"a": 7}, {"a": 1}, "regions have 7 processors, and the machine has 4"),
     ],
 )

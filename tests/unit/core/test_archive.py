@@ -105,7 +105,7 @@ def test_a_damaged_archive_is_refused(archive: Path, tmp_path: Path) -> None:
     assert "is not as listed" in refusal(archive, root)
     archive.write_bytes(whole)
     changed(archive, lambda parts: parts.pop([*parts][-1]))
-    assert "not those that it lists" in refusal(archive, root)
+    assert "its parts differ from its list" in refusal(archive, root)
 
 
 def listed(file: Path, **values: object) -> None:
@@ -134,7 +134,7 @@ def test_a_file_that_is_replaced_meanwhile_is_refused(
         return exposed(place)
 
     monkeypatch.setattr(archives, "exposed", swapped)
-    assert "was replaced when it was read" in refusal(link, tmp_path / "root")
+    assert "was replaced while being read" in refusal(link, tmp_path / "root")
 
 
 def test_a_damaged_folder_is_mended(archive: Path, tmp_path: Path) -> None:

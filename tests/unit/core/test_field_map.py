@@ -172,7 +172,7 @@ def per_node(memory: str) -> dict[str, Any]:
 
 
 def test_a_product_beyond_int64_is_refused_by_its_line_or_row(tmp_path: Path) -> None:
-    said = "memory per node is 4294967297, times 4294967296 more than 2"
+    said = "memory per node is 4294967297, and 4294967296 times that is more than 2"
     text = "t,n,m\n1,1,1\n1,4294967296,4294967297\n"
     with pytest.raises(InputError, match=f"jobs.csv, line 3: {said}"):
         read_log(written(tmp_path, text), columns=per_node("m"))
@@ -355,7 +355,7 @@ def test_numbers_are_in_no_unit_of_text(tmp_path: Path, unit: str) -> None:
     path = tmp_path / "numbers.parquet"
     pq.write_table(pa.table({"t": [0], "r": [1], "p": [1], "n": [5]}), path)
     columns = {**SMALL["columns"], name: {"column": "n", "unit": unit}}
-    said = f"{name} (n) holds int64, and its unit is {unit}; give that of its numbers"
+    said = f"{name} (n) holds int64, and its unit is {unit}; give the unit of its numbers"
     with pytest.raises(InputError) as error:
         read_log(path, columns={**SMALL, "columns": columns})
     assert said in str(error.value)

@@ -295,7 +295,7 @@ def test_resources_priorities_and_reasons_are_read(tmp_path: Path) -> None:
         (("mem=16G", "mem=9999999999P"), "line 2: 9999999999P of memory is more than 2^62 B"),
         (
             ("1.5Gc", "2000000000Gc"),
-            "line 3: ReqMem per cpu, B, is 2147483648000000000, times 4 more than 2^62",
+            "line 3: ReqMem per cpu, B, is 2147483648000000000, and 4 times that is more",
         ),
         (
             ("gpu:a100=1,gres/gpu:h100=2", "gpu:a100=9000000000000000000,gres/gpu:h100=9"),

@@ -229,12 +229,12 @@ def test_jobs_of_search_and_verdict_are_disjoint(tmp_path: Path) -> None:
     log, copy = a_log(tmp_path / "a.swf"), a_log(tmp_path / "copy.swf")
     spec = replace(TUNED, traces=(log,))
     for traces, held_out, shared in (
-        ((log,), (replace(log, name="b"),), "'a' gives the search 8 jobs that trace 'b'"),
-        ((log,), (copy,), "'a' gives the search 8 jobs that trace 'copy'"),
+        ((log,), (replace(log, name="b"),), "the verdict on trace 'b' share 8 jobs"),
+        ((log,), (copy,), "search on trace 'a' and the verdict on trace 'copy' share 8 jobs"),
         (
             (replace(log, rows=(0, 12)), replace(log, name="b", rows=(6, 20))),
             (),
-            "'b' gives the search 4 jobs that trace 'a' gives the verdict; leave one",
+            "search on trace 'b' and the verdict on trace 'a' share 4 jobs; leave one",
         ),
     ):
         with pytest.raises(InputError, match=shared):

@@ -235,9 +235,9 @@ def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
 
 @verb
 def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
-    """Update the room of job `j`, planned at t; return whether it has to pick nodes again.
+    """Update the room of job `j`, planned at t; return whether the job has to pick nodes again.
 
-    Only the holds of the listed nodes differ at t, so that only their room can differ.
+    At t only listed nodes have other holds than before, and perhaps other room.
     """
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
     matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]

@@ -55,7 +55,7 @@ class Timetable:
         return bisect_right(self.times, instant) - 1
 
     def nodes_with(self, weight: int, nodes: list[int]) -> Int64:
-        """Return the number of some nodes with enough free processors, for each row."""
+        """Count, in each row, the given nodes with enough free processors."""
         found: Int64 = np.count_nonzero(self.free[:, nodes] >= weight, axis=1)
         return found
 
