@@ -192,11 +192,11 @@ def test_windows_of_a_log() -> None:
         put_on_resources(pool, wide)
 
 
-def test_withdrawn_jobs_exclude_windows() -> None:
-    """Passes with windows do not withdraw jobs."""
+def test_jobs_leave_a_queue_that_a_window_holds_up() -> None:
+    """The first job would wait for 5 s; the second starts after the window."""
     work = Workload.from_columns(
-        submit=[0], run=[0], estimate=[5], procs=[1], leave=[3],
-        platform=Resources(4, {}, windows=[WINDOW]),
+        submit=[0, 0], run=[0, 2], estimate=[5, 2], procs=[1, 1], leave=[3, -1],
+        platform=Resources(4, {}, windows=[{"from": 0, "until": 5}]),
     )  # fmt: skip
-    with pytest.raises(InputError, match="cancelled = 'drop'"):
-        simulate(work, "fcfs+easy")
+    for policy in ("fcfs+none", "fcfs+easy", "fcfs+conservative"):
+        assert simulate(work, policy).start.tolist() == [-1, 5]
