@@ -135,9 +135,12 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
     """Return random workloads, each with a policy."""
     dice = random.Random(seed)
     for found in range(count):
-        text = f"{dice.choice(ORDERS)}+{RULES[found % len(RULES)]}"
-        text += ",threshold=6s" * (dice.random() < 0.2)
-        text += ",limits=(root.GrpJobs=2)" * (dice.random() < 0.2)
+        rule = RULES[found % len(RULES)]
+        # A plan that is kept has no limits, and is in order of arrival except for walk=queue.
+        kept, by_arrival = rule.startswith("planned"), rule == "planned"
+        text = f"{'fcfs' if by_arrival else dice.choice(ORDERS)}+{rule}"
+        text += ",threshold=6s" * (dice.random() < 0.2 and not by_arrival)
+        text += ",limits=(root.GrpJobs=2)" * (dice.random() < 0.2 and not kept)
         has_backfills = found % len(RULES) in (1, 2, 3)
         text += ",backfill=spf" * (has_backfills and dice.random() < 0.3)
         made = on_partitions if dice.random() < 0.4 else on_resources
