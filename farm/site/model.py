@@ -169,7 +169,9 @@ def read_site(
     stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
     maintained, reserved = maintained_of(jobs, reservations, nodes.of(chosen), apart=apart)
     maintained, contradicted = agreeing(jobs, maintained, nodes, size.value)
-    if any(one.for_users for one in contradicted):
+    held = any(one.for_users for one in maintained)
+    if apart and (not held or any(one.for_users for one in contradicted)):
+        # Without windows for them the jobs that ran in reservations are jobs like others.
         return read_site(
             folder, partition=partition, processors=processors, cancelled=cancelled, apart=False
         )

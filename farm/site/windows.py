@@ -15,7 +15,7 @@ from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.node_windows import Hosts, Withheld, separate
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.site.dump.facts import Fact, text_of
+from schedfarm.farm.site.dump.facts import Fact
 from schedfarm.farm.site.dump.reservations import Reservation
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.notes import Note
@@ -23,6 +23,9 @@ from schedfarm.farm.site.stocks import STOCKS
 
 TOLERATED = 0.1
 """Part of the withheld processor time that jobs of the log may use."""
+
+CONTRADICTED = "more processors run jobs in the log than these nodes would leave"
+"""Reason not to simulate intervals in which jobs use more."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,11 @@ class Maintained:
 
 
 def are_apart(log: Path, reservations: Iterable[Reservation]) -> bool:
-    """Return whether jobs that ran in reservations can be left out, and their nodes withheld."""
-    head = text_of(log).partition("\n")[0].lower().split("|")
+    """Return whether there are reservations for some users, and the log has those of its jobs."""
     known = any(one.hosts and not one.maintenance and not one.loose for one in reservations)
-    return known and "reservation" in head
+    # The accounting may have gigabytes.
+    with log.open(encoding="utf-8", errors="replace") as file:
+        return known and "reservation" in file.readline().strip().lower().split("|")
 
 
 def maintained_of(
@@ -151,10 +155,6 @@ def has_room(jobs: Workload, platform: Platform) -> Bool:
         inside = np.flatnonzero((begin < last) & (end > first))
         found[inside] &= (requests[inside] <= amounts - amount).all(axis=1)
     return found
-
-
-CONTRADICTED = "more processors run jobs in the log than these nodes would leave"
-"""Reason to leave out intervals of a log."""
 
 
 def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:

@@ -84,6 +84,15 @@ def test_a_reservation_for_users_withholds_its_nodes_from_others(dump: Path, far
     assert len(read_site(dump).jobs) == len(site.jobs) + 1
 
 
+def test_jobs_in_reservations_that_are_not_listed_stay(dump: Path) -> None:
+    """As where scontrol prints only the reservations of today."""
+    in_reservation(dump, 7, "course")
+    reserve(dump, "later|2034-01-10T00:00:00|2034-01-11T00:00:00||n[001-004]")
+    site = read_site(dump)
+    assert site.jobs.dropped == {}
+    assert site.jobs.platform == Pool(128)
+
+
 def test_a_reservation_that_other_jobs_use_is_a_caution(dump: Path) -> None:
     """Then its own jobs are jobs like others."""
     busy(dump, 128, "2024-01-10T00:00:00", "2024-01-11T00:00:00")

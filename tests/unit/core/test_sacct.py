@@ -216,6 +216,18 @@ def test_a_job_may_arrive_when_it_is_eligible(tmp_path: Path) -> None:
         read_log(written(tmp_path), processors=32, clean=Clean(submit="eligible"))
 
 
+def test_jobs_in_reservations_may_be_left_out(tmp_path: Path) -> None:
+    rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4"
+    head = "JobID|Reservation|User|Submit|Elapsed|Timelimit|ReqCPUS"
+    path = written(tmp_path, few(head, f"7|course{rest}", f"8|{rest}"))
+    assert read_log(path, processors=8).job.tolist() == [7, 8]
+    w = read_log(path, processors=8, clean=Clean(reserved="drop"))
+    assert (w.job.tolist(), w.dropped) == ([8], {"reserved": 1})
+    without = written(tmp_path, few(head.replace("Reservation", "Comment"), f"8|{rest}"))
+    with pytest.raises(InputError, match="reserved = 'drop' needs a column Reservation"):
+        read_log(without, processors=8, clean=Clean(reserved="drop"))
+
+
 def test_parts_of_a_heterogeneous_job_are_jobs(tmp_path: Path) -> None:
     """With their own numbers in JobIDRaw, else under one."""
     rest = "|ann|2024-06-01T00:00:00|01:00:00|02:00:00|4"
