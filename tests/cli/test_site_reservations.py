@@ -231,8 +231,8 @@ def test_maintenance_that_the_log_contradicts_is_a_caution(dump: Path) -> None:
     assert "more processors run jobs in the log" in note.effect
 
 
-def test_the_capacity_is_searched_where_jobs_fit_beside_maintenance(dump: Path) -> None:
-    """A job of 7 of 8 nodes would not fit beside the eighth of a smaller machine."""
+def test_the_capacity_is_searched_where_jobs_fit_next_to_maintenance(dump: Path) -> None:
+    """A job of 7 of 8 nodes would not fit next to the eighth of a smaller machine."""
     busy(dump, 112, "2024-01-10T06:00:00", "2024-01-10T12:00:00")
     reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n008")
     site = read_site(dump)
@@ -258,7 +258,7 @@ def test_more_intervals_than_a_machine_has_are_a_caution(
     assert not site.divided.windows
 
 
-def test_cancelled_jobs_wait_beside_maintenance(dump: Path, farm: Farm) -> None:
+def test_cancelled_jobs_wait_during_maintenance(dump: Path, farm: Farm) -> None:
     """The fit's machine has the window, and the jobs leave the queue at their instants."""
     reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n[001-004]")
     rows = (dump / "sacct.txt").read_text().splitlines()
