@@ -1,7 +1,7 @@
 """Checkpoints of long simulations: the arrays from which another process continues after a kill.
 
 A checkpoint has NumPy's format npz without pickles: the arrays of a simulation between two
-instants, and a key, the digest of everything that determines them.
+instants, and a key, the digest of everything that determines them. A CRC-32 follows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,9 @@ FAIR = "fair_start"
 """Name of the array of fair starts."""
 
 _KEY = "key"
+
+CHECKSUM = 4
+"""Bytes of the checksum behind the archive."""
 
 State = Mapping[str, npt.NDArray[Any]]
 """Arrays of a simulation by name: a checkpoint holds their values, and is restored into them."""
@@ -227,15 +231,18 @@ def _digest(*parts: str) -> str:
 
 
 def _packed(key: str, state: State) -> bytes:
+    """Return an archive of the arrays and its checksum; parts of an archive have none."""
     data = io.BytesIO()
     # By hand for the level, which only has to shorten unused parts of the arrays.
     with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, values in {_KEY: np.array(key), **state}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, values, allow_pickle=False)
-    return data.getvalue()
+    return data.getvalue() + crc32(data.getvalue()).to_bytes(CHECKSUM)
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+    if crc32(data[:-CHECKSUM]).to_bytes(CHECKSUM) != data[-CHECKSUM:]:
+        raise ValueError("the checksum differs")
+    with np.load(io.BytesIO(data[:-CHECKSUM]), allow_pickle=False) as found:
         return {name: found[name] for name in found.files}

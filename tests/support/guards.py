@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.forkserver
 import multiprocessing.util
 import os
 import sys
@@ -51,6 +52,16 @@ class Processes:
             return spawn(path, words, *others)
 
         multiprocessing.util.spawnv_passfds = watched  # type: ignore[attr-defined]
+        server: type = multiprocessing.forkserver.ForkServer
+        connect: Callable[..., tuple[int, int]] = server.connect_to_new_process  # type: ignore[attr-defined]
+
+        # A server that runs already starts a child without a word to this process.
+        def asked(self: Any, descriptors: Any) -> tuple[int, int]:
+            self.ensure_running()
+            PROCESSES.refuse("a child of multiprocessing")
+            return connect(self, descriptors)
+
+        server.connect_to_new_process = asked  # type: ignore[attr-defined]
 
     def _on_event(self, event: str, given: tuple[Any, ...]) -> None:
         if self.test is None:
