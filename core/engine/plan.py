@@ -7,9 +7,10 @@ Invariant: at each pass the first KEPT reservations equal those that would be ma
 reservation depends only on the running jobs' predicted ends and on the reservations before it. It
 does not move with time: as long as every job ends at its prediction, a reservation that starts
 becomes a running job with the same end. So an end before its prediction invalidates the plan
-(`void`), and a change of the queue at a place invalidates the reservations from there on (`cut`).
-While a job with estimate 0 waits, which reserves nothing, each event invalidates the plan. The
-profile holds the first PLANNED of these, PLANNED <= KEPT.
+(`void`), or, where the machine has snapshots of its profile, the reservations from the first one on
+that moves (`core.engine.early_ends`). A change of the queue at a place invalidates those from there
+on (`cut`). While a job with estimate 0 waits, which reserves nothing, each event invalidates the
+plan. The profile holds the first PLANNED of these, PLANNED <= KEPT.
 """
 
 from __future__ import annotations
@@ -32,11 +33,15 @@ from schedfarm.core.engine.profile import (
     step_from,
 )
 from schedfarm.core.engine.running import Running
+from schedfarm.core.engine.snapshots import SAVED, Snapshots, forget_after, no_snapshots
 
 COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
 """Fields of a plan's state: number of waiting jobs; of reservations in the profile, from the first
 job on; of reservations that are still true; the earliest one in the profile, s; whether the profile
 is laid out; number of starving jobs at the front; of jobs with estimate 0; of layouts so far."""
+
+KINDS, HOUR = 4, 3600
+"""Kinds of estimates, each with a floor, and an hour, s; see `kind_of`."""
 
 STAIRS = 8
 """Most free-capacity steps (stairs) to extract; jobs that pass them are tested one by one."""
@@ -47,10 +52,11 @@ class Plan(NamedTuple):
 
     job, need, length, submit: int64[room(n)], of each waiting job its index, processors, estimate,
     s, and submit time, s, the first in cell front[0]. front: int64[1]. at: int64[room(n)], the
-    reserved start at each place of the queue, s. floor: int64[widest + 1, 4], by need: layout,
-    estimate, s, start, s, and the profile's step there, of the latest reservation; see
-    `earliest_start`. stair: int64[2, STAIRS], free-capacity steps: their time, s from now, and the
-    free processors from there on; see `find_stairs`.
+    reserved start at each place of the queue, s. floor: int64[KINDS * (widest + 1), 4], by need and
+    kind of estimate: layout, estimate, s, start, s, and the profile's step there, of the latest
+    reservation; see `earliest_start`. stair: int64[2, STAIRS], free-capacity steps: their time, s
+    from now, and the free processors from there on; see `find_stairs`. snapshots: profiles of the
+    first reservations.
     """
 
     job: Int64
@@ -62,12 +68,14 @@ class Plan(NamedTuple):
     profile: Profile
     floor: Int64
     stair: Int64
+    snapshots: Snapshots
     state: Int64
 
 
 def empty_plan(n: int, widest: int) -> Plan:
     """Return a plan with room for n waiting jobs of at most `widest` processors."""
-    n, steps = room(n), room(4 * n + 8)
+    profile, snapshots = no_snapshots(n, widest)
+    n = room(n)
     return Plan(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -75,9 +83,10 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.empty(n, np.int64),
         np.zeros(1, np.int64),
         np.empty(n, np.int64),
-        Profile(np.empty(steps, np.int64), np.empty(steps, np.int64), np.zeros(2, np.int64)),
-        np.zeros((widest + 1, 4), np.int64),
+        profile,
+        np.zeros((KINDS * (widest + 1), 4), np.int64),
         np.empty((2, STAIRS), np.int64),
+        snapshots,
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -96,6 +105,7 @@ def cut(plan: Plan, place: int) -> None:
     """
     if place < plan.state[KEPT]:
         plan.state[KEPT] = place
+        forget_after(plan.snapshots, place)
         if place < plan.state[PLANNED]:
             plan.state[PLANNED] = 0
             plan.state[LOADED] = 0
@@ -107,6 +117,7 @@ def void(plan: Plan) -> None:
     plan.state[KEPT] = 0
     plan.state[PLANNED] = 0
     plan.state[LOADED] = 0
+    plan.snapshots.state[SAVED] = 0
 
 
 @verb
@@ -148,26 +159,46 @@ def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
 
 
 @verb
+def kind_of(plan: Plan, length: int) -> int:
+    """Return the kind of an estimate: below 1, 4 and 16 hours, and longer.
+
+    Without snapshots there is one kind: more take a twentieth of the time on the KTH log.
+    """
+    if plan.snapshots.state[SAVED] == 0:
+        return 0
+    return int(length >= HOUR) + int(length >= 4 * HOUR) + int(length >= 16 * HOUR)
+
+
+@verb
+def floor_of(plan: Plan, need: int, length: int, now: int) -> tuple[int, int]:
+    """Return a lower bound of the earliest start of a job, s, and a step from which to look for it.
+
+    Invariant: after floor[KINDS * need + kind] = (layout, length, t, step), as long as the layout
+    is the same, no job of this need and of at least this length can start before t. In one layout
+    reservations only take processors, and a gap for a longer job contains one for a shorter job.
+    They only add steps, so that the step of t is `step` or a later one. Logs repeat widths, so that
+    most searches begin where the last one of that width ended.
+    """
+    floor, after, step = plan.floor, now, plan.profile.mark[HEAD]
+    first = KINDS * need
+    for k in range(first, first + kind_of(plan, length) + 1):
+        if floor[k, 0] == plan.state[LAYOUT] and floor[k, 1] <= length and floor[k, 2] > after:
+            after, step = floor[k, 2], max(step, floor[k, 3])
+    return after, step
+
+
+@verb
 def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     """Return the first instant at which the job at place i fits next to the reservations so far.
 
     Also return the profile's step there.
-
-    Invariant: after floor[need] = (layout, length, t, step), as long as the layout is the same, no
-    job of this need and of at least this length can start before t. In one layout reservations only
-    take processors, and a gap for a longer job contains one for a shorter job. They only add steps,
-    so that the step of t is `step` or a later one. Logs repeat widths, so that most searches begin
-    where the last one of that width ended.
     """
-    profile, floor = plan.profile, plan.floor
-    cell, after, step = plan.front[0] + i, now, profile.mark[HEAD]
+    profile, floor, cell = plan.profile, plan.floor, plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
-    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
-        after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
-    step = step_from(profile, step, after)
-    t, step = fit_from(profile, step, need, length, after)
-    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
-    floor[need, 2], floor[need, 3] = t, step
+    after, step = floor_of(plan, need, length, now)
+    t, step = fit_from(profile, step_from(profile, step, after), need, length, after)
+    k = KINDS * need + kind_of(plan, length)
+    floor[k, 0], floor[k, 1], floor[k, 2], floor[k, 3] = plan.state[LAYOUT], length, t, step
     return t, step
 
 

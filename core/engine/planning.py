@@ -11,6 +11,7 @@ from typing import Any
 
 from schedfarm.core.engine.jit import generic
 from schedfarm.core.engine.machine import Machine
+from schedfarm.core.engine.running import Jobs
 
 AnyPlan = Any
 """The plan of a machine, of a type for which all steps here are implemented."""
@@ -109,4 +110,37 @@ def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
 @generic
 def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
     """Forget the place of the reservation at place i of the queue, whose job is to be removed."""
+    raise NotImplementedError
+
+
+@generic
+def start_in(machine: Machine, plan: AnyPlan, i: int, now: int) -> None:
+    """Start the job at place i of the queue in the snapshots of the profiles."""
+    raise NotImplementedError
+
+
+@generic
+def give_early(machine: Machine, plan: AnyPlan, jobs: Jobs, now: int, one: bool) -> None:
+    """Return the processors of the jobs that end early now, or of the first, to the profiles.
+
+    These jobs are still in the machine.
+    """
+    raise NotImplementedError
+
+
+@generic
+def reconsider(machine: Machine, plan: AnyPlan, now: int) -> None:
+    """Invalidate the reservations from the first one on that an early end moves."""
+    raise NotImplementedError
+
+
+@generic
+def resume(machine: Machine, plan: AnyPlan) -> None:
+    """Return to the last snapshot of the profiles, if there is one."""
+    raise NotImplementedError
+
+
+@generic
+def keep(machine: Machine, plan: AnyPlan) -> None:
+    """Save the profiles, if that is worth it."""
     raise NotImplementedError

@@ -40,6 +40,10 @@ HALVED = 2 * WORD
 """Steps that are scanned by lanes."""
 
 
+FAR = 1024
+"""Steps that may have ended before the rest is moved: pages that are not touched cost nothing."""
+
+
 class Profile(NamedTuple):
     """The instants of changes, the free processors from each on, and the first and last step.
 
@@ -328,11 +332,11 @@ def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -
 
 @verb
 def advance(profile: Profile, now: int) -> None:
-    """Drop the steps that ended by now; move the rest to the front when half the room is used."""
+    """Drop the steps that ended by now; move the rest to the front when these are more than it."""
     times, free, mark = profile
     head = step_from(profile, mark[HEAD], now)
     mark[HEAD] = head
-    if 2 * head > times.size - WORD:
+    if head > min(FAR, (times.size - WORD) // 2) and 2 * head > mark[TAIL]:
         slide((times, free), head, mark[TAIL], -head)
         mark[HEAD] = 0
         mark[TAIL] -= head

@@ -38,7 +38,9 @@ from schedfarm.core.engine.plan_queue import insert, place_by_key, resort, starv
 from schedfarm.core.engine.planning import (
     AnyPlan,
     earliest,
+    give_early,
     go_on,
+    keep,
     last_candidate,
     last_rival,
     lay_out,
@@ -46,6 +48,9 @@ from schedfarm.core.engine.planning import (
     place_now,
     place_of,
     put_down,
+    reconsider,
+    resume,
+    start_in,
     step_now,
     step_of,
     strike_out,
@@ -77,9 +82,10 @@ class Planner(NamedTuple):
 
 @verb
 def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: bool) -> None:
-    """Release the jobs that complete now; an end before its prediction invalidates the plan."""
+    """Release the jobs that complete now; ends before their predictions move reservations."""
+    give_early(machine, plan, jobs, now, per_event)
     if release_due(machine, jobs, now, per_event):
-        void(plan)
+        reconsider(machine, plan, now)
 
 
 @verb
@@ -166,6 +172,7 @@ def start_at(planner: Planner, i: int, c: int, now: int) -> None:
     jobs, machine, plan, _, _ = planner
     j = plan.job[plan.front[0] + i]
     jobs.backfilled[j] = i > 0
+    start_in(machine, plan, i, now)
     strike_out(machine, plan, i)
     remove(plan, i)
     begin(machine, jobs, c, j, now)
@@ -328,6 +335,7 @@ def extend(
             plan.state[PLANNED] = i + 1
             plan.state[KEPT] = max(plan.state[KEPT], i + 1)
             plan.state[DUE] = min(plan.state[DUE], t)
+            keep(machine, plan)
             if i + 1 == depth and plan.state[POINTS] > 0:
                 guard_points(machine, plan)
         if (
@@ -347,10 +355,12 @@ def make_pass(
     _, machine, plan, clock, _ = planner
     now, anew = clock[NOW], clock[ANEW] == 1
     must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
+    if plan.state[LOADED] == 0:
+        resume(machine, plan)
     if plan.state[LOADED] == 1:
         go_on(machine, plan, now)
         anew |= plan.state[DUE] <= now
-    if anew:
+    if anew and (plan.state[LOADED] == 0 or plan.state[DUE] <= now):
         must = start_ready(planner, now, must)
     lowest = plan.state[PLANNED] if anew else clock[LOWEST]
     highest = plan.state[COUNT] - 1 if anew else clock[HIGHEST]
@@ -359,6 +369,7 @@ def make_pass(
         return
     if plan.state[LOADED] == 0:
         lay_out(machine, plan, now)
+        keep(machine, plan)
     extend(planner, rankings, depth, limit, last if last >= lowest else -1, where, must)
 
 

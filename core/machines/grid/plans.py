@@ -10,8 +10,10 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import plan as one, planning, profile as profiles
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import room, slide
-from schedfarm.core.engine.plan import KEPT, LAYOUT, STAIRS, Plan
+from schedfarm.core.engine.plan import KEPT, KINDS, LAYOUT, STAIRS, Plan
 from schedfarm.core.engine.profile import HEAD, Profile
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 
 
@@ -34,6 +36,7 @@ class Plans(NamedTuple):
     mark: Int64
     floor: Int64
     stair: Int64
+    snapshots: Snapshots
     state: Int64
 
 
@@ -51,8 +54,9 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.empty((clusters, steps), np.int64),
         np.empty((clusters, steps), np.int64),
         np.zeros((clusters, 2), np.int64),
-        np.zeros((clusters, widest + 1, 4), np.int64),
+        np.zeros((clusters, KINDS * (widest + 1), 4), np.int64),
         np.empty((2, STAIRS), np.int64),
+        no_snapshots()[1],
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -76,6 +80,7 @@ def plan_on(plans: Plans, c: int) -> Plan:
         profile_on(plans, c),
         plans.floor[c],
         plans.stair,
+        plans.snapshots,
         plans.state,
     )
 
@@ -200,3 +205,29 @@ def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
     """Remove a job's entry from the clusters of the reservations."""
     if i < plans.state[KEPT]:
         slide((plans.on,), i + 1, plans.state[KEPT], -1)
+
+
+@planning.start_in.of(Clusters)
+def start_in(clusters: Clusters, plans: Plans, i: int, now: int) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.give_early.of(Clusters)
+def give_early(clusters: Clusters, plans: Plans, jobs: Jobs, now: int, one: bool) -> None:
+    """Do nothing: `reconsider` drops the profiles."""
+
+
+@planning.reconsider.of(Clusters)
+def reconsider(clusters: Clusters, plans: planning.AnyPlan, now: int) -> None:
+    """Invalidate all reservations."""
+    one.void(plans)
+
+
+@planning.resume.of(Clusters)
+def resume(clusters: Clusters, plans: Plans) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.keep.of(Clusters)
+def keep(clusters: Clusters, plans: Plans) -> None:
+    """Do nothing: there are no snapshots."""

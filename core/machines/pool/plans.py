@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from schedfarm.core.engine import plan as plans, planning, profile as profiles
+from schedfarm.core.engine import (
+    early_ends,
+    plan as plans,
+    planning,
+    profile as profiles,
+    snapshots,
+)
 from schedfarm.core.engine.plan import Plan
 from schedfarm.core.engine.profile import HEAD
-from schedfarm.core.engine.running import Running
+from schedfarm.core.engine.running import Jobs, Running
 
 
 @planning.lay_out.of(Running)
@@ -93,3 +99,34 @@ def put_down(running: Running, plan: Plan, i: int, c: int) -> None:
 @planning.strike_out.of(Running)
 def strike_out(running: Running, plan: Plan, i: int) -> None:
     """Do nothing: there is one place."""
+
+
+@planning.start_in.of(Running)
+def start_in(running: Running, plan: Plan, i: int, now: int) -> None:
+    """Start the job in every snapshot."""
+    cell = plan.front[0] + i
+    snapshots.start_in(plan.snapshots, i, now, plan.length[cell], plan.need[cell])
+
+
+@planning.give_early.of(Running)
+def give_early(running: Running, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
+    """Return processors to the profile and its snapshots."""
+    early_ends.give_early(plan, running, jobs, now, one)
+
+
+@planning.reconsider.of(Running)
+def reconsider(running: Running, plan: Plan, now: int) -> None:
+    """Return to the profile before the first reservation that moves."""
+    early_ends.reconsider(plan, now)
+
+
+@planning.resume.of(Running)
+def resume(running: Running, plan: Plan) -> None:
+    """Return to the last snapshot."""
+    early_ends.resume_last(plan)
+
+
+@planning.keep.of(Running)
+def keep(running: Running, plan: Plan) -> None:
+    """Save a snapshot."""
+    early_ends.keep(plan)

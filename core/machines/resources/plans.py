@@ -10,8 +10,10 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import planning
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
-from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded
+from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.resources.kernel import FREE, Stock, fits, is_enough, narrow_enough
 from schedfarm.core.machines.resources.profile import (
     advance,
@@ -37,6 +39,7 @@ class Plan(NamedTuple):
     at: Int64
     profile: Profile
     floor: Int64
+    snapshots: Snapshots
     state: Int64
 
 
@@ -52,6 +55,7 @@ def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
         np.empty(n, np.int64),
         empty_levels(resources, steps),
         np.zeros((kinds + 1, 4), np.int64),
+        no_snapshots()[1],
         np.zeros(LAYOUT + 1, np.int64),
     )
 
@@ -210,3 +214,29 @@ def put_down(stock: Stock, plan: Plan, i: int, c: int) -> None:
 @planning.strike_out.of(Stock)
 def strike_out(stock: Stock, plan: Plan, i: int) -> None:
     """Do nothing: there is one place."""
+
+
+@planning.start_in.of(Stock)
+def start_in(stock: Stock, plan: Plan, i: int, now: int) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.give_early.of(Stock)
+def give_early(stock: Stock, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
+    """Do nothing: `reconsider` drops the profile."""
+
+
+@planning.reconsider.of(Stock)
+def reconsider(stock: Stock, plan: planning.AnyPlan, now: int) -> None:
+    """Invalidate all reservations."""
+    void(plan)
+
+
+@planning.resume.of(Stock)
+def resume(stock: Stock, plan: Plan) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.keep.of(Stock)
+def keep(stock: Stock, plan: Plan) -> None:
+    """Do nothing: there are no snapshots."""
