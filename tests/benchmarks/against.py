@@ -6,9 +6,10 @@ PATH is a folder with the project and its environment in `.venv`, made by
 
     git worktree add PATH VERSION && python3 -m venv PATH/.venv && PATH/.venv/bin/pip install PATH
 
-Parts are `speed` (simulations), `fair` (fair start times), `starts` (whole processes that compile
-all they need, and that find it) and `runs` (two campaigns by stage); by default the first two, a
-minute a round. With nothing beside them the others take 5 and 15 minutes.
+Parts are `speed` (simulations), `fair` (fair start times), `overload` (long queues), `starts`
+(whole processes that compile all they need, and that find it) and `runs` (two campaigns by stage);
+by default the first two, a minute a round. With nothing beside them the last two take 5 and 15
+minutes.
 
 Each checkout runs in processes of its own. The two take turns, field by field, the first one
 changing with the round, and the best of all rounds counts. Fields say "from the other to this
@@ -64,6 +65,11 @@ POLICIES = (
     # Nothing is reserved, sorted or searched: what its events alone cost a simulation.
     "fcfs+none",
 )
+OVERLOADED = ("fcfs+conservative", "lxf+conservative", "spf+conservative", "saf+conservative")
+
+OVERLOADS = {"KTH-SP2": (0.9, 1.0, 1.1), "SDSC-SP2": (1.0,), "CTC-SP2": (1.0,)}
+"""Logs, and the offered loads that they are brought to one after the other."""
+
 FAIR = ("fcfs+easy", "lxf+easy", "fcfs+conservative", "spf+conservative", "lxf+conservative")
 
 COLD, WARM = 1, 3
@@ -104,6 +110,18 @@ def speed(setting: Setting) -> Iterator[str]:
         Field(policy, column, asked("simulate", path, policy, load=load))
         for policy in POLICIES
         for column, (log, load) in COLUMNS.items()
+        if (path := here(log, setting.traces))
+    ]
+    yield from measured("M jobs a second of CPU", found, setting)
+
+
+def overload(setting: Setting) -> Iterator[str]:
+    """Measure conservative backfilling where hundreds of jobs wait."""
+    found = [
+        Field(policy, f"{log} at {load}", asked("simulate", path, policy, load=load))
+        for policy in OVERLOADED
+        for log, loads in OVERLOADS.items()
+        for load in loads
         if (path := here(log, setting.traces))
     ]
     yield from measured("M jobs a second of CPU", found, setting)
@@ -226,6 +244,7 @@ def by_stages(title: str, before: list[dict[str, Spent]], after: list[dict[str, 
 PARTS: dict[str, Callable[[Setting], Iterator[str]]] = {
     "speed": speed,
     "fair": fair,
+    "overload": overload,
     "starts": starts,
     "runs": runs,
 }
