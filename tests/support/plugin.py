@@ -17,7 +17,7 @@ import pytest
 from tests.support.guards import PROCESSES, little_time, no_process
 from tests.support.paths import PACKAGE, ROOT
 from tests.support.profiles import load_profile
-from tests.support.tiers import PACKAGES, TIERS, is_default, is_rest, tier_of
+from tests.support.tiers import PACKAGES, TIERS, is_default, is_limited, is_rest, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,14 +118,14 @@ def _is_named(path: Path, config: pytest.Config) -> bool:
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     tier = tier_of(item.path)
     keep_to(ONE_CORE if tier and TIERS[tier].default else CORES)
-    with no_process(item.name) if is_default(item.path) else nullcontext():
+    with no_process(item.name) if is_limited(item.path) else nullcontext():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     with ExitStack() as stack:
-        if is_default(item.path):
+        if is_limited(item.path):
             stack.enter_context(no_process(item.name))
             stack.enter_context(little_time(item.name))
         return (yield)

@@ -52,6 +52,11 @@ def is_default(path: Path) -> bool:
     return tier is None or (TIERS[tier].default and EXHAUSTIVE not in path.parts)
 
 
+def is_limited(path: Path) -> bool:
+    """Return whether the limits of the default tiers apply to a file; not to a benchmark."""
+    return tier_of(path) is not None and is_default(path)
+
+
 def is_rest(path: Path) -> bool:
     """Return whether a default run leaves out a file, or something inside a folder."""
     return not is_default(path) or any(path.glob(f"**/{EXHAUSTIVE}"))

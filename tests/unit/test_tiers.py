@@ -13,7 +13,7 @@ import pytest
 from tests.support import guards
 from tests.support.guards import little_time, no_process, processes_allowed
 from tests.support.paths import PACKAGE, ROOT, TESTS
-from tests.support.tiers import EXHAUSTIVE, TIERS, is_default, is_rest, tier_of
+from tests.support.tiers import EXHAUSTIVE, TIERS, is_default, is_limited, is_rest, tier_of
 
 
 def test_every_folder_of_tests_is_a_tier() -> None:
@@ -37,6 +37,14 @@ def test_every_folder_of_tests_is_a_tier() -> None:
 def test_the_folder_decides(path: object, tier: str | None, default: bool) -> None:
     """Nobody has to remember a marker."""
     assert (tier_of(path), is_default(path)) == (tier, default)  # type: ignore[arg-type]
+
+
+def test_the_limits_are_those_of_tiers() -> None:
+    """Benchmarks start processes and take long."""
+    limited = [
+        is_limited(TESTS / folder / "test_a.py") for folder in ("unit", "real", "benchmarks")
+    ]
+    assert limited == [True, False, False]
 
 
 def test_nothing_is_left_out_of_both() -> None:
