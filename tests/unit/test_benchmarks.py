@@ -105,7 +105,7 @@ def test_stages_of_both_checkouts_are_compared_by_their_best() -> None:
     ("words", "said"),
     [
         (["nowhere"], "is no checkout with an environment: there is no"),
-        ([".", "all"], "unknown part 'all'; known: speed, fair, starts, runs"),
+        ([".", "all"], "unknown part 'all'; known: speed, fair, overload, starts, runs"),
         ([".", "--rounds", "0"], "--rounds 0: it takes at least 1"),
     ],
 )
