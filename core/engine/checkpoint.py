@@ -231,7 +231,7 @@ def _digest(*parts: str) -> str:
 
 
 def _packed(key: str, state: State) -> bytes:
-    """Return an archive of the arrays and its checksum; parts of an archive have none."""
+    """Return an archive of the arrays and its checksum; its headers have no other one."""
     data = io.BytesIO()
     # By hand for the level, which only has to shorten unused parts of the arrays.
     with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:

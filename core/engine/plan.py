@@ -8,9 +8,9 @@ reservation depends only on the running jobs' predicted ends and on the reservat
 does not move with time: as long as every job ends at its prediction, a reservation that starts
 becomes a running job with the same end. So an end before its prediction invalidates the plan
 (`void`), or, where the machine has snapshots of its profile, the reservations from the first one on
-that moves (`core.engine.early_ends`). A change of the queue at a place invalidates those from there
-on (`cut`). While a job with estimate 0 waits, which reserves nothing, each event invalidates the
-plan. The profile holds the first PLANNED of these, PLANNED <= KEPT.
+that moves (`core.engine.early_completions`). A change of the queue at a place invalidates those
+from there on (`cut`). While a job with estimate 0 waits, which reserves nothing, each event
+invalidates the plan. The profile holds the first PLANNED of these, PLANNED <= KEPT.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Plan(NamedTuple):
     s, and submit time, s, the first in cell front[0]. front: int64[1]. at: int64[room(n)], the
     reserved start at each place of the queue, s. floor: int64[KINDS * (widest + 1), 4], by need and
     kind of estimate: layout, estimate, s, start, s, and the profile's step there, of the latest
-    reservation; see `earliest_start`. stair: int64[2, STAIRS], free-capacity steps: their time, s
-    from now, and the free processors from there on; see `find_stairs`. snapshots: profiles of the
-    first reservations.
+    reservation; see `floor_of`. stair: int64[2, STAIRS], free-capacity steps: their time, s from
+    now, and the free processors from there on; see `find_stairs`. snapshots: profiles of the first
+    reservations.
     """
 
     job: Int64
@@ -162,7 +162,7 @@ def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
 def kind_of(plan: Plan, length: int) -> int:
     """Return the kind of an estimate: below 1, 4 and 16 hours, and longer.
 
-    Without snapshots there is one kind: more take a twentieth of the time on the KTH log.
+    Without snapshots there is one kind: with four, the KTH log takes a twentieth longer.
     """
     if plan.snapshots.state[SAVED] == 0:
         return 0
@@ -176,8 +176,9 @@ def floor_of(plan: Plan, need: int, length: int, now: int) -> tuple[int, int]:
     Invariant: after floor[KINDS * need + kind] = (layout, length, t, step), as long as the layout
     is the same, no job of this need and of at least this length can start before t. In one layout
     reservations only take processors, and a gap for a longer job contains one for a shorter job.
-    They only add steps, so that the step of t is `step` or a later one. Logs repeat widths, so that
-    most searches begin where the last one of that width ended.
+    They only add steps, so that the step of t is `step` or a later one; where `advance` moves
+    steps, a new layout begins. Logs repeat widths, so that most searches begin where the last one
+    of that width ended.
     """
     floor, after, step = plan.floor, now, plan.profile.mark[HEAD]
     first = KINDS * need

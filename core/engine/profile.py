@@ -41,7 +41,8 @@ HALVED = 2 * WORD
 
 
 FAR = 1024
-"""Steps that may have ended before the rest is moved: pages that are not touched cost nothing."""
+"""Dropped steps from which on the rest may be moved to the front, so that the memory behind them
+stays untouched."""
 
 
 class Profile(NamedTuple):
@@ -331,12 +332,17 @@ def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -
 
 
 @verb
-def advance(profile: Profile, now: int) -> None:
-    """Drop the steps that ended by now; move the rest to the front when these are more than it."""
+def advance(profile: Profile, now: int) -> bool:
+    """Drop the steps that ended by now; return whether the other ones have been moved.
+
+    Once many steps are dropped, and fewer are left, these are moved to the front.
+    """
     times, free, mark = profile
     head = step_from(profile, mark[HEAD], now)
     mark[HEAD] = head
-    if head > min(FAR, (times.size - WORD) // 2) and 2 * head > mark[TAIL]:
-        slide((times, free), head, mark[TAIL], -head)
-        mark[HEAD] = 0
-        mark[TAIL] -= head
+    if head <= min(FAR, (times.size - WORD) // 2) or 2 * head <= mark[TAIL]:
+        return False
+    slide((times, free), head, mark[TAIL], -head)
+    mark[HEAD] = 0
+    mark[TAIL] -= head
+    return True

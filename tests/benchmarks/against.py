@@ -65,6 +65,7 @@ POLICIES = (
     # Nothing is reserved, sorted or searched: what its events alone cost a simulation.
     "fcfs+none",
 )
+
 OVERLOADED = ("fcfs+conservative", "lxf+conservative", "spf+conservative", "saf+conservative")
 
 OVERLOADS = {"KTH-SP2": (0.9, 1.0, 1.1), "SDSC-SP2": (1.0,), "CTC-SP2": (1.0,)}

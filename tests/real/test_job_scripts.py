@@ -32,7 +32,7 @@ NEW = "SCHEDFARM_NEW_SCRIPTS"
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder, and no configuration of Dask's but the shipped one."""
-    # Whose defaults are Dask's once the package is imported, as it is before each job is described.
+    # dask-jobqueue adds its defaults to Dask's configuration when it is imported.
     pytest.importorskip("dask_jobqueue")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("dask.config.paths", [])

@@ -55,9 +55,8 @@ class Processes:
         server: type = multiprocessing.forkserver.ForkServer
         connect: Callable[..., tuple[int, int]] = server.connect_to_new_process  # type: ignore[attr-defined]
 
-        # A server that runs already starts a child without a word to this process.
+        # A server that runs already starts a child without an event in this process.
         def asked(self: Any, descriptors: Any) -> tuple[int, int]:
-            self.ensure_running()
             PROCESSES.refuse("a child of multiprocessing")
             return connect(self, descriptors)
 

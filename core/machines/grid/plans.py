@@ -94,9 +94,9 @@ def lay_out(clusters: Clusters, plans: Plans, now: int) -> None:
 
 @planning.go_on.of(Clusters)
 def go_on(clusters: Clusters, plans: Plans, now: int) -> None:
-    """Drop the steps before now on every cluster."""
+    """Drop the steps before now on every cluster; floors do not hold for steps that were moved."""
     for c in range(clusters.size.size):
-        profiles.advance(profile_on(plans, c), now)
+        plans.state[LAYOUT] += profiles.advance(profile_on(plans, c), now)
 
 
 @planning.earliest.of(Clusters)

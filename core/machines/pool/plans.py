@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from schedfarm.core.engine import (
-    early_ends,
+    early_completions,
     plan as plans,
     planning,
     profile as profiles,
     snapshots,
 )
-from schedfarm.core.engine.plan import Plan
+from schedfarm.core.engine.plan import LAYOUT, Plan
 from schedfarm.core.engine.profile import HEAD
 from schedfarm.core.engine.running import Jobs, Running
 
@@ -28,8 +28,8 @@ def lay_out_rounded(running: Running, plan: Plan, now: int, unit: int) -> None:
 
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
-    """Drop the steps before now."""
-    profiles.advance(plan.profile, now)
+    """Drop the steps before now; floors do not hold for steps that have been moved."""
+    plan.state[LAYOUT] += profiles.advance(plan.profile, now)
 
 
 @planning.earliest.of(Running)
@@ -111,22 +111,22 @@ def start_in(running: Running, plan: Plan, i: int, now: int) -> None:
 @planning.give_early.of(Running)
 def give_early(running: Running, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
     """Return processors to the profile and its snapshots."""
-    early_ends.give_early(plan, running, jobs, now, one)
+    early_completions.give_early(plan, running, jobs, now, one)
 
 
 @planning.reconsider.of(Running)
 def reconsider(running: Running, plan: Plan, now: int) -> None:
     """Return to the profile before the first reservation that moves."""
-    early_ends.reconsider(plan, now)
+    early_completions.reconsider(plan, now)
 
 
 @planning.resume.of(Running)
 def resume(running: Running, plan: Plan) -> None:
     """Return to the last snapshot."""
-    early_ends.resume_last(plan)
+    early_completions.resume_last(plan)
 
 
 @planning.keep.of(Running)
 def keep(running: Running, plan: Plan) -> None:
     """Save a snapshot."""
-    early_ends.keep(plan)
+    early_completions.keep(plan)

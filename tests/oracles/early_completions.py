@@ -1,10 +1,10 @@
-"""Compare kernels, reference and audit where reservations outlive early ends, on random workloads.
+"""Compare kernels, reference and audit where reservations outlive early completions.
 
-    python -m tests.oracles.early_ends --cases 10000 --seed 1
+    python -m tests.oracles.early_completions --cases 10000 --seed 1
 
 The kernels keep snapshots of the profile in long queues only. Here they keep them in short ones,
-since the reference takes time with the cube of the queue. Prints the first case on which programs
-differ, and then exits with 1.
+since the time of the reference grows with the cube of the queue. Prints the first case on which
+programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ORDERS = ("fcfs", "fcfs", "saf", "spf", "lcfs", "lxf", "wfp3", "fair-share")
 
 RULES = ("conservative", "conservative", "depth(9)", "depth(30)")
 
-OPTIONS = ("", "", "", ",threshold=30s", ",events=per-event")
+OPTIONS = ("", "", "", ",threshold=30s", ",events=per-event", ",threshold=30s,events=per-event")
 
 
 def kept_in_short_queues(

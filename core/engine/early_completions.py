@@ -1,6 +1,6 @@
-"""Early ends: the reservations that an end before its prediction moves, and those that it leaves.
+"""Early completions: which reservations they move, and which ones remain.
 
-Without snapshots of the profile such an end invalidates every reservation (`core.engine.plan`).
+Without snapshots of the profile an early completion invalidates all (`core.engine.plan`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from schedfarm.core.engine.snapshots import (
 )
 
 PATIENCE = 8
-"""Early ends with few reservations after which snapshots are given up. With one, they are made so
-often on the KTH log at load 1.0 that it takes a seventh longer."""
+"""Early completions with few reservations after which snapshots are given up. If they are given up
+after the first one, the KTH log at load 1.0 takes a seventh longer."""
 
 
 @routine
@@ -99,9 +99,9 @@ def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
 
     The profile in the making then has the reservations before it.
 
-    A job that fits nowhere earlier in snapshot k does not fit next to the reservations after the
-    snapshot either. For the others, these are taken out of a copy, as far as needed; they did not
-    move. Without space the next place is returned.
+    A job that fits nowhere earlier in snapshot k does not fit next to further reservations either.
+    For any other job, the reservations between the snapshot and the job, which do not move, are
+    added to a copy. If the copy is full, the next place is returned.
     """
     snapshots, front, placed = plan.snapshots, plan.front[0], plan.snapshots.below[k]
     first, saved, made, copied = placed, profile_of(snapshots, k), in_the_making(snapshots), False
@@ -153,8 +153,9 @@ def check_all(plan: Plan, now: int) -> None:
 
     Invariant: the snapshots have these processors already. Let no reservation before place i move.
     Then the job at i is placed in the profile of the running jobs and of the reservations before i.
-    That has only gained processors since its start was found: the job still fits there, and it
-    moves exactly if it has an earlier gap.
+    Since the last check this has gained the freed processors, and jobs from behind i that started
+    left the reservation its room. So the job still fits there, and it moves exactly if it has an
+    earlier gap, which begins before the last predicted end of the freed processors.
     """
     snapshots, state = plan.snapshots, plan.state
     saved, k = snapshots.state[SAVED], 0
@@ -178,7 +179,7 @@ def check_all(plan: Plan, now: int) -> None:
 
 @verb
 def reconsider(plan: Plan, now: int) -> None:
-    """Invalidate the reservations from the first one on that an early end moves.
+    """Invalidate the reservations from the first one on that an early completion moves.
 
     All if there are no snapshots, which are worth their upkeep only if many reservations are kept.
     """
