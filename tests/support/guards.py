@@ -52,15 +52,14 @@ class Processes:
             return spawn(path, words, *others)
 
         multiprocessing.util.spawnv_passfds = watched  # type: ignore[attr-defined]
-        server: type = multiprocessing.forkserver.ForkServer
-        connect: Callable[..., tuple[int, int]] = server.connect_to_new_process  # type: ignore[attr-defined]
+        connect: Callable[..., tuple[int, int]] = multiprocessing.forkserver.connect_to_new_process
 
         # A server that runs already starts a child without an event in this process.
-        def asked(self: Any, descriptors: Any) -> tuple[int, int]:
-            PROCESSES.refuse("a child of multiprocessing")
-            return connect(self, descriptors)
+        def asked(descriptors: Any) -> tuple[int, int]:
+            self.refuse("a child of multiprocessing")
+            return connect(descriptors)
 
-        server.connect_to_new_process = asked  # type: ignore[attr-defined]
+        multiprocessing.forkserver.connect_to_new_process = asked
 
     def _on_event(self, event: str, given: tuple[Any, ...]) -> None:
         if self.test is None:

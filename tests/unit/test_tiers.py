@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import subprocess
 import sys
 import threading
@@ -71,6 +72,13 @@ def with_fork_server() -> None:
     multiprocessing.get_context("forkserver").Process(target=print).start()
 
 
+def with_running_fork_server() -> None:
+    """Start one where another test has started the server."""
+    with processes_allowed():
+        multiprocessing.forkserver.ensure_running()
+    with_fork_server()
+
+
 def with_fork() -> None:
     multiprocessing.get_context("fork").Process(target=print).start()
 
@@ -89,7 +97,15 @@ def guarded(start: Callable[[], None]) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize(
-    "start", [with_subprocess, with_multiprocessing, with_fork_server, with_fork, on_a_thread]
+    "start",
+    [
+        with_subprocess,
+        with_multiprocessing,
+        with_fork_server,
+        with_running_fork_server,
+        with_fork,
+        on_a_thread,
+    ],
 )
 def test_a_process_fails_the_test(start: Callable[[], None]) -> None:
     """By whatever way it is started; the message names the folder for such a test."""
