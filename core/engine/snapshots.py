@@ -29,8 +29,8 @@ from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_from, take_a
 
 SAVED, FREED, ROUND, APART, WORTH, STATE = range(6)
 """Fields of a state: number of snapshots; the last end, s, of processors freed since reservations
-were checked; checks so far; reservations before the second snapshot; early ends for which
-snapshots are still made if only few reservations are kept; number of fields."""
+were checked; checks so far; reservations before the second snapshot; number of early completions
+for which snapshots are still made although few reservations are kept; number of fields."""
 
 LEAST_APART = 32
 """Reservations before the second snapshot. Later ones are further apart by half of the reservations
