@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -59,6 +60,9 @@ BOUNDS = ("low", "estimate", "high")
 """Labels of the dimension `bound`: an interval around its estimate."""
 
 CELL = ("trace", "load", "policy")
+
+QUANTILE = re.compile(r"_p\d+$")
+"""End of the names of quantiles, such as medians, of which most pairs are often equal."""
 
 
 @dataclass(frozen=True)
@@ -584,10 +588,11 @@ def _mostly_alike(found: xr.Dataset) -> Iterator[str]:
     for metric, of in blank.groupby("metric", squeeze=False):
         if of.any():
             where = "" if of.size == 1 else f"in {int(of.sum())} of {of.size} comparisons "
+            instead = "a mean instead of a median, or " if QUANTILE.search(str(metric)) else ""
             yield (
                 f"{metric}: {where}most pairs have one ratio, so that the rarer others decide the "
-                "change, and too few of them are known for an interval; compare by a mean instead "
-                "of a median, or at a higher load"
+                "change, and too few of them are known for an interval; compare "
+                f"{'by ' if instead else ''}{instead}at a higher load"
             )
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ROW, MARGIN = 0.17, 1.1
 """Height of a job, and of title, axis and legend, inches."""
 
+LEAST_ROWS = 6
+"""Rows for which there is room, so that the label of the axis is never cut off."""
+
 ITSELF = "explained job"
 
 OTHER = "other"
@@ -90,7 +93,7 @@ def explanation_figure(
     cause = {*found.cause.jobs} if found.cause else set()
     rows = [(found.job, ITSELF), *((one.job, (*one.roles, OTHER)[0]) for one in others)]
     with style.context(STYLE):
-        figure = canvas(COLUMN_WIDTHS["one"], ROW * len(rows) + MARGIN)
+        figure = canvas(COLUMN_WIDTHS["one"], ROW * max(len(rows), LEAST_ROWS) + MARGIN)
         axes = figure.subplots()
         _draw(axes, found, rows, cause)
         if target is not None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import zipfile
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -92,10 +95,21 @@ def log_text(store: StoreName, trace: str, name: str) -> str:
 
 
 def log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
-    """Return columns of a trace's log; None for a model, or if the log is missing."""
+    """Return columns of a trace's log; empty for a model, or if the log is missing.
+
+    StoreError if the file is damaged.
+    """
+    file = f"traces/{source_of(store, trace).get('columns')}.npz"
     try:
-        data = read_file(store, f"traces/{source_of(store, trace).get('columns')}.npz")
+        data = read_file(store, file)
     except FileNotFoundError:
         return {}
-    with np.load(io.BytesIO(data), allow_pickle=False) as columns:
-        return {name: columns[name] for name in names if name in columns}
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as columns:
+            return {name: columns[name] for name in names if name in columns}
+    # An empty file, a damaged archive or array.
+    except (EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise StoreError(
+            f"store {os.fspath(store)!r}: {file}, the log of {trace}, is damaged ({error}); 'farm "
+            f"verify {os.fspath(store)}' names each fault"
+        ) from error

@@ -114,6 +114,10 @@ class Records:
         np.divide(total, counted, out=mean, where=(seen == jobs) & (counted > 0))
         return mean
 
+    def forget(self) -> None:
+        """Forget the records that have been read."""
+        self._known.clear()
+
     def refused(self, what: str) -> StoreError:
         """Return the error for values that do not match the records."""
         return StoreError(
@@ -239,6 +243,9 @@ class _Check(Protocol):
 
     def __call__(self, key: Key, values: Values) -> None: ...
 
+    def renew(self) -> None:
+        """Forget what is known of the records."""
+
 
 class _OfCells:
     """Compare rows of an array of a trace's group with the records' checksums."""
@@ -254,6 +261,10 @@ class _OfCells:
         self._records, self._name, self._sizes = records, name, variable.shape[:cells]
         self._along = str(variable.dims[-1]) if variable.ndim > cells else ""
         self._weeks = weeks.values if self._along == "week" and weeks is not None else None
+
+    def renew(self) -> None:
+        """Forget the records that have been read."""
+        self._records.forget()
 
     def __call__(self, key: Key, values: Values) -> None:
         if not values.size:
@@ -281,6 +292,11 @@ class _OfFigures:
         self._sizes, self._whole = values.shape, values.dtype.kind != "f"
         self._object = summary_object(name, [str(axis) for axis in values.dims])
         self._traces = values["trace"].values.tolist()
+
+    def renew(self) -> None:
+        """Forget the records that have been read."""
+        for records in self._records.values():
+            records.forget()
 
     def __call__(self, key: Key, values: Values) -> None:
         traces, *cells = _places(key, self._sizes)
@@ -340,10 +356,27 @@ class _Checked(BackendArray):
     def _rows(self, key: Key) -> Values:
         cells, within = key[: self._cells], key[self._cells :]
         kept = tuple(slice(int(k), int(k) + 1) if _is_one(k) else k for k in cells)
-        values = self._variable[kept].values
-        self._check(kept, values)
+        values = self._values(kept)
+        try:
+            self._check(kept, values)
+        except StoreError:
+            # A run may have written a block and its record between the two reads.
+            self._check.renew()
+            values = self._values(kept)
+            self._check(kept, values)
         values = values[tuple(0 if _is_one(k) else slice(None) for k in cells)]
         return np.asarray(values[(..., *within)])
+
+    def _values(self, key: Key) -> Values:
+        try:
+            found: Values = self._variable[key].values
+        except ValueError as error:
+            # Damage; or a run has made the object with all values of a variable longer.
+            raise StoreError(
+                f"an array of the store cannot be read ({error}); while a run extends the store, "
+                "read it again, otherwise 'farm verify' names the fault"
+            ) from error
+        return found
 
 
 def _is_one(key: Any) -> bool:

@@ -101,6 +101,16 @@ def _unasked(log: Described) -> Value:
     return ratio(unasked, read) if unasked else None
 
 
+def _requested(value: Callable[[Described], Value]) -> Callable[[Described], Value]:
+    """Return a number on requested times: None if no job requests one."""
+
+    def of(log: Described) -> Value:
+        unasked, read = log.jobs.unasked
+        return None if read and unasked == read else value(log)
+
+    return of
+
+
 def _share(chosen: Any) -> float:
     return ratio(int(np.count_nonzero(chosen)), chosen.size)
 
@@ -146,14 +156,16 @@ _ROWS = (
         lambda log: ratio(work(log.jobs), HOUR * len(log.jobs)),
     ),
     Characteristic(
-        "estimate_mean_s", "mean requested time (s)", lambda log: _mean(log.jobs.estimate)
+        "estimate_mean_s", "mean requested time (s)",
+        _requested(lambda log: _mean(log.jobs.estimate)),
     ),
     Characteristic(
-        "accuracy_mean", "mean run time / request", lambda log: float(_accuracy(log).mean())
+        "accuracy_mean", "mean run time / request",
+        _requested(lambda log: float(_accuracy(log).mean())),
     ),
     Characteristic(
         "accuracy_median", "median run time / request",
-        lambda log: float(np.median(_accuracy(log))),
+        _requested(lambda log: float(np.median(_accuracy(log)))),
     ),
     Characteristic("unasked_share", "jobs without a request (share)", _unasked),
     Characteristic(

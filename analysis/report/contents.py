@@ -160,12 +160,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         verdicts=[] if found is None else verdicts(found, groups),
         problems=problems,
         warnings=list(dict.fromkeys(warnings)),
-        progress={
-            "cells": done.size,
-            "done": int(done.sum()),
-            "failed": len(failed.rows),
-            "missing": done.size - int(done.sum()) - len(failed.rows),
-        },
+        progress=_counts(done, len(failed.rows), progress),
         tables={**tables, "samples": samples, "groups": _group_rows(groups)},
         commands=_commands(store, asked, policies, names),
         campaign=str(head.get("text", "")),
@@ -422,6 +417,18 @@ def _group_rows(groups: Sequence[pd.DataFrame]) -> Columns:
                 row["most"], int(row["loses"]), int(row["of"]),
             )  # fmt: skip
     return table
+
+
+def _counts(done: xr.DataArray, failed: int, progress: Mapping[str, Any] | None) -> dict[str, int]:
+    """Return the numbers of cells by their state.
+
+    Those of the records, if they are given: a run folds its summary once a minute.
+    """
+    if progress:
+        return {name: int(progress[name]) for name in ("cells", "done", "failed", "missing")}
+    there = int(done.sum())
+    counts = {"cells": done.size, "done": there, "failed": failed}
+    return {**counts, "missing": done.size - there - failed}
 
 
 def _unfinished(done: xr.DataArray, progress: Mapping[str, Any] | None) -> tuple[Columns, Columns]:

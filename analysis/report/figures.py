@@ -222,7 +222,8 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                     },
                     {
                         "mark": {"type": "point", "shape": "diamond", "filled": True,
-                                 "fill": "white", "size": 60, "opacity": 1},
+                                 "fill": "white", "stroke": "black", "strokeWidth": 1,
+                                 "size": 60, "opacity": 1},
                         "encoding": {
                             "y": {"field": "own", "type": "quantitative", "title": METRIC},
                             "tooltip": _tooltips("trace", "load", "policy", "own"),

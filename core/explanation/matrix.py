@@ -18,6 +18,7 @@ from schedfarm.core.numerals import grouped
 from schedfarm.core.philox import philox
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 HOUR = 3_600
@@ -40,10 +41,10 @@ OTHERS = "others"
 class Delays:
     """Hold the waiting that groups of jobs cause each other.
 
-    Waiting is counted in processor-hours, over the jobs that wait in the schedule. A group causes
-    the waiting that vanishes in a simulation without the group. If the same waiting vanishes
-    without one group and also without another one, it counts for both. Therefore rows do not add up
-    to `waiting`.
+    Waiting is counted in processor-hours. A group causes the waiting that vanishes in a simulation
+    without the group, minus that which arises there: some jobs wait longer without it. If the same
+    waiting vanishes without one group and also without another one, it counts for both. Therefore
+    rows do not add up to `waiting`.
 
     Parameters
     ----------
@@ -190,6 +191,11 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
         value = getattr(workload, by)
         called = workload.names.get(by, {})
     labels, which = np.unique(value, return_inverse=True)
+    if labels.tolist() == [UNKNOWN]:
+        raise InputError(
+            f"by={by!r}: the {by} of no job of {workload.name} is known; a store keeps users only, "
+            "so give its log"
+        )
     if labels.size < 2:
         raise InputError(
             f"by={by!r}: all {len(workload)} jobs of {workload.name} have the same {by}, so that "
@@ -204,10 +210,9 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
 
 
 def _vanished(schedule: Schedule, policy: Policy, kept: Bool) -> Float64:
-    """Return the decrease of waiting of each kept job that waits, processor-seconds."""
+    """Return the decrease of waiting of each kept job, processor-seconds; below 0 if it grows."""
     jobs = schedule.workload.take(kept)
-    wait = schedule.wait[kept]
-    less = np.where(wait > 0, wait - simulate(jobs, policy).wait, 0)
+    less = schedule.wait[kept] - simulate(jobs, policy).wait
     return np.asarray(less * jobs.procs, np.float64)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -122,6 +123,18 @@ class StoreName(click.ParamType[str]):
 CAMPAIGN = click.argument("campaign", shell_complete=words.campaigns)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+
+
+class Real(click.FloatRange):
+    """Parse a number within bounds, and not NaN, which no bound excludes."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return the number, or fail."""
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return found
+
 
 QUIET = click.option(
     "--quiet", is_flag=True, help="Suppress progress messages and hints; print results only."

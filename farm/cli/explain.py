@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import JSON, command, needs
+from schedfarm.farm.cli.command import JSON, Real, command, needs
 from schedfarm.farm.cli.own import brought_policy
 from schedfarm.farm.cli.simulate import Rows
 from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
@@ -64,7 +64,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 )
 @click.option(
     "--effort",
-    type=click.FloatRange(min=0),
+    type=Real(min=0),
     help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. With "
     "inf all sets of up to three jobs are tried.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,11 +70,10 @@ def report(
     page = output("--out", out)
     if watch and page.standard:
         raise click.UsageError("--watch writes a file again and again; give --out a file, not -")
-    asked = question(store, policies, metrics=metrics, level=level, by=by)
     if watch:
-        _watch(store, page, asked)
+        _watch(store, page, lambda: question(store, policies, metrics=metrics, level=level, by=by))
     else:
-        write_page(store, page, asked)
+        write_page(store, page, question(store, policies, metrics=metrics, level=level, by=by))
     click.echo(f"page: {page.name}", err=page.standard)
 
 
@@ -118,13 +118,25 @@ def write_page(store: str, page: Output, asked: Asked, *, refresh: float | None 
         write(store, part, asked, progress=progress, refresh=refresh)
 
 
-def _watch(store: str, page: Output, asked: Asked) -> None:
-    """Write the page until the run on the store has ended."""
+def _watch(store: str, page: Output, asking: Callable[[], Asked]) -> None:
+    """Write the page until the run on the store has ended.
+
+    The store may grow while a page is made, or not have all its arrays yet: what cannot be read
+    then is read again for the next page.
+    """
     import time
 
     from schedfarm.farm.watching.status import is_running
 
-    while is_running(store):
-        write_page(store, page, asked, refresh=WATCHED_SECONDS)
+    begun = time.time()
+    while True:
+        running = is_running(store, begun)
+        try:
+            write_page(store, page, asking(), refresh=WATCHED_SECONDS if running else None)
+        except ValueError as error:
+            if not running:
+                raise
+            click.echo(f"note: this page is left out, since the run goes on: {error}", err=True)
+        if not running:
+            return
         time.sleep(WATCHED_SECONDS)
-    write_page(store, page, asked)

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 @click.option("--once", is_flag=True, help="Print the current progress and exit.")
 @JSON
 def watch(store: str, once: bool, as_json: bool) -> None:
-    """Follow the run on STORE until it ends.
+    """Follow the run on STORE until it ends, or has logged no event for three minutes.
 
     With --json each event of the run's event log is printed as an object on a line of its own.
     """
     from schedfarm.farm.store.store import Store
-    from schedfarm.farm.watching.events import Begin, End, read_events
+    from schedfarm.farm.watching.events import Begin, End, now, read_events
     from schedfarm.farm.watching.progress import watcher
+    from schedfarm.farm.watching.status import SILENT_SECONDS
 
     place = Store.open(store).place
     events, since = read_events(place)
@@ -38,7 +39,8 @@ def watch(store: str, once: bool, as_json: bool) -> None:
         for event in events:
             teller.see(event)
         last = events[-1] if events else last
-        if once or isinstance(last, End):
+        # A run that was killed has no further event.
+        if once or isinstance(last, End) or now() - last.time > SILENT_SECONDS:
             break
         time.sleep(place.poll_seconds)
         events, since = read_events(place, since)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import QUIET, StoreName, command, patience
+from schedfarm.farm.cli.command import QUIET, Real, StoreName, command, patience
 from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 
@@ -74,14 +74,14 @@ UNKNOWN_ESTIMATES = 0.5
 )
 @click.option(
     "--precision",
-    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    type=Real(min=0, max=1, min_open=True, max_open=True),
     metavar="SHARE",
     help="Add samples until each interval's half-width is at most this share of the ratio of mean "
     "waits (policy / baseline).  [0.02]",
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Real(min=0, min_open=True),
     help="Wall time to spend on samples at most.  [5]",
 )
 @click.option(

@@ -83,7 +83,7 @@ class Estimate:
         return {**asked, **place, **found, "half": self.half, "short": self.is_short}
 
     def __str__(self) -> str:
-        length = f"± {100 * self.half:.2g} %"
+        length = f"± {100 * self.half:.3g} %"
         if math.isnan(self.low):
             length = f"(most pairs have one ratio, up to {100 * self.half:.2g} % another)"
         return (

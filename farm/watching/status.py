@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import structs
 
+from schedfarm.core.format.names import LOCK, is_free
 from schedfarm.core.format.record import Header, Record, Totals
-from schedfarm.farm.store.place import Where
+from schedfarm.farm.store.place import Where, place_of
 from schedfarm.farm.store.records import iterate_records, read_headers
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.template import check_metadata
@@ -185,9 +186,25 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
     return ()
 
 
-def is_running(store: Where) -> bool:
-    """Return whether a run works on a store, by its log of events."""
-    return _works(read_events(store)[0])
+def is_running(store: Where, since: float = 0.0) -> bool:
+    """Return whether a run works on a store, by its log of events and its lock.
+
+    A run has the lock before its first event, and between the rounds of a precision. A killed run
+    leaves its name in the lock: without events that counts for `SILENT_SECONDS` only, from `since`
+    on, s.
+    """
+    events = read_events(store)[0]
+    if _works(events):
+        return True
+    last = events[-1].time if events else 0.0
+    return not is_free(_lock(store)) and now() - max(last, since) <= SILENT_SECONDS
+
+
+def _lock(store: Where) -> bytes | None:
+    try:
+        return place_of(store).read(LOCK)
+    except FileNotFoundError:
+        return None
 
 
 def _works(events: list[Event]) -> bool:

@@ -96,6 +96,10 @@ FIRST_USE = [
     (("verify", "."), (". is not a store: it has no store.json",)),
     (("plan", "c.toml"), ("'slrum' is unknown; did you mean 'slurm'",)),
     (("init", "a.swf", "a.swf", "--processors", "8"), ("--processors 8", "2 logs")),
+    (
+        (*("what-if", "a.swf", "--instead-of", "easy", "--use", "none"), "--minutes", "nan"),
+        ("'--minutes'", "'nan' is not a number"),
+    ),
 ]
 """Words of a command, and what their refusal names."""
 

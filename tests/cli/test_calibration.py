@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from schedfarm.core import simulate
+from schedfarm.core import Workload, simulate
+from schedfarm.core.arrays import Int64
 from schedfarm.core.policy.cost import Rate
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
@@ -67,18 +67,35 @@ def test_short_cells__are_measured_to_their_end(tmp_path: Path) -> None:
         assert cost == pytest.approx((2 if block.product.policies else 1) * planned[block])
 
 
-def test_a_long_cell__is_left_and_follows_from_its_queue(tmp_path: Path) -> None:
-    """A twentieth of an overloaded simulation tells the whole within a factor of 3."""
+def test_a_long_cell__is_left_and_follows_from_its_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time is that of the jobs which arrived, and as much for the queues that the others find.
+
+    The jobs up to the last start have arrived.
+    """
     designed = design(tmp_path / "c.farm", survey(campaign(tmp_path, 6_000)))
     jobs = _jobs(designed, ("m", False, "1.3"))
     assert jobs is not None
-    simulate(jobs.take(slice(20)), "fcfs+conservative")
-    begun = time.process_time()
-    simulate(jobs, "fcfs+conservative")
-    whole = time.process_time() - begun
-    took, ended = _measured(jobs, "fcfs+conservative", _queue(jobs), whole / 20)
-    assert not ended
-    assert whole / 3 < took < 3 * whole
+    queue = _queue(jobs)
+    assert queue.max() > 100
+    start = simulate(jobs, "fcfs+conservative").start.copy()
+    start[start > jobs.submit[1_000]] = -1
+    arrived = int(np.searchsorted(jobs.submit, start.max(), side="right"))
+    left = {"seconds": 0.0}
+
+    def run(given: Workload, policy: str, seconds: float) -> tuple[float, Int64, bool]:
+        left["seconds"] = seconds
+        return 2.0, start, False
+
+    monkeypatch.setattr("schedfarm.farm.planning.calibration._run", run)
+    took, ended = _measured(jobs, "fcfs+conservative", queue, 0.5)
+    weight = _weight("fcfs+conservative", queue)
+    assert (ended, left["seconds"]) == (False, 0.5)
+    assert 900 < arrived < 1_002
+    assert took == pytest.approx(2.0 * weight.sum() / weight[:arrived].sum())
+    # The first jobs find shorter queues than most.
+    assert took > 2.0 * len(jobs) / arrived
 
 
 def test_what_is_not_measured__goes_by_what_is_most_alike(tmp_path: Path) -> None:

@@ -323,7 +323,7 @@ def test_a_watched_run__is_written_until_it_ends(
     """Each page but the last loads itself again, and says that the numbers are preliminary."""
     left, pages = iter([True, True, False]), []
 
-    def is_running(_: object) -> bool:
+    def is_running(_: object, since: float) -> bool:
         pages.extend(path.read_text() for path in [Path("page.html")] if path.exists())
         return next(left)
 
@@ -336,3 +336,27 @@ def test_a_watched_run__is_written_until_it_ends(
     assert all("A run is in progress" in one for one in pages)
     assert last.data["refresh"] is None
     assert not any("A run is in progress" in text for text in last.of("p"))
+
+
+def test_a_watched_store_may_lack_arrays_while_its_run_goes_on(
+    farm: Farm, stores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that cannot be made is left out, and the last one is written all the same."""
+    left = iter([True, True, False])
+    module = sys.modules["schedfarm.farm.cli.report"]
+    made = module.write_page
+    tried: list[bool] = []
+
+    def write_page(*args: Any, **kwargs: Any) -> None:
+        tried.append(kwargs["refresh"] is None)
+        if len(tried) == 1:
+            raise StoreError("the store has grown while it was read")
+        made(*args, **kwargs)
+
+    monkeypatch.setattr("schedfarm.farm.watching.status.is_running", lambda _, since: next(left))
+    monkeypatch.setattr(module, "write_page", write_page)
+    monkeypatch.setattr(module, "WATCHED_SECONDS", 0.01)
+    ended = farm("report", str(stores / "few.farm"), "--watch", "--out", "page.html")
+    assert tried == [False, False, True]
+    assert "note: this page is left out, since the run goes on: the store has grown" in ended.stderr
+    assert Path("page.html").exists()

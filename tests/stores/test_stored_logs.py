@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 
 from schedfarm import farm
+from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.logs import log_columns
+from schedfarm.analysis.store import open_summary
 from schedfarm.core import Pool, Workload, read_swf, write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.workload.columns import COLUMNS, STORED
@@ -93,3 +96,24 @@ def test_a_log_of_another_name_is_not_simulated(tmp_path: Path) -> None:
     ]
     assert (one.read_bytes(), other.read_bytes()) == (first, second)
     assert list(verify(store)) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", None])
+def test_a_damaged_log_or_array_is_one_sentence(tmp_path: Path, damage: bytes | None) -> None:
+    """Whether it is empty, no archive, or an altered byte makes a checksum wrong."""
+    write_swf(lublin(16, weeks=2, seed=1, users=3), tmp_path / "a.swf")
+    trace = Trace(file=str(tmp_path / "a.swf"))
+    campaign = Campaign(name="a", traces=(trace,), policies=("fcfs+easy",), resamples=1)
+    farm.run(campaign, tmp_path / "store")
+    (log,) = (tmp_path / "store" / "traces").iterdir()
+    with np.load(log) as columns:
+        names = columns.files
+    array = tmp_path / "store" / "results.zarr" / "wait" / "c" / "0" / "0" / "0" / "0"
+    for path in (log, array):
+        altered = bytearray(path.read_bytes())
+        altered[len(altered) // 2] ^= 0x40
+        path.write_bytes(altered if damage is None else damage)
+    with pytest.raises(StoreError, match=f"traces/{log.name}, the log of a, is damaged"):
+        log_columns(tmp_path / "store", "a", *names)
+    with pytest.raises(StoreError, match="cannot be read .*'farm verify' names the fault"):
+        _ = open_summary(tmp_path / "store")["wait"].values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,18 @@ def test_a_single_job_has_no_gaps() -> None:
     assert [found[key] for key in ("interarrival_cv", "offered_load", "run_cv", "users")] == [
         None
     ] * 4
+
+
+def test_a_log_without_requests_has_no_numbers_on_them() -> None:
+    """Its estimates are its run times."""
+    jobs = Workload.from_columns(
+        submit=[0, 9], run=[9, 4], estimate=[9, 4], procs=[1, 1], processors=1, unasked=(2, 2)
+    )
+    found = characteristics(jobs)
+    names = ("estimate_mean_s", "accuracy_mean", "accuracy_median", "unasked_share")
+    assert [found[name] for name in names] == [None, None, None, 1.0]
+    some = characteristics(replace(jobs, unasked=(1, 2)))
+    assert [some[name] for name in names] == [6.5, 1.0, 1.0, 0.5]
 
 
 def test_latex_leaves_rows_out_that_no_log_has() -> None:
