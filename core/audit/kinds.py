@@ -12,6 +12,7 @@ from schedfarm.core.audit.pool import Replay
 from schedfarm.core.audit.times import Evidence, Proofs
 from schedfarm.core.audit.verdict import CLOCKS, Fault
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.partitions.platform import Partitions
@@ -145,6 +146,12 @@ def _partitions() -> Kind:
     return _by_columns_and_reference(audit)
 
 
+def _hosts() -> Kind:
+    from schedfarm.core.machines.hosts import audit
+
+    return _by_columns_and_reference(audit)
+
+
 def _by_columns_and_reference(audit: Any) -> Kind:
     """Return the kind with the checks of a machine's module."""
     known = {*KEYS, *SHARES}
@@ -160,5 +167,6 @@ KINDS: dict[str, Callable[[], Kind]] = {
     Network.name: _network,
     Resources.name: _resources,
     Partitions.name: _partitions,
+    Hosts.name: _hosts,
 }
 """The kind of each platform by its name; functions, since machines' audits import this package."""

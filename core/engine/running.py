@@ -133,6 +133,26 @@ def release(jobs: Jobs, running: Running) -> bool:
 
 
 @verb
+def write_ended(running: Running, begun: int, jobs: Int64, at: int) -> int:
+    """Write the jobs that have just ended, of `begun` that ran, from `at` on; return their number.
+
+    They are behind the end of the list until the next start.
+    """
+    ended = begun - running.count[0]
+    for p in range(ended):
+        jobs[at + p] = running.job[running.count[0] + p]
+    return int(ended)
+
+
+@verb
+def write_running(running: Running, jobs: Int64) -> int:
+    """Write the running jobs; return their number."""
+    for p in range(running.count[0]):
+        jobs[p] = running.job[p]
+    return int(running.count[0])
+
+
+@verb
 def find_shadow(running: Running, need: int) -> tuple[int, int]:
     """Return the earliest instant with `need` processors free, s, and the processors left then.
 

@@ -10,7 +10,7 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import generic, kernel, verb
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.ranking import ratio_exceeds
-from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.running import Jobs, Running
 
 MOST_WAITED, LEAST_WORKED = range(2)
 """Codes of the orders of users: largest wait per completed work; least work."""
@@ -138,6 +138,15 @@ def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -
     Call it before the next start, which overwrites the released jobs behind the end of their list.
     """
     raise NotImplementedError
+
+
+@verb
+def charge_ended(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
+    """Charge the jobs behind the end of a list."""
+    count = running.count[0]
+    for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
+        count_ended(shares, jobs, running.job[p], running.end[p])
+    refresh(shares, now - jobs.submit[0])
 
 
 @verb

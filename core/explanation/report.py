@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedfarm.core.explanation.causes import KINDS, CauseSet
 from schedfarm.core.explanation.situation import AHEAD, LATER, PASSED, ROLES, RUNNING, Held
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import counted, grouped, lasting, significant, timed
@@ -158,7 +159,7 @@ def _usage(found: Explanation, held: Held) -> str:
     whole = f"{held.used} of {jobs.processors} processors in use"
     if not 0 < len(held.in_use) <= MOST_USAGES:
         return whole
-    if isinstance(jobs.platform, Resources):
+    if isinstance(jobs.platform, Resources | Hosts):
         return ", ".join(
             (
                 whole,
@@ -176,6 +177,9 @@ def _requested(found: Explanation, job: int) -> str:
     said = [procs, *(f"{grouped(n)} {unit}" for n, unit in others if n > 0)]
     if isinstance(jobs.platform, Partitions):
         said.append(f"partition {jobs.platform.label(int(jobs.partition[job]))}")
+    if isinstance(jobs.platform, Hosts):
+        hosts, _ = jobs.platform.requests(jobs.take(slice(job, job + 1)))
+        said.append(counted(int(hosts[0]), "host"))
     return ", ".join(said)
 
 

@@ -14,6 +14,7 @@ from schedfarm.core.audit.machine import Machine, Pass
 from schedfarm.core.audit.orders import Past, QueueOrder
 from schedfarm.core.audit.pool import Replay
 from schedfarm.core.explanation.window import Window
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.numerals import grouped
 from schedfarm.core.policy.orders import find_order
@@ -343,6 +344,11 @@ of=2))
         np.add.at(used, place[on[job]], procs[on[job]])
         rows = zip(platform.places, used.tolist(), platform.sizes, strict=True)
         return tuple(Usage(name, "processors", held, of) for name, held, of in rows)
+    if isinstance(platform, Hosts):
+        count, share = platform.requests(jobs)
+        taken = (count[:, None] * share)[on].sum(axis=0).tolist()[1:]
+        stocks = zip(platform.stocks, taken, strict=True)
+        return tuple(Usage(name, unit, used, of) for (name, unit, of), used in stocks)
     if not isinstance(platform, Resources):
         return ()
     held = platform.requests(jobs)[on].sum(axis=0).tolist()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from schedfarm.core.arrays import Bool
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.partitions.platform import Partitions
@@ -98,6 +99,7 @@ PLATFORMS: Mapping[str, Kind] = MappingProxyType(
             Kind("clusters with links to a switch, for migration and co-allocation", Network),
             Kind("one pool of processors, GPUs, memory, licences and watts", Resources),
             Kind("one pool whose nodes belong to partitions that may overlap", Partitions),
+            Kind("hosts of processors, GPUs and memory, which jobs share", Hosts),
         )
     }
 )
@@ -145,7 +147,7 @@ def platform_from_dict(plain: object) -> Platform:
     >>> platform_from_dict({"name": "pond", "configuration": {}})
     Traceback (most recent call last):
     schedfarm.core.errors.InputError: platform: unknown name 'pond'; known: pool, grid, nodes,
-    network, resources, partitions
+    network, resources, partitions, hosts
     """
     if not isinstance(plain, Mapping) or set(plain) != {"name", "configuration"}:
         raise InputError(f"platform={plain!r}: give a table of two keys, name and configuration")

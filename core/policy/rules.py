@@ -283,12 +283,18 @@ _ON_NODES = "schedfarm.core.machines.nodes.reference."
 
 _ON_RESOURCES = "schedfarm.core.machines.resources.reference.rules:"
 _ON_PARTITIONS = "schedfarm.core.machines.partitions.reference.rules:"
+_ON_HOSTS = "schedfarm.core.machines.hosts.reference.rules:"
 
 
 def _everywhere(kind: str) -> dict[str, Reference]:
     """Return the class of a rule's reference on each kind of platform where jobs have one place."""
     shared = dict.fromkeys(("pool", "grid"), _REFERENCE + kind)
     return {**shared, "resources": _ON_RESOURCES + kind, "partitions": _ON_PARTITIONS + kind}
+
+
+def _and_on_hosts(kind: str) -> dict[str, Reference]:
+    """Return these classes, and that on hosts."""
+    return {**_everywhere(kind), "hosts": _ON_HOSTS + kind}
 
 
 _ROWS = (
@@ -300,11 +306,11 @@ _ROWS = (
         options=("backfill", *_PREDICTED, *_LIMITED),
         check=_with_estimates,
         fair_start=_POOL + "fair_none",
-        refer=_everywhere("Strict"),
+        refer=_and_on_hosts("Strict"),
         audit=_AUDIT + "Strict",
         forgets=True,
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "grid", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "grid", "resources", "partitions", "hosts"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.18, 0.0005), Rate(0.5, 0.25)),
     ),
@@ -315,11 +321,11 @@ _ROWS = (
         options=("backfill", *_PREDICTED, *_LIMITED),
         check=_with_estimates,
         fair_start=_POOL + "fair_aggressive",
-        refer=_everywhere("Aggressive"),
+        refer=_and_on_hosts("Aggressive"),
         audit=_AUDIT + "Aggressive",
         forgets=True,
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "grid", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "grid", "resources", "partitions", "hosts"),
         fair_platforms=("pool", "grid"),
         aliases=("bf",),
         cost=Cost(Rate(0.17, 0.003), Rate(0.7, 0.13)),
@@ -332,11 +338,11 @@ _ROWS = (
         options=("backfill", *_PREDICTED, *_LIMITED),
         check=_with_estimates,
         fair_start=_POOL + "fair_easy",
-        refer=_everywhere("Easy"),
+        refer=_and_on_hosts("Easy"),
         audit=_AUDIT + "Easy",
         forgets=True,
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "grid", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "grid", "resources", "partitions", "hosts"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.19, 0.007), Rate(0.7, 0.55)),
     ),
@@ -349,11 +355,11 @@ _ROWS = (
         check=_with_estimates,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
-        refer=_everywhere("Reserving"),
+        refer=_and_on_hosts("Reserving"),
         audit=_AUDIT + "Reserving",
         forgets=True,
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "grid", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "grid", "resources", "partitions", "hosts"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.55, 0.1), Rate(1.5, 4.5), (0.3, 1.4)),
     ),
@@ -366,11 +372,11 @@ _ROWS = (
         check=_nobody_left,
         promise=_POOL + "promise_reserving",
         fair_start=_POOL + "fair_reserving",
-        refer={**_everywhere("Reserving"), "nodes": _ON_NODES + "rules:Reserving"},
+        refer={**_and_on_hosts("Reserving"), "nodes": _ON_NODES + "rules:Reserving"},
         audit=_AUDIT + "Reserving",
         forgets=True,
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "grid", "nodes", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "grid", "nodes", "resources", "partitions", "hosts"),
         fair_platforms=("pool", "grid"),
         cost=Cost(Rate(0.7, 1.0), Rate(1.5, 14.0), (0.3, 1.4)),
     ),
@@ -396,10 +402,11 @@ _ROWS = (
             "pool": "schedfarm.core.reference.slurm:Slurm",
             "resources": _ON_RESOURCES + "Slurm",
             "partitions": _ON_PARTITIONS + "Slurm",
+            "hosts": _ON_HOSTS + "Slurm",
         },
         audit="schedfarm.core.audit.slurm:Slurm",
-        leaving=("pool", "resources", "partitions"),
-        platforms=("pool", "resources", "partitions"),
+        leaving=("pool", "resources", "partitions", "hosts"),
+        platforms=("pool", "resources", "partitions", "hosts"),
         cost=Cost(Rate(3.0, 0.5)),
     ),
     Rule(

@@ -226,6 +226,7 @@ class Columns:
     # Orders read it on any platform; only a machine with partitions takes it as a request.
     partition: Int64 = _asked("partition", digest=ASKED)
     nodes: Int64 = _said("nodes")
+    hosts: Int64 = _asked("hosts that the job takes, -1 for as few as possible", digest=ASKED)
     gpus: Int64 = _asked("requested GPUs, -1 where unknown", digest=ASKED)
     memory: Int64 = _asked("requested memory, -1 where unknown", unit="B", digest=ASKED)
     licences: Int64 = _asked("requested licences, -1 where unknown", digest=ASKED)

@@ -27,6 +27,7 @@ from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.metrics.declared import METRICS
 from schedfarm.core.models import MODELS
 from schedfarm.core.names import choices
+from schedfarm.core.workload.on_hosts import OnHosts, put_on_hosts
 from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_network
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
 from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
@@ -110,6 +111,9 @@ class Trace:
     partitions : mapping, optional
         Partitions of the machine's nodes, which may overlap, their limits and windows: options of
         `core.workload.on_partitions.OnPartitions`. Without `processors`, they are the machine.
+    hosts : mapping, optional
+        Hosts that jobs share, with their processors, GPUs and memory: options of
+        `core.workload.on_hosts.OnHosts`. They are the machine.
     network : mapping, optional
         Origin and link requests of jobs of logs on a network: options of
         `core.workload.on_network.OnNetwork`, kept in full.
@@ -159,6 +163,7 @@ class Trace:
     nodes: Table | None = None
     resources: Table | None = None
     partitions: Table | None = None
+    hosts: Table | None = None
     network: Table | None = None
     rows: Rows | None = None
     jobs: JobCount | None = None
@@ -189,6 +194,7 @@ class Trace:
             self._take_nodes()
             self._take_resources()
             self._take_partitions()
+            self._take_hosts()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
             self._take_map()
@@ -226,7 +232,7 @@ class Trace:
             )
 
     def _take_join(self, logs: tuple[str, ...]) -> None:
-        for key in ("processors", "platform", "nodes", "resources", "partitions", "rows"):
+        for key in ("processors", "platform", "nodes", "resources", "partitions", "hosts", "rows"):
             if getattr(self, key) is not None:
                 raise InputError(f"'join' makes a cluster of each log; leave {key!r} out")
         full = tuple(map(registry.full_name, logs))
@@ -304,6 +310,14 @@ class Trace:
         how.check_stocks(self.resources or {})
         object.__setattr__(self, "partitions", how.to_dict())
 
+    def _take_hosts(self) -> None:
+        if self.hosts is None:
+            return
+        for key in ("processors", "platform", "nodes", "resources", "partitions"):
+            if getattr(self, key) is not None:
+                raise InputError(f"'hosts' is the whole machine; give it or {key!r}, not both")
+        object.__setattr__(self, "hosts", OnHosts.from_dict(self.hosts).to_dict())
+
     def _take_map(self) -> None:
         if self.map is None:
             return
@@ -331,7 +345,10 @@ class Trace:
             return
         if self.model not in MODELS:
             raise InputError(f"unknown model {self.model!r}; {choices(self.model, MODELS)}")
-        for key in ("rows", "select", "clean", "names", "network", "resources", "partitions"):
+        for key in (
+            *("rows", "select", "clean", "names", "network"),
+            *("resources", "partitions", "hosts"),
+        ):
             if getattr(self, key):
                 raise InputError(f"{key!r} is for logs only")
         if self.machine is None or (self.jobs is None) == (self.weeks is None):
@@ -351,7 +368,7 @@ class Trace:
         if self.resize is None:
             return
         machine = self.machine
-        for key in ("join", "nodes", "network"):
+        for key in ("join", "nodes", "network", "hosts"):
             if getattr(self, key) is not None:
                 raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
         if machine is not None and machine != Pool(machine.size):
@@ -424,6 +441,8 @@ class Trace:
             return platform_from_dict(self.platform)
         if self.processors is None and self.partitions is not None:
             return Pool(OnPartitions.from_dict(self.partitions).processors)
+        if self.hosts is not None:
+            return Pool(OnHosts.from_dict(self.hosts).machine.size)
         return None if self.processors is None else Pool(self.processors)
 
     @property
@@ -553,7 +572,7 @@ class Trace:
             )
 
     def placed(self, jobs: Workload) -> Workload:
-        """Return the jobs on the nodes, network, resources or partitions of the trace.
+        """Return the jobs on the nodes, network, resources, partitions or hosts of the trace.
 
         Raises
         ------
@@ -568,6 +587,8 @@ class Trace:
                 return put_on_partitions(jobs, how, resources.capacities if resources else None)
             if resources:
                 return put_on_resources(jobs, resources)
+            if self.hosts is not None:
+                return put_on_hosts(jobs, OnHosts.from_dict(self.hosts))
             if self.network is not None:
                 return put_on_network(jobs, OnNetwork.from_dict(self.network))
             if self.nodes is None:
@@ -575,7 +596,7 @@ class Trace:
             if jobs.platform.asks:
                 raise InputError(
                     "'nodes' puts jobs of a pool on nodes, and these are on "
-                    f"{len(jobs.platform.places)} {jobs.platform.part}s already; leave it out"
+                    f"{jobs.machine} already; leave it out"
                 )
             return put_on_nodes(jobs, OnNodes.from_dict(self.nodes))
 

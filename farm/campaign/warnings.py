@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from schedfarm.core.logs.sacct import IGNORED
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.numerals import grouped
 from schedfarm.core.policy.limits import read_limits
@@ -145,7 +146,8 @@ def _overload(case: Case) -> Numbers | None:
 
 
 def _too_wide(case: Case) -> Numbers | None:
-    if not case.log or not case.sized:
+    # On hosts a job may lack some with its share, however wide they are together.
+    if not case.log or not case.sized or case.log.platform.name == Hosts.name:
         return None
     dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
     numbers = _part(dropped, len(case.log) + dropped)
@@ -218,7 +220,8 @@ CONSIDERED: Mapping[str, Considered] = {
         "order jobs by multifactor(...)",
     ),
     "gpus": Considered(
-        lambda case: any(name == "gpus" for name, *_ in _stocks(case)), "give resources.gpus"
+        lambda case: any(name == "gpus" for name, *_ in _stocks(case)),
+        "give resources.gpus, or gpus of the hosts",
     ),
     "limited": Considered(_limited, "give the limits of the site with limits=(...)"),
 }

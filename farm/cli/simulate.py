@@ -24,6 +24,7 @@ from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
 if TYPE_CHECKING:
     from schedfarm.core.metrics.metric import Metric
     from schedfarm.core.schedule import Schedule
+    from schedfarm.core.workload.options import Options
     from schedfarm.core.workload.workload import Workload
     from schedfarm.farm.output import Output
 
@@ -103,6 +104,12 @@ class Rows(click.ParamType[tuple[int, int]]):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=lambda _, __, path: _partitions_of(path) if path else None,
     help="TOML file with the partitions of the nodes, as [traces.partitions] of a campaign.",
+)
+@click.option(
+    "--hosts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=lambda _, __, path: _hosts_of(path) if path else None,
+    help="TOML file with hosts that jobs share, as [traces.hosts] of a campaign.",
 )
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
 @click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
@@ -212,13 +219,26 @@ def simulate(
 
 def _partitions_of(path: Path) -> dict[str, Any]:
     """Return the table of partitions of a TOML file, checked."""
+    from schedfarm.core.workload.on_partitions import OnPartitions
+
+    return _options_of(path, OnPartitions)
+
+
+def _hosts_of(path: Path) -> dict[str, Any]:
+    """Return the table of hosts of a TOML file, checked."""
+    from schedfarm.core.workload.on_hosts import OnHosts
+
+    return _options_of(path, OnHosts)
+
+
+def _options_of(path: Path, form: type[Options]) -> dict[str, Any]:
+    """Return the options that a TOML file has, checked."""
     import tomllib
 
     from schedfarm.core.errors import InputError
-    from schedfarm.core.workload.on_partitions import OnPartitions
 
     try:
-        return OnPartitions.from_dict(tomllib.loads(path.read_text(encoding="utf-8"))).to_dict()
+        return form.from_dict(tomllib.loads(path.read_text(encoding="utf-8"))).to_dict()
     except (InputError, OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: {why}") from error

@@ -19,6 +19,7 @@ from schedfarm.core.engine.promises import promises
 from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.partitions.platform import Partitions
@@ -41,6 +42,7 @@ MACHINES: tuple[Platform, ...] = (
     Network([1, 1], ["a", "b"], [1_000, 1_000]),
     Resources(2, {"gpus": 1}),
     Partitions(3, {}, {"a": 1, "a,b": 1, "b": 1}, {"a": 1, "b": 2}),
+    Hosts([{"count": 2, "processors": 1}]),
 )
 """A machine of each kind."""
 

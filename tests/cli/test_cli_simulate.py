@@ -86,6 +86,33 @@ def test_partitions_are_those_of_a_file(farm: Farm, said: Said) -> None:
     assert "given.toml: partitions: unknown key 'region'" in said("simulate", *given)
 
 
+def test_hosts_are_those_of_a_file(farm: Farm, said: Said) -> None:
+    """Two jobs of 3 processors find 4 on one host each; a mistake names the file."""
+    rows = (f"{k} 0 -1 9 3{10 * ' -1'} -1 -1 -1\n" for k in range(1, 5))
+    Path("wide.swf").write_text("; MaxProcs: 16\n" + "".join(rows))
+    words = ("wide.swf", "--policy", "fcfs+easy")
+
+    def mean_wait(*words: str) -> float:
+        return float(json.loads(farm("simulate", *words, "--json").stdout)["metrics"]["wait"])
+
+    given = (*words, "--hosts", "given.toml")
+    Path("given.toml").write_text("groups = [{count = 2, processors = 4}]\n")
+    assert mean_wait(*words) == 0
+    assert mean_wait(*given) == (0 + 0 + 9 + 9) / 4
+    Path("given.toml").write_text("groups = [{count = 3, processors = 1}]\nexclusive = true\n")
+    assert mean_wait(*given) == (0 + 9 + 18 + 27) / 4
+    Path("given.toml").write_text("groups = [{count = 2, processors = 1}]\n")
+    assert "rows dropped: 4 too wide" in said("simulate", *given)
+    Path("given.toml").write_text("group = []\n")
+    assert "given.toml: hosts: unknown key 'group'; did you mean 'groups'" in said(
+        "simulate", *given
+    )
+    Path("given.toml").write_text("groups = [{count = 2, processors = 4}]\n")
+    assert "'hosts' is the whole machine; give it or 'processors', not both" in said(
+        "simulate", *given, "--processors", "8"
+    )
+
+
 def test_a_misspelt_name_is_one_sentence(said: Said) -> None:
     """Of a function, a module or a rule."""
     rows = [

@@ -95,7 +95,20 @@ class PartitionJob(NamedTuple):
     partition: int
 
 
-AnyJob = Job | LeavingJob | SiteJob | NodeJob | NetworkJob | ResourceJob | PartitionJob
+class HostJob(NamedTuple):
+    """A job that takes equal shares of some hosts, -1 for as few as possible."""
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+    hosts: int = -1
+    gpus: int = 0
+    memory: int = 0
+    leave: int = -1
+
+
+AnyJob = Job | LeavingJob | SiteJob | NodeJob | NetworkJob | ResourceJob | PartitionJob | HostJob
 
 Rows = Sequence[AnyJob | tuple[int, ...]]
 """Jobs; a bare tuple is a `Job`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.oracles.cases_grid import GRID
+from tests.oracles.cases_hosts import ON_HOSTS
 from tests.oracles.cases_network import NETWORK
 from tests.oracles.cases_nodes import ON_NODES
 from tests.oracles.cases_orders import OF_ORDERS
@@ -15,6 +16,7 @@ CASES = {
     "grid": GRID,
     "resources": ON_RESOURCES,
     "partitions": ON_PARTITIONS,
+    "hosts": ON_HOSTS,
     "nodes": ON_NODES,
     "network": NETWORK,
 }

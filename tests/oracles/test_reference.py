@@ -107,6 +107,7 @@ def test_it_shares_nothing_with_the_fast_simulator() -> None:
         "schedfarm.core.arrays",
         "schedfarm.core.durations",
         "schedfarm.core.errors",
+        "schedfarm.core.machines.hosts.platform",
         "schedfarm.core.machines.network.platform",
         "schedfarm.core.machines.nodes.platform",
         "schedfarm.core.machines.partitions.platform",

@@ -11,10 +11,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from schedfarm.core.machines.grid.platform import Grid
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.network.platform import Network
 from schedfarm.core.machines.network.reference.rules import best_split
 from schedfarm.core.machines.nodes.platform import Nodes
 from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF, Resources
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
@@ -57,6 +59,7 @@ RULES = {
     "network": ("isolated", "ics", "icsb"),
     "resources": ("none", "aggressive", "easy", "depth", "conservative", "planned"),
     "partitions": ("none", "aggressive", "easy", "depth", "conservative", "planned"),
+    "hosts": ("none", "aggressive", "easy", "depth", "conservative"),
 }
 """Rules that a kind of platform supports, without the K of rules with a number."""
 
@@ -68,7 +71,7 @@ COMPILED_LAST = (
     *(("nodes", rule) for rule in RULES["nodes"]),
     *(
         (platform, rule)
-        for platform in ("grid", "resources", "partitions")
+        for platform in ("grid", "resources", "partitions", "hosts")
         for rule in RULES[platform]
         if rule != "tabu"
     ),
@@ -333,6 +336,45 @@ def partition_workloads(
     return replace(work, platform=platform, **columns)
 
 
+@st.composite
+def host_workloads(
+    draw: st.DrawFn, max_jobs: int = 14, exact: bool = False, units: tuple[int, ...] = UNITS
+) -> Workload:
+    """Draw jobs for up to three groups of hosts, shared or exclusive, with GPUs, memory or neither.
+
+    Jobs request a number of hosts or as few as possible. One that could not run there requests a
+    processor only.
+    """
+    work = draw(workloads(max_jobs, exact, units))
+    names = draw(st.lists(st.sampled_from(("gpus", "memory")), unique=True))
+    group = {"count": st.integers(1, 3), "processors": st.integers(1, 5)}
+    group |= {name: st.integers(0, 4) for name in names}
+    groups = draw(st.lists(st.fixed_dictionaries(group), min_size=1, max_size=3))
+    platform = Hosts(groups, draw(st.booleans()))
+    n = len(work)
+
+    def drawn(values: st.SearchStrategy[int]) -> np.ndarray:
+        column = np.array(draw(st.lists(values, min_size=n, max_size=n)), np.int64)
+        column.flags.writeable = False
+        return column
+
+    few = st.sampled_from((-1, -1, 0))
+    columns = {
+        "hosts": drawn(st.sampled_from((-1, -1, 1, 2, 3, 4))),
+        "procs": drawn(st.integers(1, platform.size)),
+        "estimate": np.maximum(work.estimate, 1),
+        **{name: drawn(few | st.integers(1, 8)) for name in names},
+    }
+    asked = replace(work, platform=Pool(platform.size), **columns)
+    fits = platform.admits(asked)
+    less = {"hosts": -1, "procs": 1, **dict.fromkeys(names, -1)}
+    for name, value in less.items():
+        columns[name] = np.where(fits, columns[name], value)
+    for column in columns.values():
+        column.flags.writeable = False
+    return replace(work, platform=platform, **columns)
+
+
 def nodes_of(*capacities: int, sets: tuple[str, ...] = (), down: object = ()) -> Nodes:
     """Name nodes a, b and so on, and sets, which are words of these letters, s0, s1 and so on."""
     named = {f"s{i}": list(word) for i, word in enumerate(sets)}
@@ -471,6 +513,7 @@ def workloads_on(platform: str, policy: Policy) -> st.SearchStrategy[Workload]:
         "grid": grid_workloads,
         "resources": resource_workloads,
         "partitions": partition_workloads,
+        "hosts": host_workloads,
     }
     return kinds[platform](units=units)
 

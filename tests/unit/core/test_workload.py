@@ -138,7 +138,7 @@ def test_stored_names() -> None:
     ]  # fmt: skip
     assert columns_of(Columns) == COLUMNS
     assert [name for name in COLUMNS if name not in STORED] == [
-        "group", "queue", "partition", "nodes", "gpus", "memory", "licences", "watts",
+        "group", "queue", "partition", "nodes", "hosts", "gpus", "memory", "licences", "watts",
         "priority", "soft", "logged_wait", "leave",
         "weight", "properties", "reserved", "serial",
         "origin", "communication", "bandwidth", "alltoall",

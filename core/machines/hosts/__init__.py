@@ -1,0 +1,1 @@
+"""Hosts: nodes of processors, GPUs and memory, which jobs share."""

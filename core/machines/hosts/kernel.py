@@ -1,0 +1,372 @@
+"""Hosts for the engine's passes: a machine with a single place, 0, inside which a job has hosts.
+
+A job's width is the index of its kind, as on `core.machines.resources`: jobs with equal requests
+have the same kind, and kinds are numbered from 1 by the processors that they take, so that a lane
+mask discards those that need more than are free. Whether a kind fits is then tested host by host.
+
+Each test writes the hosts that it finds into `picked`; `begin` gives a job those of the last test.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import machine
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import lowest, up_to
+from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
+from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
+from schedfarm.core.machines.hosts.bookings import PENDING, Bookings, no_bookings, unbook
+
+FREE, EXTRA = range(2)
+"""Places of `total` and `narrow`: of the free amounts, and of those that a reservation leaves."""
+
+
+class Fleet(NamedTuple):
+    """The running jobs with their hosts, the amounts of each host, and the kinds of jobs.
+
+    running: the jobs, with jobs for widths; its `free` is unused. free, extra, ahead: int64[hosts,
+    resources], what is free, what the head's reservation leaves at its shadow time, and room for a
+    search. since: int64[hosts], of a search. total: int64[2], processors of all hosts in `free` and
+    `extra`. narrow: int64[2], the last kind that takes no more, -1 if unknown. count, held:
+    int64[kinds + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1,
+    resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
+    job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. age: int64[2], the number of
+    releases, and of releases and reservations of the head. failed: int64[2, kinds + 1], the age at
+    which a kind has last found too few hosts in `free`, and in both.
+    """
+
+    running: Running
+    free: Int64
+    extra: Int64
+    ahead: Int64
+    since: Int64
+    total: Int64
+    narrow: Int64
+    count: Int64  # type: ignore[assignment]
+    held: Int64
+    share: Int64
+    kind: Int64
+    first: Int64
+    host: Int64
+    picked: Int64
+    age: Int64
+    failed: Int64
+    bookings: Bookings
+
+    def running_jobs(self) -> Int64:
+        """Return the running jobs, int64[k]."""
+        return self.running.running_jobs()
+
+
+def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
+    """Return idle hosts of some capacity for jobs of these numbers of hosts and shares.
+
+    Examples
+    --------
+    >>> fleet = idle_fleet(np.array([[4], [4]]), np.array([1, 2, 1]), np.array([[3], [2], [3]]))
+    >>> fleet.kind.tolist(), fleet.count.tolist(), fleet.held.tolist()
+    ([1, 2, 1], [0, 1, 2], [0, 3, 4])
+    """
+    n, hosts = count.size, capacity.shape[0]
+    rows = np.column_stack((count * share[:, 0], count, share))
+    kinds, kind = np.unique(rows, axis=0, return_inverse=True)
+    # Numbered from 1.
+    kinds = np.concatenate((np.zeros((1, rows.shape[1]), np.int64), kinds))
+    first = np.cumsum(count) - count
+    most = int(count.max(initial=0))
+    total = np.array([capacity[:, 0].sum(), 0], np.int64)
+    return Fleet(
+        idle_machine(0, n),
+        capacity.copy(),
+        np.zeros_like(capacity),
+        np.zeros_like(capacity),
+        np.zeros(hosts, np.int64),
+        total,
+        np.full(2, -1, np.int64),
+        kinds[:, 1].copy(),
+        kinds[:, 0].copy(),
+        kinds[:, 2:].copy(),
+        kind.reshape(-1).astype(np.int64) + 1,
+        first.astype(np.int64),
+        np.zeros(int(count.sum()), np.int64),
+        np.zeros(hosts, np.int64),
+        np.zeros(2, np.int64),
+        np.full((2, kinds.shape[0]), -1, np.int64),
+        no_bookings(n, int(count.sum()) + most),
+    )
+
+
+@verb
+def is_enough(amounts: Int64, h: int, share: Int64, kind: int) -> bool:
+    """Return whether a host has the share of a kind."""
+    enough = True
+    for r in range(share.shape[1]):
+        enough &= share[kind, r] <= amounts[h, r]
+    return enough
+
+
+@verb
+def change(amounts: Int64, h: int, share: Int64, kind: int, by: int) -> None:
+    """Add `by` times the share of a kind to a host."""
+    for r in range(share.shape[1]):
+        amounts[h, r] += by * share[kind, r]
+
+
+@verb
+def change_total(fleet: Fleet, row: int, by: int) -> None:
+    """Change the processors of all hosts in `free` or `extra`."""
+    fleet.total[row] += by
+    fleet.narrow[row] = -1
+
+
+@verb
+def pick(fleet: Fleet, kind: int) -> bool:
+    """Pick the hosts of the lowest numbers that are free for a kind; return whether they suffice.
+
+    A booking that has just been made for the next start is forgotten. Invariant: a kind that has
+    found too few hosts does not find enough before a job ends, since others only take amounts.
+    """
+    fleet.bookings.state[PENDING] = -1
+    found, want = 0, fleet.count[kind]
+    if fleet.failed[FREE, kind] == fleet.age[FREE] or fleet.held[kind] > fleet.total[FREE]:
+        return False
+    for h in range(fleet.free.shape[0]):
+        if is_enough(fleet.free, h, fleet.share, kind):
+            fleet.picked[found] = h
+            found += 1
+            if found == want:
+                return True
+    fleet.failed[FREE, kind] = fleet.age[FREE]
+    return False
+
+
+@verb
+def pick_beside(fleet: Fleet, kind: int) -> bool:
+    """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
+    fleet.bookings.state[PENDING] = -1
+    found, want = 0, fleet.count[kind]
+    known = fleet.failed[FREE, kind] == fleet.age[FREE]
+    if known or fleet.failed[EXTRA, kind] == fleet.age[EXTRA]:
+        return False
+    if fleet.held[kind] > min(fleet.total[FREE], fleet.total[EXTRA]):
+        return False
+    for h in range(fleet.free.shape[0]):
+        now = is_enough(fleet.free, h, fleet.share, kind)
+        if now and is_enough(fleet.extra, h, fleet.share, kind):
+            fleet.picked[found] = h
+            found += 1
+            if found == want:
+                return True
+    fleet.failed[EXTRA, kind] = fleet.age[EXTRA]
+    return False
+
+
+@verb
+def narrow_enough(fleet: Fleet, row: int) -> int:
+    """Return the last kind that takes at most the processors of all hosts."""
+    if fleet.narrow[row] < 0:
+        low, high = 0, fleet.held.size - 1
+        while low < high:
+            middle = (low + high + 1) >> 1
+            if fleet.held[middle] <= fleet.total[row]:
+                low = middle
+            else:
+                high = middle - 1
+        fleet.narrow[row] = low
+    return int(fleet.narrow[row])
+
+
+@verb
+def launch(fleet: Fleet, jobs: Jobs, j: int, now: int) -> None:
+    """Start job `j` and record both of its ends, each list with the soonest last."""
+    running = fleet.running
+    jobs.start[j] = now
+    count = running.count[0]
+    end, p = now + jobs.run[j], count
+    while p > 0 and running.end[p - 1] <= end:
+        running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
+        p -= 1
+    running.end[p], running.job[p] = end, j
+    end, p = now + jobs.estimate[j], count
+    while p > 0 and running.predicted[p - 1] < end:
+        running.predicted[p], running.width[p] = running.predicted[p - 1], running.width[p - 1]
+        p -= 1
+    running.predicted[p], running.width[p] = end, j
+    running.count[0] = count + 1
+
+
+@verb
+def release(fleet: Fleet, jobs: Jobs) -> bool:
+    """End the next job and free its hosts; return whether the end is early."""
+    running, last = fleet.running, fleet.running.count[0] - 1
+    j = running.job[last]
+    p = last
+    predicted, job = running.predicted[p], running.width[p]
+    while job != j:
+        p -= 1
+        predicted, running.predicted[p] = running.predicted[p], predicted
+        job, running.width[p] = running.width[p], job
+    running.count[0] = last
+    kind = jobs.procs[j]
+    for q in range(fleet.first[j], fleet.first[j] + fleet.count[kind]):
+        change(fleet.free, fleet.host[q], fleet.share, kind, 1)
+    change_total(fleet, FREE, fleet.held[kind])
+    fleet.age[FREE] += 1
+    fleet.age[EXTRA] += 1
+    return bool(predicted > running.end[last])
+
+
+@machine.next_end.of(Fleet)
+def next_end_of(fleet: Fleet) -> int:
+    """Return the next end."""
+    return next_end(fleet.running)
+
+
+@machine.give_back.of(Fleet)
+def give_back_to(fleet: Fleet, now: int) -> bool:
+    """Do nothing: there is no per-event clock."""
+    return False
+
+
+@machine.release_due.of(Fleet)
+def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
+    """End the jobs that end now."""
+    early = False
+    while next_end(fleet.running) == now:
+        early |= release(fleet, jobs)
+    return early
+
+
+@machine.running_count.of(Fleet)
+def running_count(fleet: Fleet) -> int:
+    """Return the length of the list."""
+    return int(fleet.running.count[0])
+
+
+@machine.most_free.of(Fleet)
+def most_free(fleet: Fleet) -> int:
+    """Return the last kind that is narrow enough."""
+    return narrow_enough(fleet, FREE)
+
+
+@machine.has_free.of(Fleet)
+def has_free(fleet: Fleet, c: int, need: int) -> bool:
+    """Return True: where reservations leave hosts free now, they are.
+
+    Proof: every job has an estimate of at least 1 s, so the jobs that run have predicted ends after
+    now, and count in all searches.
+    """
+    return True
+
+
+@machine.place_for.of(Fleet)
+def place_for(fleet: Fleet, need: int, now: int) -> int:
+    """Return 0 if a job of this kind fits."""
+    return 0 if pick(fleet, need) else -1
+
+
+@machine.begin.of(Fleet)
+def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
+    """Start a job on the picked hosts; its booking, if it has just been made, is in the way."""
+    unbook(fleet.bookings, fleet.bookings.state[PENDING])
+    launch(fleet, jobs, j, now)
+    kind, first = jobs.procs[j], fleet.first[j]
+    for q in range(fleet.count[kind]):
+        h = fleet.picked[q]
+        fleet.host[first + q] = h
+        change(fleet.free, h, fleet.share, kind, -1)
+    change_total(fleet, FREE, -fleet.held[kind])
+
+
+@machine.set_aside.of(Fleet)
+def set_aside(fleet: Fleet, need: int) -> bool:
+    """Return False: a job that does not fit could take any host."""
+    return False
+
+
+@machine.put_back.of(Fleet)
+def put_back(fleet: Fleet) -> None:
+    """Do nothing: nothing is withheld."""
+
+
+@verb
+def find_shadow(fleet: Fleet, need: int) -> int:
+    """Return the shadow time of a request that does not fit, s; set what its reservation leaves."""
+    running, extra, share, ok = fleet.running, fleet.extra, fleet.share, 0
+    fleet.age[EXTRA] += 1
+    for h in range(extra.shape[0]):
+        for r in range(share.shape[1]):
+            extra[h, r] = fleet.free[h, r]
+        ok += is_enough(extra, h, share, need)
+    change_total(fleet, EXTRA, fleet.total[FREE] - fleet.total[EXTRA])
+    p, shadow, want = running.count[0], 0, fleet.count[need]
+    while ok < want or (p > 0 and running.predicted[p - 1] == shadow):
+        p -= 1
+        j, shadow = running.width[p], running.predicted[p]
+        kind = fleet.kind[j]
+        for q in range(fleet.first[j], fleet.first[j] + fleet.count[kind]):
+            h = fleet.host[q]
+            ok -= is_enough(extra, h, share, need)
+            change(extra, h, share, kind, 1)
+            ok += is_enough(extra, h, share, need)
+        change_total(fleet, EXTRA, fleet.held[kind])
+    h = 0
+    while want > 0:
+        if is_enough(extra, h, share, need):
+            change(extra, h, share, need, -1)
+            want -= 1
+        h += 1
+    change_total(fleet, EXTRA, -fleet.held[need])
+    return int(shadow)
+
+
+@machine.reserve.of(Fleet)
+def reserve(fleet: Fleet, hold: Int64, rule: int, need: int) -> None:
+    """Make the head's reservation."""
+    hold[SHADOW] = find_shadow(fleet, need) if rule == EASY else NEVER
+    hold[KNOWN] = 1
+
+
+@machine.place_beside.of(Fleet)
+def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits without affecting the reservation; charge what that leaves."""
+    if now + estimate <= hold[SHADOW]:
+        return 0 if pick(fleet, need) else -1
+    if not pick_beside(fleet, need):
+        return -1
+    for q in range(fleet.count[need]):
+        change(fleet.extra, fleet.picked[q], fleet.share, need, -1)
+    change_total(fleet, EXTRA, -fleet.held[need])
+    return 0
+
+
+@machine.candidates.of(Fleet)
+def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> int:
+    """Return the jobs that fit without affecting the reservation."""
+    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
+    beside = up_to(queue.need, cell, narrow_enough(fleet, EXTRA)) if hold[SHADOW] < NEVER else 0
+    word = up_to(queue.need, cell, narrow_enough(fleet, FREE)) & (short | beside)
+    # Lanes after the last job are arbitrary, and their kinds are not read.
+    kept, left = 0, word
+    while left != 0:
+        at = lowest(left)
+        left &= left - 1
+        need = queue.need[cell + at]
+        if need <= 0:
+            continue
+        is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
+        if pick(fleet, need) and (is_short or pick_beside(fleet, need)):
+            kept |= 1 << at
+    return kept
+
+
+@machine.within_reach.of(Fleet)
+def within_reach(fleet: Fleet, queue: Queue, hold: Int64, now: int, b: int) -> bool:
+    """Return whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+    return bool(soon or queue.least_need[b] <= narrow_enough(fleet, EXTRA))

@@ -1,0 +1,335 @@
+"""A plan on hosts: searches through the ends of running jobs and the bookings of waiting ones.
+
+There is no profile: one with each host's amounts at every step would be copied as a whole at each
+step, whereas an end or a booking changes a few hosts. A search goes through these in order of time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import planning
+from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
+from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
+from schedfarm.core.engine.running import Jobs
+from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
+from schedfarm.core.machines.hosts.bookings import (
+    LIVE,
+    PENDING,
+    UNIT,
+    assign,
+    book,
+    forget_all,
+    unbook,
+)
+from schedfarm.core.machines.hosts.kernel import FREE, Fleet, change, is_enough, narrow_enough, pick
+
+
+class Plan(NamedTuple):
+    """The queue in order, with the reserved starts of its first jobs; the fleet has their hosts.
+
+    The fields are those of `core.engine.plan.Plan`, with kinds for needs.
+    """
+
+    job: Int64
+    need: Int64
+    length: Int64
+    submit: Int64
+    front: Int64
+    at: Int64
+    snapshots: Snapshots
+    state: Int64
+
+
+def empty_plan(n: int) -> Plan:
+    """Return a plan with room for n waiting jobs."""
+    n = room(n)
+    job, need, length, submit = np.empty((4, n), np.int64)
+    return Plan(
+        job,
+        need,
+        length,
+        submit,
+        np.zeros(1, np.int64),
+        np.empty(n, np.int64),
+        no_snapshots()[1],
+        np.zeros(LAYOUT + 1, np.int64),
+    )
+
+
+@verb
+def next_time(fleet: Fleet, p: int, b: int, e: int) -> int:
+    """Return the next instant at which hosts change: an end, or a booking's begin or end."""
+    running, bookings, t = fleet.running, fleet.bookings, NEVER
+    if p >= 0:
+        t = rounded(running.predicted[p], bookings.state[UNIT])
+    if b < bookings.state[LIVE]:
+        t = min(t, bookings.begin[bookings.by_begin[b]])
+    if e < bookings.state[LIVE]:
+        t = min(t, bookings.end[bookings.by_end[e]])
+    return int(t)
+
+
+@verb
+def move(fleet: Fleet, h: int, kind: int, by: int, need: int, t: int) -> int:
+    """Change a host of a search at t; return the change of the number of hosts with a share."""
+    change(fleet.ahead, h, fleet.share, kind, by)
+    enough = is_enough(fleet.ahead, h, fleet.share, need)
+    if enough == (fleet.since[h] < NEVER):
+        return 0
+    fleet.since[h] = t if enough else NEVER
+    return 1 if enough else -1
+
+
+@verb
+def pass_instant(
+    fleet: Fleet, need: int, t: int, p: int, b: int, e: int
+) -> tuple[int, int, int, int]:
+    """Make all changes of an instant; return the places in the lists, and the change of hosts.
+
+    Invariant: `since` is the instant from which a host has the share up to now, NEVER if it lacks
+    it. Ends come first, so that a host that one job leaves to another one does not lack it between.
+    """
+    running, bookings, found = fleet.running, fleet.bookings, 0
+    while p >= 0 and rounded(running.predicted[p], bookings.state[UNIT]) == t:
+        j = running.width[p]
+        for q in range(fleet.first[j], fleet.first[j] + fleet.count[fleet.kind[j]]):
+            found += move(fleet, fleet.host[q], fleet.kind[j], 1, need, t)
+        p -= 1
+    while e < bookings.state[LIVE] and bookings.end[bookings.by_end[e]] == t:
+        one = bookings.by_end[e]
+        kind, first = bookings.kind[one], bookings.first[one]
+        for q in range(first, first + fleet.count[kind]):
+            found += move(fleet, bookings.host[q], kind, 1, need, t)
+        e += 1
+    while b < bookings.state[LIVE] and bookings.begin[bookings.by_begin[b]] == t:
+        one = bookings.by_begin[b]
+        kind, first = bookings.kind[one], bookings.first[one]
+        for q in range(first, first + fleet.count[kind]):
+            found += move(fleet, bookings.host[q], kind, -1, need, t)
+        b += 1
+    return p, b, e, found
+
+
+@verb
+def look_ahead(fleet: Fleet, need: int, now: int) -> int:
+    """Begin a search now; return the number of hosts that have the share."""
+    ahead, found = fleet.ahead, 0
+    for h in range(ahead.shape[0]):
+        for r in range(ahead.shape[1]):
+            ahead[h, r] = fleet.free[h, r]
+        enough = is_enough(ahead, h, fleet.share, need)
+        fleet.since[h] = now if enough else NEVER
+        found += enough
+    return found
+
+
+@verb
+def count_since(since: Int64, t: int) -> int:
+    """Return the number of hosts that have had the share since t or before."""
+    found = 0
+    for h in range(since.size):
+        found += since[h] <= t
+    return found
+
+
+@verb
+def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
+    """Return the first instant from which enough hosts have the share for `length` seconds.
+
+    Invariant: before the changes at t, k hosts have had the share since s, the k-th smallest of
+    `since`, so that a start at s is possible if s + length <= t. It is the first one: let a start
+    at u < s be possible. At the last instant of changes before u + length those k hosts have had
+    the share since u, and the next changes are at u + length or later. So the search would have
+    ended there, or before.
+    """
+    want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
+    found = look_ahead(fleet, need, now)
+    while True:
+        t = next_time(fleet, p, b, e)
+        last = t - length
+        if found >= want and last >= now and count_since(fleet.since, last) >= want:
+            # The least instant with as many hosts, by bisection.
+            first = now
+            while first < last:
+                middle = first + ((last - first) >> 1)
+                if count_since(fleet.since, middle) >= want:
+                    last = middle
+                else:
+                    first = middle + 1
+            return int(first)
+        p, b, e, more = pass_instant(fleet, need, t, p, b, e)
+        found += more
+
+
+@verb
+def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
+    """Pick the hosts of the lowest numbers that have the share in [t, t + length), if enough do."""
+    p, b, e, found = fleet.running.count[0] - 1, 0, 0, 0
+    look_ahead(fleet, need, t)
+    instant = next_time(fleet, p, b, e)
+    while instant < t + length:
+        p, b, e, _ = pass_instant(fleet, need, instant, p, b, e)
+        instant = next_time(fleet, p, b, e)
+    for h in range(fleet.since.size):
+        if fleet.since[h] <= t:
+            fleet.picked[found] = h
+            found += 1
+            if found == fleet.count[need]:
+                return True
+    return False
+
+
+@planning.lay_out.of(Fleet)
+def lay_out(fleet: Fleet, plan: Plan, now: int) -> None:
+    """Forget all bookings."""
+    lay_out_rounded(fleet, plan, now, 1)
+
+
+@planning.lay_out_rounded.of(Fleet)
+def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
+    """Forget all bookings."""
+    forget_all(fleet.bookings, unit)
+    plan.state[LOADED], plan.state[DUE] = 1, NEVER
+    plan.state[LAYOUT] += 1
+
+
+@planning.go_on.of(Fleet)
+def go_on(fleet: Fleet, plan: Plan, now: int) -> None:
+    """Do nothing: there is no profile."""
+
+
+@planning.earliest.of(Fleet)
+def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
+    """Return the earliest start; there are no steps."""
+    cell = plan.front[0] + i
+    return 0, earliest_start(fleet, plan.need[cell], now, plan.length[cell]), 0
+
+
+@verb
+def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
+    """Return whether the job at place i fits now next to the reservations made so far."""
+    cell = plan.front[0] + i
+    need, length = plan.need[cell], plan.length[cell]
+    if not pick(fleet, need):
+        return False
+    bookings = fleet.bookings
+    if plan.state[LOADED] == 0 or bookings.state[LIVE] == 0:
+        return True
+    if bookings.begin[bookings.by_begin[0]] >= now + length:
+        return True
+    return pick_at(fleet, need, now, length)
+
+
+@planning.place_now.of(Fleet)
+def place_now(fleet: Fleet, plan: Plan, now: int, i: int) -> int:
+    """Return 0 if the job may start now."""
+    return 0 if may_start(fleet, plan, now, i) else -1
+
+
+@planning.last_candidate.of(Fleet)
+def last_candidate(fleet: Fleet, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
+    """Return the last job that may start now; lanes discard those with too many processors."""
+    if last < first or may_start(fleet, plan, now, last):
+        return last, 0
+    narrow, front = narrow_enough(fleet, FREE), plan.front[0]
+    lowest, stop = front + first, front + last
+    while stop > lowest:
+        begin = max(stop - WORD, lowest)
+        word = up_to(plan.need, begin, narrow) & first_places(stop - begin)
+        while word != 0:
+            at = highest(word)
+            if may_start(fleet, plan, now, begin + at - front):
+                return int(begin + at - front), 0
+            word ^= 1 << at
+        stop = begin
+    return first - 1, 0
+
+
+@planning.last_rival.of(Fleet)
+def last_rival(fleet: Fleet, plan: Plan, c: int, now: int, first: int, last: int, end: int) -> int:
+    """Return a bound, the last job: a search for it costs as much as its reservation."""
+    return last - 1
+
+
+@planning.step_now.of(Fleet)
+def step_now(fleet: Fleet, plan: Plan, c: int) -> int:
+    """Return 0: there are no steps."""
+    return 0
+
+
+@planning.step_of.of(Fleet)
+def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
+    """Return 0: there are no steps."""
+    return 0
+
+
+@planning.take.of(Fleet)
+def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
+    """Book the hosts of the lowest numbers."""
+    pick_at(fleet, need, t, length)
+    book(fleet.bookings, t, t + length, need, fleet.picked, fleet.count[need])
+
+
+@planning.leaves_room.of(Fleet)
+def leaves_room(fleet: Fleet, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
+    """Return False, so that the jobs which may start are searched again.
+
+    That a reservation leaves enough hosts for its own time does not suffice: others may lack the
+    share before or after it.
+    """
+    return False
+
+
+@planning.place_of.of(Fleet)
+def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
+    """Pick the booked hosts, if there are any."""
+    bookings = fleet.bookings
+    b = bookings.of[plan.job[plan.front[0] + i]]
+    bookings.state[PENDING] = -1
+    if b >= 0:
+        for q in range(fleet.count[bookings.kind[b]]):
+            fleet.picked[q] = bookings.host[bookings.first[b] + q]
+    return 0
+
+
+@planning.put_down.of(Fleet)
+def put_down(fleet: Fleet, plan: Plan, i: int, c: int) -> None:
+    """Give the booking to the job."""
+    assign(fleet.bookings, plan.job[plan.front[0] + i])
+
+
+@planning.strike_out.of(Fleet)
+def strike_out(fleet: Fleet, plan: Plan, i: int) -> None:
+    """Forget the job's booking, if it has one."""
+    unbook(fleet.bookings, fleet.bookings.of[plan.job[plan.front[0] + i]])
+
+
+@planning.start_in.of(Fleet)
+def start_in(fleet: Fleet, plan: Plan, i: int, now: int) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.give_early.of(Fleet)
+def give_early(fleet: Fleet, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
+    """Do nothing: `reconsider` drops the reservations."""
+
+
+@planning.reconsider.of(Fleet)
+def reconsider(fleet: Fleet, plan: planning.AnyPlan, now: int) -> None:
+    """Invalidate all reservations."""
+    void(plan)
+
+
+@planning.resume.of(Fleet)
+def resume(fleet: Fleet, plan: Plan) -> None:
+    """Do nothing: there are no snapshots."""
+
+
+@planning.keep.of(Fleet)
+def keep(fleet: Fleet, plan: Plan) -> None:
+    """Do nothing: there are no snapshots."""

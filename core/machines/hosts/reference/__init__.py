@@ -1,0 +1,1 @@
+"""The machine again, slow and plain, written from docs/semantics.md only."""

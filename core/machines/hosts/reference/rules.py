@@ -1,0 +1,270 @@
+"""Rules of the reference on hosts that jobs share: slow, obvious, objects and lists."""
+
+from __future__ import annotations
+
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.hosts.platform import Hosts
+from schedfarm.core.machines.hosts.reference.shares import Farm, Hold, Places
+from schedfarm.core.machines.resources.reference.amounts import Amounts, at_most, less
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference.follow import Given, Replayable, Where
+from schedfarm.core.reference.job import Job
+from schedfarm.core.reference.slurm import Schedulers
+from schedfarm.core.workload.workload import Workload
+
+
+class Machine(Replayable):
+    """The machine is a list of hosts; a job keeps those on which it starts.
+
+    behind: the default reason of a wait in a pass.
+    """
+
+    behind = "a job before it in the queue does not fit"
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        platform = workload.platform
+        assert isinstance(platform, Hosts)
+        for option, value in (("events", policy.events), ("predict", policy.predict)):
+            if value not in (None, "", "instant"):
+                raise InputError(
+                    f"policy {policy.name!r}: {option}={value} is for pools only; "
+                    f"on a platform of kind {platform.name!r} leave it out"
+                )
+        self.units = platform.units
+        rows = tuple(tuple(row) for row in platform.capacity.tolist())
+        self.farm = Farm(rows, platform.exclusive)
+        self.count: dict[Job, int] = {}
+        self.share: dict[Job, Amounts] = {}
+        for job in self.jobs:
+            others = (int(getattr(workload, name)[job.position]) for name in platform.names[1:])
+            wanted = (job.procs, *(max(amount, 0) for amount in others))
+            given = int(workload.hosts[job.position])
+            self.count[job], self.share[job] = self.farm.request(wanted, given)
+        # Hosts of the jobs that have started.
+        self.places: dict[Job, Places] = {}
+        # Reason why the last pass left a job waiting.
+        self.held_back: dict[Job, str] = {}
+
+    def running_holds(self) -> list[Hold]:
+        """Return the holds of running jobs until their predicted ends."""
+        return [self.hold(job, job.start, job.predicted_end) for job in self.running]
+
+    def hold(self, job: Job, begin: int, end: int) -> Hold:
+        """Return the hold of a job that has started."""
+        return Hold(begin, end, self.share[job], self.places[job])
+
+    def free_now(self, job: Job) -> Places:
+        """Return the hosts that are physically free for a job at this moment of a pass."""
+        return self.farm.free_for(self.share[job], self.now, self.now + 1, self.running_holds())
+
+    def fits(self, job: Job, place: int = 0) -> bool:
+        """Whether enough hosts are physically free for a job."""
+        return len(self.free_now(job)) >= self.count[job]
+
+    def beginning(self, job: Job, holds: list[Hold]) -> Hold:
+        """Return the earliest reservation of a job next to holds, running jobs among them."""
+        share, lasts = self.share[job], job.estimate
+        begin, places = self.farm.earliest(self.count[job], share, lasts, self.now, holds)
+        return Hold(begin, begin + lasts, share, places)
+
+    # A replay.
+
+    def says(self, job: Job) -> str:
+        """Name a job in a sentence."""
+        entries = zip(self.share[job], self.units, strict=True)
+        share = ", ".join(f"{amount} {unit}" for amount, unit in entries if amount)
+        return f"job {job.number} ({self.count[job]} x {share})"
+
+    def where(self, job: Job) -> Where:
+        """Return nothing: a schedule has no hosts."""
+        return ()
+
+    def where_given(self, given: Given, job: Job) -> Where:
+        """Return nothing: a schedule has no hosts."""
+        return ()
+
+    def names(self, where: Where) -> str:
+        """Return the words for a job's place in a message."""
+        return "the machine"
+
+    def refusal(self, job: Job, where: Where) -> str:
+        """Return the reason why the last pass left a job waiting."""
+        if job in self.outside:
+            return "a limit keeps it out of the queue"
+        if not self.fits(job):
+            return self.lacks(job)
+        return self.held_back.get(job, self.behind)
+
+    def lacks(self, job: Job) -> str:
+        """Return a sentence on the missing hosts."""
+        free, count = len(self.free_now(job)), self.count[job]
+        return f"of {count} hosts that it needs, only {free} are free for it"
+
+    def is_held_back(self, job: Job) -> bool:
+        """Whether a limit keeps a job from starting; record it as the reason of its wait."""
+        limit = self.limits.held_by(job, self.running, self.now)
+        if limit is not None:
+            self.held_back[job] = f"the limit {limit.text} is reached"
+        return limit is not None
+
+    def begin(self, job: Job, free: Places, why: str, *, backfilled: bool) -> None:
+        """Start a job on the lowest of the hosts that are free for it, and record the reason."""
+        self.places[job] = free[: self.count[job]]
+        self.start(job, backfilled=backfilled)
+        self.reason[job] = why
+
+
+class Strict(Machine):
+    """`none`: start the head while it fits; stop at the first job that does not."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Start the jobs that the rule starts now."""
+        self.held_back = {}
+        behind = self.queue(self.policy.backfill)
+        for head in self.queue():
+            if self.is_held_back(head):
+                continue
+            if not self.fits(head):
+                self.blocked(head, [job for job in behind if job in self.waiting])
+                return
+            why = "it fits, and so did all jobs before it"
+            self.begin(head, self.free_now(head), why, backfilled=False)
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
+
+
+class Aggressive(Strict):
+    """`aggressive`: start everything that fits now; no job holds a reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit."""
+        for job in waiting:
+            if self.fits(job) and not self.is_held_back(job):
+                self.begin(job, self.free_now(job), "it fits", backfilled=True)
+
+
+class Easy(Strict):
+    """`easy`: the head that does not fit holds the one reservation."""
+
+    def blocked(self, head: Job, waiting: list[Job]) -> None:
+        """Start the jobs that fit and do not delay the head."""
+        shadow, reserved = self.shadow(head)
+        left = self.left(head, shadow, reserved)
+        for job in waiting:
+            if job is head or not self.fits(job) or self.is_held_back(job):
+                continue
+            free, share = self.free_now(job), self.share[job]
+            told = f"job {head.number}, which is reserved for {shadow} s"
+            if self.now + job.estimate <= shadow:
+                why = f"it fits and would end by the start of {told}"
+                self.begin(job, free, why, backfilled=True)
+                continue
+            free = tuple(one for one in free if one in left and at_most(share, left[one]))
+            if len(free) < self.count[job]:
+                self.held_back[job] = f"it would delay {told}"
+                continue
+            self.begin(job, free, f"it fits next to {told}", backfilled=True)
+            for one in self.places[job]:
+                left[one] = less(left[one], share)
+
+    def shadow(self, head: Job) -> tuple[int, Places]:
+        """Return the instant at which running jobs leave the head enough hosts, and its hosts."""
+        holds, share, count = self.running_holds(), self.share[head], self.count[head]
+        shadow = min(
+            t
+            for t in [self.now, *(hold.end for hold in holds)]
+            if len(self.farm.free_for(share, t, t + 1, holds)) >= count
+        )
+        return shadow, self.farm.free_for(share, shadow, shadow + 1, holds)[:count]
+
+    def left(self, head: Job, shadow: int, reserved: Places) -> dict[int, Amounts]:
+        """Return what the reservation leaves at the shadow time on each host that has room."""
+        holds = self.running_holds()
+        left = {}
+        for one in range(len(self.farm.capacities)):
+            if self.farm.exclusive and (one in reserved or self.farm.on(one, shadow, holds)):
+                continue
+            left[one] = self.farm.free_at(one, shadow, holds)
+            if one in reserved:
+                left[one] = less(left[one], self.share[head])
+        return left
+
+
+class Reserving(Machine):
+    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        self.held_back = {}
+        queue, behind = self.queue(), self.queue(self.policy.backfill)
+        held: dict[Job, Hold] = {}
+        for job in queue:
+            if len(held) == self.policy.depth:
+                break
+            if self.is_held_back(job):
+                continue
+            hold = self.beginning(job, [*self.running_holds(), *held.values()])
+            if job in arrived:
+                job.promise = hold.begin
+            if hold.begin == self.now:
+                why = "its reservation begins at this instant"
+                self.begin(job, hold.places, why, backfilled=bool(held))
+            else:
+                held[job] = hold
+                self.held_back[job] = f"its reservation begins at {hold.begin} s"
+        for job in behind:
+            if job in self.waiting and job not in held and not self.is_held_back(job):
+                self.backfill(job, [*held.values()])
+
+    def backfill(self, job: Job, held: list[Hold]) -> None:
+        """Start a job behind the K on hosts that it leaves to the reservations."""
+        until, holds = self.now + job.estimate, self.running_holds() + held
+        free = self.farm.free_for(self.share[job], self.now, until, holds)
+        if len(free) >= self.count[job]:
+            self.begin(job, free, "it fits and delays no reservation", backfilled=True)
+        else:
+            self.held_back[job] = "it would delay a reservation"
+
+
+class Slurm(Machine, Schedulers):
+    """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
+
+    behind = "no scheduler reaches it at this instant"
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        super().__init__(workload, policy)
+        # Hosts on which a cycle of this pass has reserved jobs.
+        self.tested: dict[Job, Places] = {}
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Forget the reasons and reservations of the last pass."""
+        self.held_back, self.tested = {}, {}
+        super().scheduling_pass(arrived)
+
+    def is_held(self, job: Job) -> bool:
+        """Whether a limit keeps a job from starting."""
+        return self.is_held_back(job)
+
+    def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
+        """Start a job where its cycle reserved it, or where it fits; record a reason."""
+        free = self.tested[job] if job in self.tested else self.free_now(job)
+        self.places[job] = free[: self.count[job]]
+        super().start(job, backfilled=backfilled)
+        self.reason[job] = "its earliest start is this instant"
+
+    def earliest(self, job: Job, claims: list[Hold]) -> int:
+        """Return the earliest start of a job next to claims; remember its hosts."""
+        found = self.beginning(job, claims)
+        self.tested[job] = found.places
+        return found.begin
+
+    def claim(self, job: Job, begin: int, end: int) -> Hold:
+        """Return the hold of a job until a rounded end, where it runs or is reserved."""
+        places = self.places[job] if job in self.places else self.tested[job]
+        return Hold(begin, self.rounded(end), self.share[job], places)
+
+    def postpone(self, job: Job, begin: int) -> None:
+        """Record the reason of a wait."""
+        self.held_back[job] = f"its earliest start in the cycle is {begin} s"

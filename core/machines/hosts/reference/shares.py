@@ -1,0 +1,95 @@
+"""Shares of hosts that jobs take, and the hosts that are free for a share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedfarm.core.machines.resources.reference.amounts import Amounts, at_most, less
+
+Places = tuple[int, ...]
+"""Numbers of some hosts, ascending."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A share of each of some hosts that a job has, or is to have, in [begin, end)."""
+
+    begin: int
+    end: int
+    share: Amounts
+    places: Places
+
+
+@dataclass(frozen=True)
+class Farm:
+    """Tell what holds leave free on the hosts of a machine.
+
+    Examples
+    --------
+    >>> holds = [Hold(0, 5, (3, 0), (0, 1)), Hold(2, 9, (1, 2), (1,))]
+    >>> farm = Farm(((4, 0), (4, 2)))
+    >>> [farm.free_at(1, t, holds) for t in (0, 2, 5, 9)]
+    [(1, 2), (0, 0), (3, 0), (4, 2)]
+    >>> farm.free_for((1, 0), 1, 3, holds), farm.free_for((1, 0), 5, 9, holds)
+    ((0,), (0, 1))
+    >>> Farm(farm.capacities, exclusive=True).free_for((1, 0), 5, 9, holds)
+    (0,)
+    """
+
+    capacities: tuple[Amounts, ...]
+    exclusive: bool = False
+
+    def request(self, wanted: Amounts, given: int) -> tuple[int, Amounts]:
+        """Return the number of hosts that a job takes and its share of each.
+
+        given: its number of hosts, -1 for the fewest that have the share.
+
+        Examples
+        --------
+        >>> farm = Farm(((4, 0), (4, 0), (3, 1)))
+        >>> [farm.request((7, 0), k) for k in (-1, 3)], farm.request((9, 0), -1)
+        ([(2, (4, 0)), (3, (3, 0))], (3, (3, 0)))
+        """
+        for k in range(1, len(self.capacities) + 1) if given < 0 else [given]:
+            share = tuple((amount + k - 1) // k for amount in wanted)
+            if sum(at_most(share, capacity) for capacity in self.capacities) >= k:
+                return k, share
+        raise AssertionError("a job that the idle machine cannot hold")
+
+    def free_at(self, place: int, instant: int, holds: list[Hold]) -> Amounts:
+        """Return the amounts that holds leave free on a host at an instant."""
+        free = self.capacities[place]
+        for hold in self.on(place, instant, holds):
+            free = less(free, hold.share)
+        return free
+
+    def on(self, place: int, instant: int, holds: list[Hold]) -> list[Hold]:
+        """Return the holds on a host at an instant."""
+        return [one for one in holds if place in one.places and one.begin <= instant < one.end]
+
+    def is_free(self, place: int, share: Amounts, instant: int, holds: list[Hold]) -> bool:
+        """Whether a host is free for a share at an instant."""
+        if self.exclusive and self.on(place, instant, holds):
+            return False
+        return at_most(share, self.free_at(place, instant, holds))
+
+    def free_for(self, share: Amounts, begin: int, end: int, holds: list[Hold]) -> Places:
+        """Return the hosts that are free for a share in all of [begin, end)."""
+        # Hosts become less free only where a hold begins.
+        instants = [begin] + [hold.begin for hold in holds if begin < hold.begin < end]
+        return tuple(
+            place
+            for place in range(len(self.capacities))
+            if all(self.is_free(place, share, t, holds) for t in instants)
+        )
+
+    def earliest(
+        self, count: int, share: Amounts, lasts: int, now: int, holds: list[Hold]
+    ) -> tuple[int, Places]:
+        """Return the first instant from which enough hosts are free for some seconds, and those."""
+        # Hosts become more free only where a hold ends.
+        for instant in sorted({now} | {hold.end for hold in holds if hold.end > now}):
+            places = self.free_for(share, instant, instant + lasts, holds)
+            if len(places) >= count:
+                return instant, places[:count]
+        raise AssertionError("a job that the idle machine cannot hold")

@@ -1,0 +1,32 @@
+"""Completions on hosts, charged to their users."""
+
+from __future__ import annotations
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine import limits, priority, usage
+from schedfarm.core.engine.running import Jobs, write_ended, write_running
+from schedfarm.core.engine.usage import Shares, charge_ended
+from schedfarm.core.machines.hosts.kernel import Fleet
+
+
+@usage.follow.of(Fleet)
+def follow(fleet: Fleet, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
+    """Charge the jobs after the end of the list."""
+    charge_ended(fleet.running, shares, jobs, begun, now)
+
+
+@priority.list_ended.of(Fleet)
+def list_ended(fleet: Fleet, begun: int, active: Int64, at: int) -> int:
+    """Write the jobs after the end of the list."""
+    return write_ended(fleet.running, begun, active, at)
+
+
+@priority.list_running.of(Fleet)
+def list_running(fleet: Fleet, active: Int64) -> int:
+    """Write the list."""
+    return write_running(fleet.running, active)
+
+
+@limits.forget_ended.of(Fleet)
+def forget_ended(fleet: Fleet) -> None:
+    """Do nothing: released jobs are behind the end of the list."""

@@ -1,0 +1,106 @@
+"""Compare kernels, reference and audit on hosts, on random small workloads.
+
+    python -m tests.oracles.hosts --cases 10000 --seed 1
+
+Jobs, hosts, limits, departures, options of Slurm's schedulers and orders are drawn. Prints the
+first case on which programs differ, and then exits with 1.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from schedfarm.core.engine.limiting import counters_of
+from schedfarm.core.engine.simulate import simulate
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.hosts.platform import Hosts
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.workload import Workload
+from tests.oracles import cadence, leaving, limits
+from tests.oracles.compare import try_cases
+
+
+def machine(dice: random.Random) -> Hosts:
+    """Return up to nine hosts in up to three groups, with GPUs, memory or neither."""
+    names = [name for name in ("gpus", "memory") if dice.random() < 0.4]
+    groups = [
+        {
+            "count": dice.randrange(1, 4),
+            "processors": dice.randrange(1, 6),
+            **{name: dice.randrange(5) for name in names},
+        }
+        for _ in range(dice.randrange(1, 4))
+    ]
+    return Hosts(groups, dice.random() < 0.3)
+
+
+def with_hosts(dice: random.Random, work: Workload) -> Workload:
+    """Return the jobs on random hosts; one that could not run there requests a processor only."""
+    platform, n = machine(dice), len(work)
+    columns = {
+        "hosts": np.array([dice.choice((-1, -1, 1, 2, 3, 4)) for _ in range(n)]),
+        "procs": np.array([dice.randrange(1, platform.size + 1) for _ in range(n)]),
+        "estimate": np.maximum(work.estimate, 1),
+        **{
+            name: np.array([dice.choice((-1, 0, dice.randrange(1, 9))) for _ in range(n)])
+            for name in platform.names[1:]
+        },
+    }
+    fits = platform.admits(replace(work, platform=Pool(platform.size), **columns))
+    for name, least in {"hosts": -1, "procs": 1, **dict.fromkeys(platform.names[1:], -1)}.items():
+        columns[name] = np.where(fits, columns[name], least)
+    return replace(work, platform=platform, **columns)
+
+
+def _leaving_hosts(dice: random.Random, work: Workload) -> Workload:
+    return leaving.with_departures(dice, with_hosts(dice, work))
+
+
+def _plain(seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Yield cases without limits."""
+    dice = random.Random(seed)
+    for work, policy in leaving.plain_cases(10**9, seed):
+        stays = dice.random() < 0.5
+        leave = np.full(len(work), -1) if stays else work.leave
+        yield with_hosts(dice, replace(work, leave=leave)), policy
+
+
+def _is_able(case: tuple[Workload, Policy]) -> bool:
+    """Return whether hosts have the policy, whose limits no job exceeds alone."""
+    work, policy = case
+    try:
+        policy.row.find("simulate", work.platform.name)
+        counters_of(work, policy)
+    except InputError:
+        return False
+    return policy.events == "instant" and policy.without_leaving(work.platform.name) is None
+
+
+def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Return random workloads, each with a policy."""
+    kinds = (
+        _plain(seed),
+        limits.cases(10**9, seed, with_hosts),
+        cadence.cases(10**9, seed, with_hosts),
+        limits.cases(10**9, seed + 1, _leaving_hosts),
+        cadence.cases(10**9, seed + 1, _leaving_hosts),
+    )
+    able = [filter(_is_able, one) for one in kinds]
+    for k in range(count):
+        yield next(able[k % len(able)])
+
+
+def changed(work: Workload, policy: Policy) -> int:
+    """Return the number of jobs that start otherwise on one pool of all processors."""
+    pool = replace(work, platform=Pool(work.platform.size))
+    return int((simulate(pool, policy).start != simulate(work, policy).start).sum())
+
+
+if __name__ == "__main__":
+    sys.exit(try_cases(__doc__ or "", cases, sys.argv[1:], changed))

@@ -1,0 +1,208 @@
+"""Machines of hosts: their form, requests of jobs, logs on them, and faults of schedules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from schedfarm.core.audit import audit
+from schedfarm.core.errors import InputError
+from schedfarm.core.machines.hosts.platform import Hosts
+from schedfarm.core.machines.platform import platform_from_dict
+from schedfarm.core.machines.pool.platform import Pool
+from schedfarm.core.reference.loop import simulate_reference
+from schedfarm.core.schedule import Schedule
+from schedfarm.core.workload.on_hosts import OnHosts, put_on_hosts
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.campaign.trace import Trace
+
+PLAIN = {"count": 2, "processors": 4}
+
+MACHINE = Hosts([PLAIN, {"count": 1, "processors": 4, "gpus": 2}])
+
+
+def jobs(machine: Hosts, **columns: list[int]) -> Workload:
+    """Return jobs that are submitted at 0 and last 9 s, unless the columns say otherwise."""
+    n = len(columns["procs"])
+    given: dict[str, list[int]] = {"submit": [0] * n, "run": [9] * n, **columns}
+    return Workload.from_columns(
+        estimate=given.get("estimate", given["run"]),
+        platform=machine,
+        **{name: column for name, column in given.items() if name != "estimate"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "why"),
+    [
+        ([], "groups is []; give a list of tables"),
+        ({"count": 1}, "give a list of tables"),
+        ([4], "groups[0] is 4; give a table such as"),
+        ([{"count": 2}], "groups[0] lacks processors"),
+        ([{"processors": 2}], "groups[0] lacks count"),
+        ([PLAIN, {**PLAIN, "gpu": 1}], "groups[1] has 'gpu'; did you mean 'gpus'"),
+        ([{**PLAIN, "count": 0}], "groups[0] has count = 0; give a whole number from 1"),
+        ([{**PLAIN, "gpus": -1}], "groups[0] has gpus = -1; give a whole number from 0"),
+        ([{**PLAIN, "processors": 1.5}], "groups[0] has processors = 1.5"),
+        ([PLAIN, {**PLAIN, "memory": 9}], "groups[1]: memory is in some groups only"),
+        ([{**PLAIN, "count": 65_537}], "groups has 65537 hosts; give at most 65536"),
+        ([{"count": 2, "processors": 2**61}], "groups has 4611686018427387904 processors in all"),
+        ([{**PLAIN, "memory": 2**62 - 1}], "memory in all; give less than 2^62"),
+    ],
+)
+def test_wrong_groups_are_refused(groups: object, why: str) -> None:
+    """In one sentence with the group and the value."""
+    with pytest.raises(InputError) as refused:
+        Hosts(groups)  # type: ignore[arg-type]
+    assert why in str(refused.value)
+
+
+def test_exclusive_is_true_or_false() -> None:
+    """A number would read as a share."""
+    with pytest.raises(InputError, match="exclusive is 1; give true or false"):
+        Hosts([PLAIN], 1)  # type: ignore[arg-type]
+
+
+def test_the_plain_form_gives_an_equal_machine() -> None:
+    """Whatever the order of the keys of a group."""
+    machine = Hosts([{"gpus": 2, "processors": 4, "count": 1}, PLAIN], exclusive=True)
+    assert platform_from_dict(machine.to_dict()) == machine
+    assert replace(machine, exclusive=False) != machine
+    assert machine.key == "exclusive hosts|count 1 processors 4 gpus 2|count 2 processors 4"
+
+
+def test_requests_are_shares_of_as_few_hosts_as_possible() -> None:
+    """Rounded up; a number of hosts that is given holds, and 0 hosts mean that a job cannot run."""
+    pool = Workload.from_columns(
+        submit=[0] * 8, run=[9] * 8, estimate=[9] * 8,
+        procs=[4, 5, 12, 13, 3, 1, 2, 4], gpus=[-1, 0, -1, -1, -1, 2, 3, 1],
+        hosts=[-1, -1, -1, -1, 2, -1, -1, 2], processors=16,
+    )  # fmt: skip
+    count, share = MACHINE.requests(pool)
+    assert count.tolist() == [1, 2, 3, 0, 2, 1, 0, 0]
+    assert share[:3].tolist() == [[4, 0], [3, 0], [4, 0]]
+    assert share[4:6].tolist() == [[2, 0], [1, 2]]
+    assert MACHINE.admits(pool).tolist() == [True, True, True, False, True, True, False, False]
+
+
+def test_jobs_without_an_estimate_are_not_admitted() -> None:
+    """A job that takes no time holds no host."""
+    pool = Workload.from_columns(submit=[0], run=[0], estimate=[0], procs=[1], processors=4)
+    assert dict(put_on_hosts(pool, OnHosts([PLAIN])).dropped) == {"not admitted": 1}
+
+
+def test_a_log_gives_the_hosts_by_its_nodes() -> None:
+    """0 and -1 nodes are unknown; jobs on another machine are refused."""
+    pool = Workload.from_columns(
+        submit=[0, 0, 0], run=[9, 9, 9], estimate=[9, 9, 9], procs=[2, 2, 2], nodes=[2, 0, -1],
+        processors=8,
+    )  # fmt: skip
+    there = put_on_hosts(pool, OnHosts([PLAIN]))
+    assert there.hosts.tolist() == [2, -1, -1]
+    with pytest.raises(InputError, match="'hosts' is for jobs on a pool"):
+        put_on_hosts(there, OnHosts([PLAIN]))
+
+
+def test_hosts_are_the_whole_machine_of_a_trace() -> None:
+    """Another size or kind of machine is refused next to them."""
+    table = {"groups": [PLAIN]}
+    trace = Trace(file="log.swf", hosts=table)
+    assert trace.machine == Pool(8)
+    others: dict[str, Any] = {
+        "processors": 8,
+        "resources": {"gpus": 1},
+        "partitions": {"regions": {"a": 8}},
+        "nodes": {"nodes": 2, "capacity": 4},
+        "resize": 9,
+    }
+    for key, value in others.items():
+        with pytest.raises(InputError, match=f"'hosts' is|{key!r}"):
+            Trace(file="log.swf", hosts=table, **{key: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, "hosts: groups is ()"),
+        ({"group": []}, "hosts: unknown key 'group'; did you mean 'groups'"),
+        ({"groups": [{**PLAIN, "memory": "2 TiBs"}]}, "hosts: groups[0]: memory is '2 TiBs'"),
+        ({"groups": [PLAIN], "exclusive": 1}, "hosts: exclusive is 1; it must be true or false"),
+        ({"groups": [{"count": 2}]}, "hosts: groups[0] lacks processors"),
+    ],
+)
+def test_wrong_tables_are_refused(given: dict[str, object], why: str) -> None:
+    """In one sentence that names the table."""
+    with pytest.raises(InputError) as refused:
+        OnHosts.from_dict(given)
+    assert why in str(refused.value)
+
+
+def test_the_number_of_hosts_counts_in_the_digest_only_here() -> None:
+    """A pool's digest does not change because a log has hosts."""
+    pool = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[2], processors=8)
+    two = replace(pool, hosts=np.array([2]))
+    assert pool.digest() == two.digest()
+    one, other = (replace(work, platform=Hosts([PLAIN])) for work in (pool, two))
+    assert one.digest() != other.digest()
+
+
+def moved(schedule: Schedule, job: int, start: int) -> Schedule:
+    """Return a schedule with another start of one job."""
+    starts = schedule.start.copy()
+    starts[job] = start
+    return replace(schedule, start=starts)
+
+
+@pytest.mark.parametrize(
+    ("columns", "job", "start", "rule", "why"),
+    [
+        # All hosts have 12 processors, and 14 are needed.
+        (
+            {"procs": [8, 6], "hosts": [2, 2]}, 1, 5, "capacity",
+            "job 2 (2 hosts with 3 processors each) started at 5 s, when the running jobs need 14 "
+            "of 12 processors",
+        ),
+        ({"procs": [1, 1], "gpus": [2, 1]}, 1, 5, "resources", "need 3 of 2 GPUs"),
+        # 3 processors are free on each of two hosts, and the job wants 4 on one.
+        ({"procs": [3, 4], "hosts": [3, 1]}, 1, 5, "fcfs+easy", "started, but "),
+        ({"procs": [3, 4], "hosts": [3, 1]}, 1, 12, "fcfs+easy", "was left waiting, but "),
+    ],
+)  # fmt: skip
+def test_planted_faults_are_found(
+    columns: dict[str, list[int]], job: int, start: int, rule: str, why: str
+) -> None:
+    """Too much of all hosts together, too few hosts with the share, and a wait without a reason."""
+    good = simulate_reference(jobs(MACHINE, **columns), "fcfs+easy")
+    assert good.start.tolist() == [0, 9]
+    assert audit(good, "fcfs+easy").ok
+    verdict = audit(moved(good, job, start), "fcfs+easy")
+    assert (verdict.ok, verdict.rule) == (False, rule), verdict.why
+    assert why in verdict.why
+
+
+def test_too_many_exclusive_hosts_are_found() -> None:
+    """Although their processors are not all requested."""
+    machine = Hosts([PLAIN], exclusive=True)
+    good = simulate_reference(jobs(machine, procs=[2, 1], hosts=[2, 1]), "fcfs+none")
+    assert good.start.tolist() == [0, 9]
+    verdict = audit(moved(good, 1, 3), "fcfs+none")
+    assert (verdict.rule, "need 3 of 2 hosts" in verdict.why) == ("capacity", True), verdict.why
+
+
+def test_without_reservations_hosts_of_one_processor_are_a_pool() -> None:
+    """Reservations hold certain hosts, so that their rules differ."""
+    pool = Workload.from_columns(
+        submit=[0, 0, 1, 1], run=[1, 5, 4, 9], estimate=[1, 5, 4, 9], procs=[2, 2, 3, 1],
+        platform=Pool(4),
+    )  # fmt: skip
+    hosts = put_on_hosts(pool, OnHosts([{"count": 4, "processors": 1}]))
+    starts = {
+        rule: [simulate_reference(work, f"fcfs+{rule}").start.tolist() for work in (pool, hosts)]
+        for rule in ("none", "aggressive", "easy")
+    }
+    assert starts["none"][0] == starts["none"][1]
+    assert starts["aggressive"][0] == starts["aggressive"][1]
+    assert starts["easy"] == [[0, 0, 5, 1], [0, 0, 5, 5]]
