@@ -194,7 +194,7 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
     if labels.tolist() == [UNKNOWN]:
         raise InputError(
             f"by={by!r}: the {by} of no job of {workload.name} is known; a store keeps users only, "
-            "so give its log"
+            "and its log may have more"
         )
     if labels.size < 2:
         raise InputError(

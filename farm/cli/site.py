@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from schedfarm.farm.cli.command import JSON, QUIET, Real, command, excludes, needs, patience
+from schedfarm.farm.cli.command import JSON, QUIET, command, excludes, needs, patience
 
 if TYPE_CHECKING:
     from schedfarm.farm.site.calibration import Fit
@@ -54,7 +54,7 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 @click.option("--trials", type=click.IntRange(min=10), help="Number of simulations of the fit.")
 @click.option(
     "--warmup",
-    type=Real(min=0),
+    type=click.FloatRange(min=0),
     help="Weeks at the beginning that are simulated but not counted.  [a tenth of the log]",
 )
 @click.option(

@@ -144,7 +144,7 @@ def test_what_cannot_be_explained(said: Said, made: Path) -> None:
         ("out.swf --policy fcfs+logged", ("decides nothing", "fcfs+easy")),
         ("log.swf --policy easy --top -1", ("--top",)),
         ("log.swf --policy easy --by colour", ("by='colour'", "user")),
-        ("log.swf --policy easy --by queue", ("by='queue'", "the same queue")),
+        ("log.swf --policy easy --by queue", ("by='queue'", "the queue of no job of log is known")),
         ("log.swf 3 --policy easy --by user", ("JOB does nothing with --by",)),
         ("log.swf --policy easy --plot a.gif", ("a.gif", ".png, .pdf or .svg")),
         ("log.swf --policy easy --plot - --json", ("give one",)),
