@@ -74,7 +74,7 @@ class OnHosts(Options):
             raise InputError(f"hosts: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the groups and whether they are exclusive, from which `from_dict` gives equals."""
+        """Return the groups, and whether they are exclusive, for `from_dict`."""
         plain: dict[str, Any] = self.machine.to_dict()["configuration"]
         return plain
 

@@ -156,16 +156,16 @@ class Easy(Strict):
             if job is head or not self.fits(job) or self.is_held_back(job):
                 continue
             free, share = self.free_now(job), self.share[job]
-            told = f"job {head.number}, which is reserved for {shadow} s"
+            holder = f"job {head.number}, which is reserved for {shadow} s"
             if self.now + job.estimate <= shadow:
-                why = f"it fits and would end by the start of {told}"
+                why = f"it fits and would end by the start of {holder}"
                 self.begin(job, free, why, backfilled=True)
                 continue
             free = tuple(one for one in free if one in left and at_most(share, left[one]))
             if len(free) < self.count[job]:
-                self.held_back[job] = f"it would delay {told}"
+                self.held_back[job] = f"it would delay {holder}"
                 continue
-            self.begin(job, free, f"it fits next to {told}", backfilled=True)
+            self.begin(job, free, f"it fits next to {holder}", backfilled=True)
             for one in self.places[job]:
                 left[one] = less(left[one], share)
 
