@@ -47,6 +47,7 @@ from schedfarm.analysis.store import (
     open_metric,
     open_summary,
 )
+from schedfarm.analysis.unfinished import no_pairs
 from schedfarm.analysis.validation import far_from_log, mean_as_logged
 from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
@@ -169,10 +170,7 @@ def compare(
     labels = pd.Index(list(asked.metrics), name="metric")
     found = xr.concat(parts, labels, combine_attrs="override")
     if not bool(found["pairs"].any()) and not bool(found["ratio_of_log"].notnull().any()):
-        raise StoreError(
-            f"no two cells of one sample are finished under {asked.baseline!r} and another policy; "
-            "run the campaign first"
-        )
+        raise no_pairs(store, asked.baseline, asked.policies, list(asked.metrics))
     return found.assign_attrs(baseline=asked.baseline, level=level)
 
 
@@ -421,9 +419,12 @@ def _corrected(p: xr.DataArray) -> Float64:
 def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) -> Any:
     blocks = [_paired(_joined(samples, one), asked.baseline, policy) for one in asked.blocks]
     blocks = [block for block in blocks if len(block[0])]
-    key = ("overall", metric, policy)
     if not blocks:
         return NO_INTERVAL
+    # Over one cell it is the interval of that cell: other draws would give another length.
+    alone = len(asked.traces) == len(asked.loads) == 1
+    cell = (asked.traces[0], asked.loads[0])
+    key = ("ratio", metric, *cell, policy) if alone else ("overall", metric, policy)
     widened = asked.widening(metric, policy, min(len(base) for base, _ in blocks))
     return interval(blocks, log_ratio, level=asked.level, key=key, widened=widened)
 
@@ -546,6 +547,8 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     if not pairs.any():
         said.append("no samples: each ratio is of one schedule, so that no interval can be given")
         return said
+    valued = pairs.any(axis=(1, 2, 3))
+    pairs = pairs[valued]
     if pairs.min() < pairs.max():
         said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")
     if pairs.max() < 2:
@@ -559,7 +562,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     if precision.get("stopped"):
         said.append(_ended(precision))
     said += [*_mostly_alike(found), *_alike(found)]
-    for metric in found["metric"].values.tolist():
+    for metric in found["metric"].values[valued].tolist():
         name, _, place = metric.partition(", ")
         band = bands(store, name).sel(shown)
         further = {str(d): place for d in band[name].dims if d in ("origin", "width")}

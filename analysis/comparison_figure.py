@@ -17,7 +17,7 @@ from schedfarm.analysis.drawing import (
     checked_path,
     legend_columns,
     name_panel,
-    policy_styles,
+    point_styles,
     save,
     shown_policies,
 )
@@ -70,7 +70,7 @@ def comparison_figure(
     )
     with style.context(STYLE):
         figure = canvas(width, height)
-        styles = policy_styles([str(found.attrs["baseline"]), *policies])
+        styles = point_styles([str(found.attrs["baseline"]), *policies])
         shown = dict(zip(styles, shown_policies(styles), strict=True))
         panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
         for axes, metric in zip(panels, metrics, strict=True):
@@ -124,7 +124,8 @@ def _draw(
         middle,
         y,
         xerr=np.abs([middle - low, high - middle]),
-        fmt="o",
+        linestyle="none",
+        marker=look["marker"],
         markersize=4,
         color=color,
         elinewidth=1.2,

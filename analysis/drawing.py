@@ -127,6 +127,14 @@ def curve_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
     }
 
 
+def point_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the style of each policy's curve through points: also markers that differ in grey."""
+    return {
+        policy: {**style, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5}
+        for i, (policy, style) in enumerate(curve_styles(policies).items())
+    }
+
+
 def thin_spaced(x: float, _: object = None) -> str:
     """Write a number of an axis with separated thousands.
 

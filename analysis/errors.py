@@ -39,3 +39,16 @@ class NoSamplesError(TooFewSamplesError):
     >>> issubclass(NoSamplesError, TooFewSamplesError)
     True
     """
+
+
+class NoValuesError(StoreError):
+    """Report a query for values that no finished cell has.
+
+    Examples
+    --------
+    >>> raise NoValuesError("the store has no finished cell yet; run its campaign first")
+    Traceback (most recent call last):
+    ...
+    schedfarm.analysis.errors.NoValuesError: the store has no finished cell yet; run its campaign
+    first
+    """

@@ -25,6 +25,7 @@ from schedfarm.analysis.store import (
     open_trace,
 )
 from schedfarm.analysis.tables import aligned, decimals_for, fact
+from schedfarm.analysis.unfinished import failed_sentence
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.metrics.slowdown import slowdowns
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
@@ -45,7 +46,10 @@ LENGTHS = {
 """Classes of run times and estimates, each with its longest, s."""
 
 UNKNOWN = -1
-"""Text for a user, group, queue or partition that is missing in the log."""
+"""Number of a user, group, queue or partition that is missing in the log."""
+
+UNKNOWN_LABEL = "unknown"
+"""Label of all jobs whose group is missing in the log, which are not counted as a group."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +146,12 @@ def changes(
     Returns
     -------
     DataFrame
-        Indexed by group; users are sorted by total loss, largest first. Values are means over the
-        samples that have jobs of the group. Without resamples the log counts as the sample.
-        ``attrs`` contain the query, ``units`` and ``samples``. Columns:
+        Indexed by group; users are sorted by total loss, largest first. Groups are those with jobs
+        in some sample. Values are means over the samples that have jobs of the group, except for
+        shares. Without resamples the log counts as the sample. ``attrs`` contain the query,
+        ``units`` and ``samples``. Columns:
 
-        - ``jobs``, ``work``: the group's shares of the jobs and of run x procs;
+        - ``jobs``, ``work``: the group's mean shares of the jobs and of run x procs in a sample;
         - ``before``, ``after``: the group's means under the baseline and under the policy;
         - ``change``: after - before;
         - ``least``, ``most``: range of the change over the samples;
@@ -202,14 +207,14 @@ def changes(
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
-            f"no resample of trace {trace!r} at load {load} has both {baseline} and {policy}; run "
-            "the campaign first"
+            f"no resample of trace {trace!r} at load {load} has both {baseline} and {policy}; "
+            + (failed_sentence(store) or "run the campaign first")
         )
     frame = _compared([own] if own is not None and not found else list(found.values()))
     frame["log"] = np.nan if own is None else own["after"] - own["before"]
     if not grouping.classes:
         frame = frame.sort_values("total", ascending=False, kind="stable")
-    labels = dict(enumerate(grouping.classes)) or {UNKNOWN: "unknown", **names}
+    labels = dict(enumerate(grouping.classes)) or {UNKNOWN: UNKNOWN_LABEL, **names}
     frame.index = pd.Index([labels.get(int(n), str(n)) for n in frame.index], name=by)
     frame = frame.drop(columns="total")
     frame.attrs = {
@@ -307,7 +312,10 @@ def _sums(place: Int64, felt: Int64 | Float64, work: Int64) -> pd.DataFrame:
 def _compared(samples: list[pd.DataFrame]) -> pd.DataFrame:
     each = pd.concat([one.assign(change=one["after"] - one["before"]) for one in samples])
     groups = each.groupby(level=0)
-    frame = groups[["jobs", "work", "before", "after", "change"]].mean()
+    frame = groups[["before", "after", "change"]].mean()
+    # A sample without jobs of a group counts as a share of 0, so that the shares add up to 1.
+    for place, name in enumerate(("jobs", "work")):
+        frame.insert(place, name, groups[name].sum() / len(samples))
     frame["least"], frame["most"] = groups["change"].min(), groups["change"].max()
     frame["loses"] = (each["change"] > 0).groupby(level=0).sum()
     frame["of"] = groups.size()
@@ -405,7 +413,8 @@ def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
     unit = f" ({asked['units']})" if asked["units"] != "1" else ""
     samples = f"{asked['samples']} samples" if asked["samples"] else "the log itself"
     shown = frame if top is None else frame.head(top)
-    losing = frame[frame["change"] > 0]
+    known = frame.drop(index=UNKNOWN_LABEL, errors="ignore")
+    losing = known[known["change"] > 0]
     jobs, work = (_share(losing[name].sum()) for name in ("jobs", "work"))
     rest = f"; the first {len(shown)} of {len(frame)} are shown" if len(shown) < len(frame) else ""
     felt = f"mean {asked['metric'].replace('_', ' ')}{unit}"
@@ -415,7 +424,7 @@ def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
             f"{asked['policy']} instead of {asked['baseline']}, {samples}",
             *aligned(_rows(shown)),
             "",
-            f"{len(losing)} of {len(frame)} groups by {asked['by']} lose on average; they have "
+            f"{len(losing)} of {len(known)} groups by {asked['by']} lose on average; they have "
             f"{jobs} of the jobs and {work} of the work{rest}",
         ]
     )

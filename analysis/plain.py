@@ -19,6 +19,7 @@ from schedfarm.analysis.store import (
     open_summary,
 )
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
+from schedfarm.analysis.unfinished import no_values
 from schedfarm.core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
@@ -78,7 +79,9 @@ def plain(
         raise StoreError(f"the store has none of {', '.join(HEADLINE)}; name metrics that it has")
     frame = summary[shown].to_dataframe(dim_order=list(CELL))[shown].dropna(how="all")
     if frame.empty:
-        raise StoreError("the store has no finished cell yet; run its campaign first")
+        raise no_values(store)
+    if metrics and not frame[list(metrics)].notna().any(axis=None):
+        raise no_values(store, " and ".join(metrics))
     units = {name: str(summary[name].attrs.get("units", "1")) for name in shown}
     logs = [str(trace) for trace in summary["trace"].values if has_log(store, str(trace))]
     frame.attrs = {"units": units, "logs": logs}

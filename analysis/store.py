@@ -464,6 +464,11 @@ def _records(store: StoreName) -> dict[str, Records]:
     return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
 
+def failed_cells(store: StoreName) -> int:
+    """Return the number of cells whose simulation failed, by the records."""
+    return sum(records.failed() for records in _records(store).values())
+
+
 def source_of(store: StoreName, trace: str) -> dict[str, Any]:
     """Return the source of a trace in store.json; empty if it is missing.
 

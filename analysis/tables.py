@@ -336,6 +336,26 @@ def decimals_for(values: Float64) -> int:
     return min(max(DIGITS - before, 0), DIGITS)
 
 
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{letter: f"\\{letter}" for letter in "&%#_${}"},
+}
+"""LaTeX of the letters that have a meaning in it."""
+
+
+def latex_text(text: str) -> str:
+    r"""Return a text as LaTeX.
+
+    Examples
+    --------
+    >>> print(latex_text("own_log 5 %"))
+    own\_log 5 \%
+    """
+    return text.translate(str.maketrans(LATEX))
+
+
 def aligned(rows: list[list[str]]) -> list[str]:
     """Return lines of columns: the first to the left, the others to the right.
 

@@ -10,8 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.compare import CELL
+from schedfarm.analysis.groups import UNKNOWN_LABEL
 from schedfarm.analysis.intervals import ALIKE
-from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact
+from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact, latex_text
 from schedfarm.core.arrays import Float64
 from schedfarm.core.numerals import NOTHING, grouped
 
@@ -84,7 +85,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     of_log = _mean_ratio_of_log(chosen)
     if not pairs.any():
         if of_log is None:
-            return f"{name} cannot be compared with {base}: no pair of finished cells"
+            return f"{name} cannot be compared with {base}: no sample has a value of both"
         return f"{name} {_change(of_log, words)} {base} in the log alone{where} (no interval)"
     low, value, high = (float(x) for x in chosen["overall"].values)
     why = _why_none_overall(chosen)
@@ -155,18 +156,22 @@ def _digits(share: float) -> str:
 
 
 def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
-    """Count the groups whose mean change over the loads of their trace is a gain."""
+    """Count the groups whose mean change over the loads of their trace is a gain.
+
+    Jobs whose group is missing in the log are no group.
+    """
     shown = [g for g in groups if g.attrs["policy"] == policy and g.attrs["metric"] == metric]
     if not shown:
         return ""
     traces: dict[str, list[pd.Series]] = {}
     for frame in shown:
-        traces.setdefault(frame.attrs["trace"], []).append(frame["change"])
+        known = frame["change"].drop(UNKNOWN_LABEL, errors="ignore")
+        traces.setdefault(frame.attrs["trace"], []).append(known)
     means = [pd.concat(columns, axis=1).mean(axis=1) for columns in traces.values()]
     gain, of = (sum(int(x) for x in column) for column in zip(
         *(((one < 0).sum(), one.notna().sum()) for one in means), strict=True
     ))  # fmt: skip
-    return f"; {gain} of {of} {shown[0].attrs['by']}s gain"
+    return f"; {gain} of {of} {shown[0].attrs['by']}s gain" if of else ""
 
 
 def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
@@ -367,7 +372,8 @@ def _ranks(found: xr.Dataset) -> str:
 def _named_losers(groups: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, str, str]]:
     for frame in groups:
         asked = frame.attrs
-        losing = frame[frame["change"] > 0].head(SHOWN_LOSERS)
+        known = frame.drop(index=UNKNOWN_LABEL, errors="ignore")
+        losing = known[known["change"] > 0].head(SHOWN_LOSERS)
         digits = decimals_for(losing["change"].to_numpy(dtype=np.float64))
         unit = "" if asked["units"] == "1" else f" {asked['units']}"
         parts = [
@@ -381,36 +387,53 @@ def _named_losers(groups: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, st
 def comparison_latex(found: xr.Dataset) -> str:
     r"""Write a comparison as a LaTeX table in the style of booktabs.
 
-    One row for each metric, trace, load and policy: the mean, the change of the mean in per cent
-    with its interval, the corrected p value and the pairs. A document that includes it needs
-    ``\usepackage{booktabs}``.
+    A heading for each metric, with its units and the baseline; below it a row for each trace, load
+    and policy, the baseline first: the mean, the change of the mean with its interval, the
+    corrected p value and the pairs. A document that includes it needs ``\usepackage{booktabs}``.
     """
-    frame = comparison_frame(found).reset_index()
     level = f"{100 * found.attrs['level']:g}"
-    table = pd.DataFrame({
-        "metric": frame["metric"],
-        "trace": frame["trace"],
-        "load": frame["load"],
-        "policy": frame["policy"],
-        "mean": _numbers(frame["mean"].to_numpy()),
-        "change (\\%)": [_latex(x) for x in frame["ratio"]],
-        f"{level} \\% interval": [
-            f"{_latex(a)} to {_latex(b)}" if np.isfinite(a) else _latex(a) for a, b in zip(
-                frame["ratio_low"], frame["ratio_high"], strict=True
-            )
-        ],
-        "$p$ (Holm)": [_p(p).replace("<", "$<$") for p in frame["p_holm"]],
-        "pairs": frame["pairs"],
-    })  # fmt: skip
-    for column in ("metric", "trace", "policy"):
-        table[column] = table[column].str.replace(r"([_&%#])", r"\\\1", regex=True)
-    alignment = "llll" + "r" * (len(table.columns) - 4)
-    return str(table.style.hide(axis="index").to_latex(hrules=True, column_format=alignment))
+    base = str(found.attrs["baseline"])
+    heads = ["trace", "load", "policy", "mean", r"change (\%)", rf"{level}\,\% interval (\%)",
+             "$p$ (Holm)", "pairs"]  # fmt: skip
+    lines = [rf"\begin{{tabular}}{{lll{'r' * (len(heads) - 3)}}}", r"\toprule", _latex_row(heads)]
+    for metric in found["metric"].values.tolist():
+        one = found.sel(metric=metric)
+        name, units = str(one["long_name"].item()), str(one["units"].item())
+        title = name[:1].upper() + name[1:] + ("" if units == "1" else f" ({units})")
+        against = latex_text(f"{title} against {base}")
+        lines += [r"\midrule", rf"\multicolumn{{{len(heads)}}}{{l}}{{{against}}} \\"]
+        lines += [_latex_row(row) for row in _latex_rows(one, base)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_rows(found: xr.Dataset, base: str) -> Iterator[list[str]]:
+    """Yield the cells of the rows of a metric."""
+    for trace in found["trace"].values.tolist():
+        for load in found["load"].values.tolist():
+            cell = found.sel(trace=trace, load=load)
+            place = [latex_text(str(trace)), latex_text(str(load))]
+            means = np.append(cell["mean"].values, cell["baseline_mean"].values[:1])
+            digits = decimals_for(means)
+            yield [*place, latex_text(base), _latex_number(means[-1], digits), *["--"] * 4]
+            for policy in cell["policy"].values.tolist():
+                one = cell.sel(policy=policy)
+                low, ratio, high = one["ratio"].values
+                between = f"{_latex(low)} to {_latex(high)}" if np.isfinite(low) else "--"
+                yield [
+                    *place, latex_text(policy), _latex_number(float(one["mean"]), digits),
+                    _latex(ratio), between,
+                    _p(float(one["p_holm"])).replace("<", "$<$").replace(NOTHING, "--"),
+                    str(int(one["pairs"])),
+                ]  # fmt: skip
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_number(x: float, digits: int) -> str:
+    return grouped(x, digits).replace(" ", r"\,") if np.isfinite(x) else "--"
 
 
 def _latex(ratio: float) -> str:
     return f"${100 * (ratio - 1):+.1f}$" if np.isfinite(ratio) else "--"
-
-
-def _numbers(values: Float64) -> list[str]:
-    return [grouped(float(x), 0 if abs(x) >= 100 else 2) for x in values]

@@ -96,6 +96,11 @@ class Records:
             if found != payload.crc[name][place]:
                 raise self.refused(f"{name} of {self._trace}")
 
+    def failed(self) -> int:
+        """Return the number of cells whose simulation failed."""
+        simulated = next(kind for kind in KINDS.values() if kind.simulates)
+        return sum(len(record.payload.errors) for _, record in self._placed(simulated))
+
     def figure(self, name: str) -> Values | None:
         """Return a figure of the summary from the records.
 
@@ -223,9 +228,10 @@ def verified_summary(
 ) -> xr.Dataset:
     """Return the summary of a store whose values are verified when they are read.
 
-    Reading raises a `StoreError` if a value differs from that of the records, or if the object with
-    all values of a variable is missing although the records have values and no run is active. A
-    single cell without a value is not an error: a run folds the summary once a minute.
+    A value that is missing in the summary is that of its record: a run folds the summary once a
+    minute, and not at all once it is killed. Reading raises a `StoreError` if a value differs from
+    that of the records, or if the object with all values of a variable is missing although the
+    records have values and no run is named in the lock.
     """
     known = {}
     for name, values in data.data_vars.items():
@@ -239,9 +245,12 @@ def verified_summary(
 
 
 class _Check(Protocol):
-    """Refuses wrong values, which are whole along each dimension that `key` does not have."""
+    """Refuses wrong values, which are whole along each dimension that `key` does not have.
 
-    def __call__(self, key: Key, values: Values) -> None: ...
+    Returns the values, with those of the records where they are missing.
+    """
+
+    def __call__(self, key: Key, values: Values) -> Values: ...
 
     def renew(self) -> None:
         """Forget what is known of the records."""
@@ -266,15 +275,16 @@ class _OfCells:
         """Forget the records that have been read."""
         self._records.forget()
 
-    def __call__(self, key: Key, values: Values) -> None:
+    def __call__(self, key: Key, values: Values) -> Values:
         if not values.size:
-            return
+            return values
         places = _places(key, self._sizes)
         rows = values.reshape(math.prod(map(len, places)), -1)
         for at, row in zip(product(*places), rows, strict=True):
             # An array without the dimension is shared by all policies.
             cell = (*at, 0)[: len(CELL)]
             self._records.check(self._name, cell, row, self._length(cell, row.size))
+        return values
 
     def _length(self, cell: Sequence[int], size: int) -> int | None:
         if self._weeks is not None:
@@ -283,7 +293,7 @@ class _OfCells:
 
 
 class _OfFigures:
-    """Compare values of the summary with the figures of the records."""
+    """Compare values of the summary with the figures of the records, and add missing ones."""
 
     def __init__(
         self, store: StoreName, records: Mapping[str, Records], name: str, values: xr.DataArray
@@ -298,9 +308,10 @@ class _OfFigures:
         for records in self._records.values():
             records.forget()
 
-    def __call__(self, key: Key, values: Values) -> None:
+    def __call__(self, key: Key, values: Values) -> Values:
         traces, *cells = _places(key, self._sizes)
-        for place, found in zip(traces, values, strict=True):
+        known = values.copy()
+        for place, found, whole in zip(traces, values, known, strict=True):
             trace = self._traces[place]
             figure = self._records[trace].figure(self._name)
             if figure is None:
@@ -310,15 +321,18 @@ class _OfFigures:
             nothing = np.isnan(due) | (self._whole & (due == 0))
             if not ((found == due) | fill | nothing).all():
                 raise self._records[trace].refused(f"{self._name} in the summary of {trace}")
-            if (fill & ~nothing).any() and self._is_missing():
+            unfolded = fill & ~nothing
+            whole[unfolded] = due[unfolded]
+            if unfolded.any() and self._is_missing():
                 raise StoreError(
                     f"store {str(self._store)!r}: {self._object}, which has all values of "
                     f"{self._name} in the summary, is missing; 'farm verify {self._store} "
                     "--repair' or the next 'farm run' makes it again from the records"
                 )
+        return known
 
     def _is_missing(self) -> bool:
-        """Return whether the variable's object is missing and no active run will write it."""
+        """Return whether the variable's object is missing and the lock names no run to write it."""
         try:
             lock = read_file(self._store, LOCK)
         except FileNotFoundError:
@@ -358,12 +372,11 @@ class _Checked(BackendArray):
         kept = tuple(slice(int(k), int(k) + 1) if _is_one(k) else k for k in cells)
         values = self._values(kept)
         try:
-            self._check(kept, values)
+            values = self._check(kept, values)
         except StoreError:
             # A run may have written a block and its record between the two reads.
             self._check.renew()
-            values = self._values(kept)
-            self._check(kept, values)
+            values = self._check(kept, self._values(kept))
         values = values[tuple(0 if _is_one(k) else slice(None) for k in cells)]
         return np.asarray(values[(..., *within)])
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from schedfarm.analysis.tables import aligned
+from schedfarm.analysis.tables import aligned, latex_text
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.metrics.counted import Counted, ratio
 from schedfarm.core.metrics.declared import METRICS
@@ -233,8 +233,8 @@ def workload_latex(logs: Sequence[tuple[str, dict[str, Value]]]) -> str:
     r"""Write the table in LaTeX with booktabs; rows that no log has are left out."""
     frame = workload_table(logs)
     frame = frame[(frame != NOTHING).any(axis=1)]
-    frame.index = [_escaped(title) for title in frame.index]
-    frame.columns = [_escaped(name) for name in frame.columns]
+    frame.index = [latex_text(title) for title in frame.index]
+    frame.columns = [latex_text(name) for name in frame.columns]
     frame = frame.replace(NOTHING, "--").map(lambda text: text.replace(" ", r"\,"))
     alignment = "l" + "r" * len(frame.columns)
     return str(frame.style.to_latex(hrules=True, column_format=alignment))
@@ -248,9 +248,3 @@ def _text(value: Value) -> str:
     if value is None:
         return NOTHING
     return value if isinstance(value, str) else significant(value)
-
-
-def _escaped(text: str) -> str:
-    for letter in "&%#_":
-        text = text.replace(letter, f"\\{letter}")
-    return text

@@ -13,9 +13,9 @@ from schedfarm.analysis.drawing import (
     EDGE,
     EDGE_WIDTH,
     FILL,
-    curve_styles,
     name_panel,
     own_marks,
+    point_styles,
     shown_policies,
     thin_spaced,
 )
@@ -23,6 +23,7 @@ from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.axes import curves_legend, log_axis, magnitudes, panel_rows
 from schedfarm.analysis.plots.series import over_loads
 from schedfarm.analysis.plots.subject import Subject
+from schedfarm.analysis.unfinished import no_values
 from schedfarm.core.checks import is_number
 from schedfarm.core.numerals import counted, significant
 
@@ -106,7 +107,7 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
             "such as loads = [0.7, 0.9] in its campaign"
         )
     traces = found["trace"].values.tolist()
-    styles = curve_styles([str(policy) for policy in found["policy"].values])
+    styles = point_styles([str(policy) for policy in found["policy"].values])
     rows = panel_rows(figure, len(traces))
     panels = [one for row in rows for one in row]
     for axes, trace in zip(panels, traces, strict=True):
@@ -140,7 +141,7 @@ def axis_curves(figure: Figure, subject: Subject) -> list[str]:
         for load in found["load"].values.tolist():
             title = trace if found.sizes["load"] == 1 else f"{trace}, load {load}"
             panels.setdefault(title, {})[policy] = line.sel(load=load)
-    styles = curve_styles(list(dict.fromkeys(policy for _, policy in lines)))
+    styles = point_styles(list(dict.fromkeys(policy for _, policy in lines)))
     rows = panel_rows(figure, len(panels))
     places = [one for row in rows for one in row]
     for axes, (title, curves) in zip(places, panels.items(), strict=True):
@@ -163,8 +164,8 @@ def _curves(
         low, middle, high = (at[name].values for name in ("low", "middle", "high"))
         axes.fill_between(x, low, high, color=look["color"], alpha=FILL, linewidth=0)
         for edge in (low, high):
-            axes.plot(x, edge, **look, alpha=EDGE, linewidth=EDGE_WIDTH)
-        axes.plot(x, middle, **look, marker="o", markersize=2.5)
+            axes.plot(x, edge, **{**look, "marker": ""}, alpha=EDGE, linewidth=EDGE_WIDTH)
+        axes.plot(x, middle, **look)
         if "log" in at:
             mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
             own_marks(axes, x, at["log"].values, **mark)
@@ -185,9 +186,7 @@ def _found(subject: Subject) -> xr.Dataset:
     assert subject.store is not None, "the figure's row says what it needs"
     found = over_loads(subject.store, subject.metric or METRIC, **subject.where)
     if not bool(found["middle"].notnull().any()):
-        raise StoreError(
-            f"the store has no value of {found.attrs['metric']} yet; run its campaign first"
-        )
+        raise no_values(subject.store, found.attrs["metric"])
     return found
 
 

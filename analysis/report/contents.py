@@ -14,7 +14,7 @@ import xarray as xr
 
 from schedfarm.analysis.bands import bands
 from schedfarm.analysis.compare import LEVEL, METRICS, compare, comparison_warnings, losers
-from schedfarm.analysis.errors import StoreError, TooFewSamplesError
+from schedfarm.analysis.errors import NoValuesError, StoreError, TooFewSamplesError
 from schedfarm.analysis.place import StoreName
 from schedfarm.analysis.reading import reading
 from schedfarm.analysis.report.columns import Columns
@@ -212,10 +212,8 @@ def _compared(
         return None
     try:
         return compare(store, asked.baseline, asked.policies, metrics=names, level=asked.level)
-    except StoreError as error:
+    except NoValuesError as error:
         # A misspelt name is refused; data missing in a store are a problem of its state.
-        if "no two cells" not in str(error):
-            raise
         problems.append(str(error))
         return None
 

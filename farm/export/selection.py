@@ -101,7 +101,7 @@ def select(
     if not found.cells:
         raise InputError(
             f"store {store.place}: none of the {counted(found.missing, 'selected cell')} is done; "
-            "run the campaign first"
+            f"'farm status {store.place}' counts those that are missing and those that failed"
         )
     return found
 

@@ -50,7 +50,7 @@ def test_pairs_mostly_of_one_ratio__the_change_without_interval() -> None:
     reasons = [one["no_interval"] for one in (*facts["cells"], *facts["overall"])]
     assert reasons == ["most pairs have one ratio"] * 2
     assert facts["cells"][0]["ratio_low"] is None
-    assert comparison_latex(found).count(" & -- & - & 3 ") == 1
+    assert comparison_latex(found).count(" & -- & -- & 3 ") == 1
 
 
 @pytest.mark.parametrize(

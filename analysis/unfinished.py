@@ -1,0 +1,73 @@
+"""The reason for values that a store lacks: cells that are missing or failed, or that have none."""
+
+from __future__ import annotations
+
+import os
+
+import xarray as xr
+
+from schedfarm.analysis.errors import NoValuesError
+from schedfarm.analysis.store import Store, failed_cells, open_summary
+
+FINISHED = "counted"
+"""Figure of the summary that each finished cell has."""
+
+
+def no_values(store: Store, metric: str = "") -> NoValuesError:
+    """Return the error for a query of a metric that has no value in a store.
+
+    Examples
+    --------
+    >>> nothing = float("nan")
+    >>> waits = {"counted": ("policy", [9.0, nothing]), "wait": ("policy", [nothing, nothing])}
+    >>> root = xr.Dataset(waits)
+    >>> str(no_values(xr.DataTree(root), "wait"))
+    'wait has no value in any of the 1 finished cells'
+    """
+    summary = open_summary(store)
+    finished = int(summary[FINISHED].notnull().sum()) if FINISHED in summary else 0
+    if finished and metric:
+        return NoValuesError(f"{metric} has no value in any of the {finished} finished cells")
+    failed = failed_sentence(store)
+    return NoValuesError(
+        f"the store has no finished cell: {failed}"
+        if failed
+        else "the store has no finished cell yet; run its campaign first"
+    )
+
+
+def no_pairs(store: Store, baseline: str, policies: list[str], metrics: list[str]) -> NoValuesError:
+    """Return the error for a comparison of policies without a pair of values.
+
+    Examples
+    --------
+    >>> labels = {"resample": [1], "policy": ["fcfs+easy", "saf+easy"]}
+    >>> root = xr.Dataset({"counted": xr.DataArray([[9.0, float("nan")]], labels)})
+    >>> str(no_pairs(xr.DataTree(root), "fcfs+easy", ["saf+easy"], []))
+    "no two cells of one sample are finished under 'fcfs+easy' and another policy; run the campaign
+    first"
+    """
+    summary = open_summary(store)
+    if FINISHED in summary:
+        done = summary[FINISHED].notnull()
+        both = done.sel(policy=policies) & done.sel(policy=baseline, drop=True)
+        if bool(both.any()):
+            names = " and ".join(metrics)
+            return NoValuesError(
+                f"{names} has no value under both {baseline!r} and another policy in any finished "
+                "sample"
+            )
+    failed = failed_sentence(store)
+    return NoValuesError(
+        f"no two cells of one sample are finished under {baseline!r} and another policy; "
+        + (failed or "run the campaign first")
+    )
+
+
+def failed_sentence(store: Store) -> str:
+    """Return the number of failed cells and the command that lists them; "" without any."""
+    count = 0 if isinstance(store, xr.DataTree) else failed_cells(store)
+    if not count:
+        return ""
+    cells = "1 cell has failed" if count == 1 else f"{count} cells have failed"
+    return f"{cells}; 'farm status --failed {os.fspath(store)}' lists the errors"
