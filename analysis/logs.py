@@ -95,15 +95,21 @@ def log_text(store: StoreName, trace: str, name: str) -> str:
 
 
 def log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
-    """Return columns of a trace's log; empty for a model, or if the log is missing.
+    """Return columns of a trace's log; empty for a model.
 
-    StoreError if the file is damaged.
+    StoreError if the file is missing or damaged.
     """
-    file = f"traces/{source_of(store, trace).get('columns')}.npz"
+    name = source_of(store, trace).get("columns")
+    if name is None:
+        return {}
+    file = f"traces/{name}.npz"
     try:
         data = read_file(store, file)
     except FileNotFoundError:
-        return {}
+        raise StoreError(
+            f"store {os.fspath(store)!r}: {file}, the log of {trace}, is missing; 'farm verify "
+            f"{os.fspath(store)}' names each fault"
+        ) from None
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as columns:
             return {name: columns[name] for name in names if name in columns}

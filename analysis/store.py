@@ -19,6 +19,7 @@ from schedfarm.analysis.verified import Records, verified_summary, verified_trac
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import ORIGIN
 from schedfarm.core.format.names import ARRAYS, MANIFEST
+from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, VERSION
 from schedfarm.core.labels import find_label
 
@@ -64,6 +65,7 @@ def open_summary(store: Store) -> xr.Dataset:
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
     data = _open(store, None)
+    _check_figures(store, data)
     return _with_names(verified_summary(data, store, _records(store)), _head(store))
 
 
@@ -188,6 +190,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
         tree = xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise _unreadable(store, "", error) from error
+    _check_figures(store, tree.to_dataset())
     records, head = _records(store), _head(store)
     parts = {"/": _with_names(verified_summary(tree.to_dataset(), store, records), head)}
     for trace, child in tree.children.items():
@@ -415,9 +418,16 @@ def check_held(group: xr.Dataset, *names: str) -> None:
     schedfarm.analysis.errors.StoreError: the store has no wait: its campaign has keep = 'summary'
     """
     gone = [name for name in names if name not in group]
-    if gone:
-        why = f": its campaign has keep = {group.attrs['keep']!r}" if "keep" in group.attrs else ""
-        raise StoreError(f"the store has no {gone[0]}{why}")
+    if not gone:
+        return
+    keep = group.attrs.get("keep")
+    if keep in RETENTION and RETENTION[keep].has(("job",)):
+        raise StoreError(
+            f"the store has no {gone[0]}, though its campaign has keep = {keep!r}; 'farm verify' "
+            "with the store's name lists its faults, and --repair repairs them"
+        )
+    why = f": its campaign has keep = {keep!r}" if keep else ""
+    raise StoreError(f"the store has no {gone[0]}{why}")
 
 
 def named_values(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
@@ -453,6 +463,17 @@ def _check(store: StoreName) -> None:
         )
     if not is_there(store, ARRAYS):
         raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")
+
+
+def _check_figures(store: StoreName, data: xr.Dataset) -> None:
+    """Refuse a summary without a variable that store.json describes."""
+    kinds = _head(store).get("holds", {}).values()
+    gone = [one["name"] for kind in kinds for one in kind["figures"] if one["name"] not in data]
+    if gone:
+        raise StoreError(
+            f"store {os.fspath(store)!r}: {ARRAYS}/{gone[0]}, a variable of the summary, is "
+            f"missing; 'farm verify {os.fspath(store)} --repair' repairs it"
+        )
 
 
 @opened_once
@@ -512,4 +533,7 @@ def _unreadable(store: StoreName, group: str, error: Exception) -> StoreError:
     if isinstance(error, StoreError):
         return error
     where = "/".join(filter(None, (os.fspath(store), ARRAYS, group)))
-    return StoreError(f"the arrays {where!r} cannot be read: {error}")
+    return StoreError(
+        f"the arrays {where!r} cannot be read ({error}); 'farm verify {os.fspath(store)} --repair' "
+        "repairs them"
+    )

@@ -62,7 +62,7 @@ def arrivals(figure: Figure, subject: Subject) -> list[str]:
     grid["hours"].set(xlim=(0, 24), xticks=range(0, 25, 6), xticklabels=[])
     grid["hours"].set_ylabel("Jobs per hour")
     image = grid["both"].pcolormesh(np.arange(25), np.arange(8), rate, cmap=magnitudes(), vmin=0)
-    zone = "UTC" if found.attrs["dated"] else "from the first submission"
+    zone = "clock of the log" if found.attrs["dated"] else "from the first submission"
     grid["both"].set(xlim=(0, 24), ylim=(7, 0), xticks=range(0, 25, 6))
     grid["both"].set_yticks(np.arange(7) + 0.5, _weekdays(found))
     grid["both"].set_xlabel(f"Hour of the day ({zone})")

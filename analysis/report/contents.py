@@ -91,10 +91,10 @@ class Asked:
 class Contents:
     """Hold what a page shows.
 
-    title : name of the campaign. axes : labels by dimension; metrics with units and names. near :
-    distance between simulation and log. tables : rows by name. verdicts, problems, warnings :
-    sentences. commands : commands that print the numbers of a section. campaign : text of its file.
-    facts : name and value of each line of provenance.
+    title : name of the campaign. axes : labels by dimension. metrics : units, names, and the rule
+    of the band of each. near : distance between simulation and log. tables : rows by name.
+    verdicts, problems, warnings : sentences. commands : commands that print the numbers of a
+    section. campaign : text of its file. facts : name and value of each line of provenance.
     """
 
     title: str
@@ -152,7 +152,10 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     return Contents(
         title=str(summary.attrs.get("campaign", "campaign")),
         axes={**axes, "policy": list(policies)},
-        metrics=[_described(open_metric(store, name)[name], name) for name in names],
+        metrics=[
+            {**_described(open_metric(store, name)[name], name), "band": _band(store, name)}
+            for name in names
+        ],
         baseline=policies[0],
         level=asked.level,
         by=asked.by,
@@ -239,6 +242,14 @@ def _described(values: xr.DataArray, name: str) -> dict[str, str]:
         "units": str(attrs.get("units", "1")),
         "better": str(attrs.get("better", "smaller")),
     }
+
+
+def _band(store: StoreName, name: str) -> str:
+    """Return the rule of the bands of a metric, "" without any."""
+    try:
+        return str(bands(store, name).attrs.get("description", ""))
+    except TooFewSamplesError:
+        return ""
 
 
 def _comparison(found: xr.Dataset | None) -> Columns:
@@ -482,7 +493,7 @@ def _facts(
     said += [(f"policy {name}", policy) for name, policy in named_policies(store).items()]
     said.append(("SHA-256 of the campaign", str(head.get("sha256", "unknown"))))
     said += [
-        (f"SHA-256 of the log of {trace}", str(source["columns"]))
+        (f"stored log of {trace}, named by its SHA-256", f"traces/{source['columns']}.npz")
         for trace, source in head.get("sources", {}).items()
         if "columns" in source
     ]

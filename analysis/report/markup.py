@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -184,7 +185,16 @@ def _verdicts(of: Contents) -> list[str]:
 
 
 def _list(sentences: Iterable[str], kind: str = "plain") -> list[str]:
-    return [f'<ul class="{kind}">', *(f"<li>{escape(one)}</li>" for one in sentences), "</ul>"]
+    return [f'<ul class="{kind}">', *(f"<li>{_whole(one)}</li>" for one in sentences), "</ul>"]
+
+
+NUMBER = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|%)")
+"""Space within a number, or between it and its sign of per cent."""
+
+
+def _whole(sentence: str) -> str:
+    """Return a sentence as HTML in which no line breaks within a number."""
+    return NUMBER.sub("\N{NO-BREAK SPACE}", escape(sentence))
 
 
 def _command(of: Contents, name: str) -> str:
@@ -220,26 +230,34 @@ def _figure(one: Figure, of: Contents) -> list[str]:
 
 
 TABLES = {
-    "comparison": ("Comparison by trace and load", "compare"),
-    "groups": ("Gains and losses", "groups"),
-    "near": ("Simulated and logged waits", "near"),
-    "failed": ("Failed cells", "status"),
-    "missing": ("Missing cells", "status"),
+    "comparison": ("Comparison by trace and load", "compare", True),
+    "levels": ("Values by load, as a table", "bands", False),
+    "samples": ("Change in each sample, as a table", "compare", False),
+    "groups": ("Gains and losses", "groups", True),
+    "near": ("Simulated and logged waits", "near", True),
+    "weeks": ("Waits by week, as a table", "near", False),
+    "failed": ("Failed cells", "status", True),
+    "missing": ("Missing cells", "status", True),
 }
-"""Tables of a page: title and command."""
+"""Tables of a page: title, command, and whether it is open; the others are those of figures."""
 
 
 def _tables(of: Contents) -> list[str]:
     lines = []
-    for name, (title, command) in TABLES.items():
+    for name, (title, command, is_open) in TABLES.items():
         if not of.tables[name].rows:
             continue
+        heading = f'<h2 id="title-table-{name}">{title}</h2>'
+        begin, end = (
+            (heading, "") if is_open else (f"<details><summary>{heading}</summary>", "</details>")
+        )
         lines += [
             f'<section aria-labelledby="title-table-{name}">',
-            f'<h2 id="title-table-{name}">{title}</h2>',
+            begin,
             f'<div class="wide" id="table-{name}" role="region" tabindex="0" '
             f'aria-labelledby="title-table-{name}"></div>',
             _command(of, command),
+            end,
             "</section>",
         ]
     return lines

@@ -75,6 +75,19 @@ const COLUMNS = {
     ["jobs", "jobs", number], ["simulated", "simulated (s)", number],
     ["logged", "logged (s)", number], ["difference", "difference (s)", signed],
   ],
+  levels: [
+    ["trace", "trace"], ["load", "load"], ["policy", "policy"], ["low", "low", number],
+    ["middle", "middle", number], ["high", "high", number], ["own", "the log itself", number],
+    ["logged", "as logged", number],
+  ],
+  samples: [
+    ["trace", "trace"], ["load", "load"], ["policy", "policy"], ["resample", "sample", plain],
+    ["change", "change", percent],
+  ],
+  weeks: [
+    ["trace", "trace"], ["load", "load"], ["series", "policy"], ["week", "week", plain],
+    ["wait", "mean wait (s)", number],
+  ],
   failed: [
     ["trace", "trace"], ["resample", "resample", plain], ["load", "load"], ["policy", "policy"],
     ["error", "error"],
@@ -84,6 +97,7 @@ const COLUMNS = {
     ["of", "of", plain],
   ],
 };
+const OF_METRIC = ["comparison", "levels", "samples"];
 const sorting = {};
 const limits = {};
 
@@ -129,7 +143,7 @@ function tabulate(name) {
     }
     body.append(line);
   }
-  const about = name === "comparison" ? titled(metric()) + ". " : "";
+  const about = OF_METRIC.includes(name) ? titled(metric()) + ". " : "";
   const caption = element("caption", {}, about + count(shown.length, found.length));
   target.replaceChildren(element("table", {}, caption, element("thead", {}, head), body));
   if (shown.length < found.length) {
@@ -188,7 +202,8 @@ async function draw(figure) {
   }
   const more = found.length > values.length
     ? " The first " + values.length + " of " + found.length + " are drawn: choose a trace, a load or a policy." : "";
-  summary.textContent = described(figure, values) + more;
+  const rule = figure.table === "levels" && metric().band ? " Low, middle and high: " + metric().band + "." : "";
+  summary.textContent = described(figure, values) + rule + more;
   const height = figure.rows
     ? { height: 30 + figure.step * new Set(values.map((row) => row[figure.rows])).size } : {};
   const spec = { width: "container", ...height, config: CONFIG,

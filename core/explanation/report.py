@@ -23,6 +23,12 @@ MOST_USAGES = 8
 """Number of clusters, nodes or resources whose use the text lists; JSON has all."""
 
 
+UNITS = dict.fromkeys(
+    ("estimate", "submit", "start", "end", "wait", "promised", "fair", "early", "gain"), "s"
+)
+"""Units of the keys of JSON that have one; instants count from the beginning of the log."""
+
+
 def facts(found: Explanation) -> dict[str, Any]:
     """Return the explanation as plain values; job numbers identify jobs."""
     jobs = found.schedule.workload
@@ -30,6 +36,7 @@ def facts(found: Explanation) -> dict[str, Any]:
     return {
         "trace": jobs.name,
         "policy": found.policy.name,
+        "units": UNITS,
         "job": {**job_facts(found, found.job), **_place_facts(found)},
         "promised": found.promised,
         "fair": found.fair,
@@ -67,7 +74,15 @@ def job_facts(found: Explanation, job: int) -> dict[str, Any]:
         "end": schedule.end,
         "wait": schedule.wait,
     }
-    return {name: int(column[job]) for name, column in columns.items()}
+    values: dict[str, Any] = {name: int(column[job]) for name, column in columns.items()}
+    return {**values, "user_name": _user(found, job)} if "user" in jobs.names else values
+
+
+def _user(found: Explanation, job: int) -> str:
+    """Return the name of a job's user, or the number if the log has no name."""
+    jobs = found.schedule.workload
+    number = int(jobs.user[job])
+    return jobs.names.get("user", {}).get(number, str(number))
 
 
 def text(found: Explanation, top: int) -> str:
@@ -77,7 +92,7 @@ def text(found: Explanation, top: int) -> str:
 
 def _head(found: Explanation) -> Iterator[str]:
     schedule, jobs, job = found.schedule, found.schedule.workload, found.job
-    user = f", user {jobs.user[job]}" if jobs.user[job] >= 0 else ""
+    user = f", user {_user(found, job)}" if jobs.user[job] >= 0 else ""
     yield f"{jobs.name} on {jobs.machine} under {found.policy.name}"
     origin = f", of {_origin(found)}" if jobs.platform.participants else ""
     yield (

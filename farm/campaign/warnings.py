@@ -11,7 +11,7 @@ import numpy as np
 from schedfarm.core.logs.sacct import IGNORED
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.partitions.platform import Partitions
-from schedfarm.core.numerals import grouped
+from schedfarm.core.numerals import counted, grouped
 from schedfarm.core.policy.limits import read_limits
 from schedfarm.core.policy.multifactor import WEIGHTS, Multifactor
 from schedfarm.core.policy.policy import Policy
@@ -147,20 +147,30 @@ def _overload(case: Case) -> Numbers | None:
 
 def _too_wide(case: Case) -> Numbers | None:
     # On hosts a job may lack some with its share, however wide they are together.
-    if not case.log or not case.sized or case.log.platform.name == Hosts.name:
+    if not case.log or case.log.platform.name == Hosts.name:
         return None
     dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
-    numbers = _part(dropped, len(case.log) + dropped)
-    return {**numbers, "processors": max(case.log.platform.sizes)} if dropped else None
+    whole = len(case.log) + dropped
+    # The header of a log may be right where single rows are not.
+    if not dropped or not (case.sized or dropped >= CONSIDERABLE * whole):
+        return None
+    return {**_part(dropped, whole), **_size(case, max(case.log.platform.sizes))}
 
 
 def _too_small(case: Case) -> Numbers | None:
-    if not case.log or not case.sized:
+    if not case.log:
         return None
     log, known = case.log, case.log.logged_wait >= 0
     start = log.submit[known] + log.logged_wait[known]
     most, size = most_in_use(start, log.run[known], log.procs[known]), log.processors
-    return {"most": most, "processors": size} if most > size else None
+    # The clocks of a log may let a job end some seconds after the next one has its processors.
+    least = size if case.sized else (1 + CONSIDERABLE) * size
+    return {"most": most, **_size(case, size)} if most > least else None
+
+
+def _size(case: Case, processors: int) -> Numbers:
+    by = "given" if case.sized else "of the log's header"
+    return {"machine": counted(processors, "processor"), "by": by}
 
 
 def ignored_shares(log: Workload) -> dict[str, float]:
@@ -291,15 +301,14 @@ WARNINGS = (
     TraceWarning(
         "too_wide",
         _too_wide,
-        "{part} of {whole} jobs ({percent:.2g} %) are wider than the {processors} processors "
-        "given, and left out; give at least the widest job's processors, or leave the size to the "
-        "log",
+        "{part} of {whole} jobs ({percent:.2g} %) are wider than the {machine} {by}, "
+        "and left out; give at least the widest job's processors",
     ),
     TraceWarning(
         "too_small",
         _too_small,
-        "the log has up to {most} processors in use at once and {processors} were given, so that "
-        "jobs wait longer here than in the log; give at least {most}",
+        "the log has up to {most} processors in use at once, more than the {machine} {by}, so "
+        "that jobs wait longer here than in the log; give at least {most}",
     ),
     TraceWarning(
         "ignored",

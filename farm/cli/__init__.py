@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from schedfarm.farm.cli.audit import audit
 from schedfarm.farm.cli.cancel import cancel
 from schedfarm.farm.cli.certificates import certificates
 from schedfarm.farm.cli.clusters import clusters
-from schedfarm.farm.cli.command import Sections
+from schedfarm.farm.cli.command import Sections, leave_pipe
 from schedfarm.farm.cli.compare import compare
 from schedfarm.farm.cli.completion import completion
 from schedfarm.farm.cli.explain import explain
@@ -45,6 +46,17 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+FAILURES = {
+    errno.EACCES: "check its permissions, or give another path",
+    errno.EPERM: "check its permissions, or give another path",
+    errno.EROFS: "its file system is read-only; give another path",
+    errno.ENOSPC: "make room, and run the command again",
+    errno.EDQUOT: "make room, and run the command again",
+    errno.EIO: "check the device, and run the command again",
+    errno.ENAMETOOLONG: "give a shorter path",
+}
+"""Advice on errors of the system that are no faults of the program, by number."""
 
 AGAIN_SECONDS = 0.01
 """Delay before a dropped interrupt is raised again."""
@@ -117,9 +129,12 @@ def main() -> None:
     """Run a command; report bad input or an interrupt in one sentence and by the exit status."""
     sys.unraisablehook = _interrupt_again
     try:
-        sys.exit(cli(standalone_mode=False))
+        status = cli(standalone_mode=False)
+        # Output that does not fit is an error of the command, not one at the interpreter's end.
+        sys.stdout.flush()
+        sys.exit(status)
     except click.ClickException as error:
-        error.show()
+        click.echo(f"farm: {_sentence(error)}", err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         # Click turns an interrupt into an Abort, whose cause may contain the progress of the
@@ -141,6 +156,31 @@ def main() -> None:
         lines = "\n  ".join(map(printable, str(error).split("\n  ")))
         click.echo(f"farm: {lines}", err=True)
         sys.exit(BAD_INPUT)
+    except BrokenPipeError:
+        leave_pipe()
+    except OSError as error:
+        if error.errno not in FAILURES:
+            raise
+        from schedfarm.core.checks import printable
+
+        what = "output" if error.filename is None else printable(str(error.filename))
+        click.echo(f"farm: {what}: {error.strerror}; {FAILURES[error.errno]}", err=True)
+        # The interpreter would try again to write the output that does not fit.
+        os._exit(BAD_INPUT)
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Return click's message in one line, with the command that prints the help."""
+    from schedfarm.core.checks import printable
+
+    said = printable(error.format_message()).strip().removesuffix(".").replace("\n", " ")
+    if said[1:2].islower():
+        said = said[0].lower() + said[1:]
+    context = getattr(error, "ctx", None)
+    if context is None or "; " in said:  # our own messages end in advice
+        return said
+    words = context.command_path.split()[1:]
+    return f"{said}; '{' '.join(['farm', *words, '--help'])}' lists what it takes"
 
 
 def _interrupt_again(dropped: UnraisableHookArgs) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
@@ -30,14 +30,18 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            with suppress(OSError):
-                # Buffered output would be written at exit and raise again.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(READER_GONE)
+            leave_pipe()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments of a command line."""
         if not ctx.resilient_parsing:
+            for word in args:
+                if not is_text(word):
+                    raise click.UsageError(
+                        f"{word.encode(errors='backslashreplace').decode()} is not UTF-8; rename "
+                        "the file, or link to it by another name",
+                        ctx,
+                    )
             for option, values in self._given(ctx, args).items():
                 if len(values) > 1:
                     raise click.UsageError(
@@ -56,6 +60,19 @@ class Command(click.Command):
                 option.action = "append"
         given = parser.parse_args(list(args))[0]
         return {shown: given.get(name, []) for name, shown in single.items()}
+
+
+def is_text(word: str) -> bool:
+    """Return whether a word of the command line is UTF-8, as stores and reports require."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def leave_pipe() -> NoReturn:
+    """Exit after the output pipe was closed, without writing what is buffered."""
+    with suppress(OSError):
+        # Buffered output would be written at exit and raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(READER_GONE)
 
 
 def _takes_one(param: click.Parameter) -> bool:

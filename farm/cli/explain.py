@@ -194,6 +194,7 @@ def _refuse_others(source: str, names: tuple[str, ...], of: str) -> None:
 
 def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:
     from schedfarm.core.errors import InputError
+    from schedfarm.farm.cli.who import group_names
     from schedfarm.farm.store.reading import schedule_of
     from schedfarm.farm.store.store import Store
 
@@ -208,7 +209,9 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
     load = options["load"] or axes["load"][0]
     sample = axes["resample"][0] if options["sample"] is None else options["sample"]
     found = schedule_of(source, **given, resample=sample, load=load)
-    return found, found.policy
+    jobs = found.workload
+    named = replace(jobs, names={**jobs.names, "user": group_names(source, jobs.name, "user")})
+    return replace(found, workload=named) if named.names["user"] else found, found.policy
 
 
 def _recorded(source: str, keys: dict[str, Any]) -> Schedule:

@@ -26,8 +26,8 @@ class Prepared:
     survey: of the campaign. lock: of the store, held while it is open. tasks: longest first. cells:
     of the campaign or its part. before: cells done by earlier runs or rounds. missing: number of
     missing cells of each block. kept: cells of these blocks that earlier runs have simulated.
-    notes: a sentence for each damaged part of the store that was made again, and for a finished
-    round.
+    notes: a sentence for each damaged part of the store that was made again. verdict: a sentence on
+    the last finished round, "" without any.
     """
 
     store: Store
@@ -39,6 +39,7 @@ class Prepared:
     missing: dict[Block, int]
     kept: Mapping[Block, set[Cell]]
     notes: list[str] = field(default_factory=list)
+    verdict: str = ""
 
 
 @contextmanager
@@ -69,9 +70,11 @@ def prepared_by(
     before = built.cells - sum(missing.values())
     tasks = _tasks(built, designed.campaign, blocks, run)
     kept = {b: heads[b].succeeded for b in blocks if b in heads}
-    if designed.verdict and designed.verdict.rounds:
-        notes.append(str(designed.verdict))
-    return Prepared(built, designed.survey, lock, tasks, built.cells, before, missing, kept, notes)
+    of = designed.verdict
+    verdict = str(of) if of and of.rounds else ""
+    return Prepared(
+        built, designed.survey, lock, tasks, built.cells, before, missing, kept, notes, verdict
+    )
 
 
 def _tasks(store: Store, campaign: Campaign, blocks: list[Block], run: str) -> list[Task]:

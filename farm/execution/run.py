@@ -216,8 +216,7 @@ def execute(
                 break
             prepared = following
             if not prepared.tasks:
-                for text in prepared.notes:
-                    watchers.see(Said(text=text))
+                _say_notes(prepared, watchers)
                 break
             rounds.append(_execute_round(prepared, client, watchers, share))
     store = prepared.store
@@ -235,6 +234,14 @@ def execute(
     )
 
 
+def _say_notes(prepared: Prepared, watchers: All) -> None:
+    """Report repairs, and the last finished round."""
+    for text in prepared.notes:
+        watchers.see(Said(text=text))
+    if prepared.verdict:
+        watchers.see(Said(text=prepared.verdict, progress=True))
+
+
 @dataclass(frozen=True)
 class _Executed:
     """Hold the counts of one round: cells simulated, lost and compared."""
@@ -250,8 +257,7 @@ def _execute_round(
 ) -> _Executed:
     store = prepared.store
     watchers.see(_begin_event(prepared))
-    for text in prepared.notes:
-        watchers.see(Said(text=text))
+    _say_notes(prepared, watchers)
     with ExitStack() as stack:
         stack.callback(_fold, store)
         token = stack.enter_context(cancelled_by_signals(watchers))

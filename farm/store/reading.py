@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import ALL_POLICIES
+from schedfarm.core.format.names import ARRAYS
 from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.labels import find_label
 from schedfarm.core.own import sources
@@ -142,7 +144,7 @@ def schedule_of(
 
 def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     """Return the stored jobs of one resample at one load; empty if none are stored."""
-    group: Any = open_results(store.place)[trace]
+    group = _Arrays(store, trace)
     at = store.axes["resample"].index(resample), store.axes["load"].index(load)
     count = slice(int(group["jobs"][at]))
     machine = store.platform(trace)
@@ -161,6 +163,27 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
     )
 
 
+class _Arrays:
+    """Open the arrays of a trace by name; InputError for one that cannot be opened."""
+
+    def __init__(self, store: Store, trace: str) -> None:
+        self._store, self._trace = store, trace
+
+    @cached_property
+    def _group(self) -> Any:
+        return open_results(self._store.place)[self._trace]
+
+    def __getitem__(self, name: str) -> Any:
+        place = self._store.place
+        try:
+            return self._group[name]
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(
+                f"store {place}: {ARRAYS}/{self._trace}/{name} cannot be opened ({error}); 'farm "
+                f"verify {place} --repair' repairs it"
+            ) from error
+
+
 def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
     """Return the values of one cell, checked against its records.
 
@@ -171,7 +194,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
             f"store {store.place} was made with keep = {store.keep!r} and has no jobs of its "
             "cells; run the required ones with keep = 'jobs' into another store"
         )
-    group: Any = open_results(store.place)[trace]
+    group = _Arrays(store, trace)
     rows: dict[str, Any] = {}
     for kind in _kinds(store):
         labels = (resample, load, policy if kind.policies else ALL_POLICIES)

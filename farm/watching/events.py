@@ -118,9 +118,10 @@ class Lost(Happening, frozen=True, kw_only=True, tag="lost"):
 
 
 class Said(Happening, frozen=True, kw_only=True, tag="say"):
-    """Report anything else in one sentence."""
+    """Report anything else in one sentence; `progress` if it is only of interest on the way."""
 
     text: str
+    progress: bool = False
 
 
 class End(Happening, frozen=True, kw_only=True, tag="end"):

@@ -172,7 +172,7 @@ def _longest(event: Running, longest: Doing) -> str:
 
 
 class Quiet:
-    """Write only lost cells and messages of the run."""
+    """Write only lost cells and messages of the run that are not progress."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -182,7 +182,7 @@ class Quiet:
         match event:
             case Lost():
                 self.stream.write(f"{event.cells} cells lost: {event.why}\n")
-            case Said():
+            case Said(progress=False):
                 self.stream.write(f"{event.text}\n")
         self.stream.flush()
 

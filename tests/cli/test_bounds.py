@@ -232,5 +232,5 @@ def test_options_twice_or_in_vain(said: Said) -> None:
     Path("a.swf").write_text(LOG)
     words = ("simulate", "a.swf", "--policy", "easy")
     text = said(*words, "--load", "0.8", "--load=0.9")
-    assert text == "Error: --load is given 2 times, as 0.8 and as 0.9; give it once"
-    assert "Error: --overload does nothing without --load; give both" in said(*words, "--overload")
+    assert text == "farm: --load is given 2 times, as 0.8 and as 0.9; give it once"
+    assert "farm: --overload does nothing without --load; give both" in said(*words, "--overload")

@@ -14,7 +14,7 @@ import tomli_w
 import xarray as xr
 
 from schedfarm.analysis.store import named_values
-from schedfarm.core import InputError, read_log
+from schedfarm.core import InputError, Workload, read_log
 from schedfarm.core.format.names import COPY, MANIFEST
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.policy.policy import Policy
@@ -83,7 +83,7 @@ TOLD = {
     "few_weeks": "submissions last 3.9 weeks, under four: samples drawn from so few weeks",
     "overload": "offered load 1.03 of the log as it is: from 1 on",
     "too_wide": "1 of 30 jobs (3.3 %) are wider than the 2 processors given, and left out",
-    "too_small": "the log has up to 4 processors in use at once and 2 were given",
+    "too_small": "the log has up to 4 processors in use at once, more than the 2 processors given",
     "ignored": "ignores, 33 % outside the largest partition, 10 % with GPUs; to come closer, ",
 }
 
@@ -234,12 +234,18 @@ def test_what_falls_just_short_is_not_said(tmp_path: Path) -> None:
 
 
 def test_what_was_not_asked_for_is_not_said() -> None:
-    """The log alone has no resamples, whole users differ, another size is the log's own."""
+    """The log alone has no resamples, whole users differ; a header's size is not one given."""
     short, small = read_log("short.swf"), read_log("too_wide.swf", processors=2)
     assert list(warnings_of(Case(short, method="weeks,block=2"))) == ["short"]
     assert warnings_of(Case(short, method="")) == warnings_of(Case(short, method="users")) == {}
     assert list(warnings_of(Case(small, sized=True))) == ["too_wide"]
-    assert warnings_of(Case(small)) == {}
+    assert "the 2 processors of the log's header" in warnings_of(Case(small))["too_wide"]
+    many = {"submit": range(0, 100 * DAY, DAY), "run": [9] * 100, "estimate": [9] * 100}
+    for dropped, said in ((1, []), (2, ["too_wide"])):
+        log = Workload.from_columns(
+            **many, procs=[1] * 100, processors=2, dropped={"too wide": dropped}
+        )
+        assert list(warnings_of(Case(log))) == said
     over = read_log("overload.swf")
     assert warnings_of(Case(over, loads=("0.9",))) == {}
 

@@ -111,7 +111,8 @@ def test_the_verdicts_and_numbers_are_those_of_compare(farm: Farm, stores: Path)
     store = stores / "both.farm"
     parsed = reported(farm, store, "--metric", "wait", "--by", "none")
     found = compare(store, metrics=["wait"])
-    assert parsed.of("li")[1:3] == verdicts(found)
+    said = [text.replace("\N{NO-BREAK SPACE}", " ") for text in parsed.of("li")]
+    assert said[1:3] == verdicts(found)
     rows = labelled(parsed.data["tables"]["comparison"])
     assert len(rows) == 2 * 2
     for row in rows:

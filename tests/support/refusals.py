@@ -27,12 +27,11 @@ Said = Callable[..., str]
 
 
 def sentence(text: str) -> str:
-    """Hold that an error is one line, or click's usage with one, and return that line."""
-    *usage, last = text.rstrip("\n").split("\n")
-    assert not usage or usage[0].startswith("Usage: "), text
-    assert "Traceback" not in text
-    assert last.startswith(("farm: ", "Error: ")), text
-    return last
+    """Hold that an error is one line, and return it."""
+    lines = text.rstrip("\n").split("\n")
+    assert len(lines) == 1, text
+    assert lines[0].startswith("farm: "), text
+    return lines[0]
 
 
 def unlike(rows: Iterable[tuple[Any, Sequence[str]]], refusal: Callable[[Any], str]) -> list[str]:

@@ -221,7 +221,7 @@ FLOORS = {
         ("place",),
         ("verified", "starts"),
         ("band_rule", "store"),
-        ("axes", "bands", "drawing", "logs", "tables"),
+        ("axes", "bands", "drawing", "logs", "tables", "unfinished"),
         ("figures", "groups", "notes", "plain", "workloads"),
         ("validation",),
         ("compare", "cells"),
