@@ -29,7 +29,7 @@ from schedfarm.analysis.unfinished import failed_sentence
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.metrics.slowdown import slowdowns
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
-from schedfarm.core.numerals import grouped
+from schedfarm.core.numerals import counted, grouped
 from schedfarm.core.schedule import State
 
 HOUR = 3600
@@ -411,7 +411,7 @@ def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
     """
     asked = frame.attrs
     unit = f" ({asked['units']})" if asked["units"] != "1" else ""
-    samples = f"{asked['samples']} samples" if asked["samples"] else "the log itself"
+    samples = counted(asked["samples"], "sample") if asked["samples"] else "the log itself"
     shown = frame if top is None else frame.head(top)
     known = frame.drop(index=UNKNOWN_LABEL, errors="ignore")
     losing = known[known["change"] > 0]

@@ -513,7 +513,10 @@ def _head(store: StoreName) -> Any:
         ) from None
     except StoreError:
         raise
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        why = error.strerror or error
+        raise StoreError(f"'{text}/store.json' cannot be read: {why}") from error
+    except ValueError as error:
         raise StoreError(f"'{text}/store.json' cannot be read as JSON: {error}") from error
 
 

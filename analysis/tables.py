@@ -353,7 +353,7 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("own_log 5 %"))
     own\_log 5 \%
     """
-    return text.translate(str.maketrans(LATEX))
+    return "".join(LATEX.get(letter, letter) for letter in text)
 
 
 def aligned(rows: list[list[str]]) -> list[str]:

@@ -8,6 +8,7 @@ import xarray as xr
 
 from schedfarm.analysis.errors import NoValuesError
 from schedfarm.analysis.store import Store, failed_cells, open_summary
+from schedfarm.core.numerals import counted
 
 FINISHED = "counted"
 """Figure of the summary that each finished cell has."""
@@ -22,12 +23,12 @@ def no_values(store: Store, metric: str = "") -> NoValuesError:
     >>> waits = {"counted": ("policy", [9.0, nothing]), "wait": ("policy", [nothing, nothing])}
     >>> root = xr.Dataset(waits)
     >>> str(no_values(xr.DataTree(root), "wait"))
-    'wait has no value in any of the 1 finished cells'
+    'wait has no value in any finished cell'
     """
     summary = open_summary(store)
     finished = int(summary[FINISHED].notnull().sum()) if FINISHED in summary else 0
     if finished and metric:
-        return NoValuesError(f"{metric} has no value in any of the {finished} finished cells")
+        return NoValuesError(f"{metric} has no value in any finished cell")
     failed = failed_sentence(store)
     return NoValuesError(
         f"the store has no finished cell: {failed}"
@@ -69,5 +70,5 @@ def failed_sentence(store: Store) -> str:
     count = 0 if isinstance(store, xr.DataTree) else failed_cells(store)
     if not count:
         return ""
-    cells = "1 cell has failed" if count == 1 else f"{count} cells have failed"
-    return f"{cells}; 'farm status --failed {os.fspath(store)}' lists the errors"
+    failed = f"{counted(count, 'cell')} {'has' if count == 1 else 'have'} failed"
+    return f"{failed}; 'farm status --failed {os.fspath(store)}' lists the errors"

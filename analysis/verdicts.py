@@ -14,7 +14,7 @@ from schedfarm.analysis.groups import UNKNOWN_LABEL
 from schedfarm.analysis.intervals import ALIKE
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact, latex_text
 from schedfarm.core.arrays import Float64
-from schedfarm.core.numerals import NOTHING, grouped
+from schedfarm.core.numerals import NOTHING, counted, grouped
 
 WORDS = {"s": ("shorter", "longer")}
 """Words for a smaller and a larger value of a metric in these units."""
@@ -94,15 +94,15 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
         return f"{name} cannot be compared with {base}{where}: {why}{single}"
     alike = (chosen["correlation"] > ALIKE).values
     caution = "; may be too short, pairs are alike" if 2 * alike.sum() > alike.size else ""
-    counted = f"{pairs.min()}" if pairs.min() == pairs.max() else f"{pairs.min()} to {pairs.max()}"
+    many = counted(int(pairs.max()), "pair")
+    paired = many if pairs.min() == pairs.max() else f"{pairs.min()} to {many}"
     level = f"{100 * attrs['level']:g} %"
     if why:
-        return f"{name} {_change(value, words)} {base}{where} (no interval: {why}, {counted} pairs)"
+        return f"{name} {_change(value, words)} {base}{where} (no interval: {why}, {paired})"
     if low < 1 < high:
         spread = f"{_percent(low, words)} to {_percent(high, words)}"
         return (
-            f"{name} not shown to differ from {base}{where} "
-            f"({spread}, {level}, {counted} pairs{caution})"
+            f"{name} not shown to differ from {base}{where} ({spread}, {level}, {paired}{caution})"
         )
     nearer, further = sorted((abs(1 - low), abs(1 - high)))
     spread = f"{_digits(nearer)} to {_digits(further)} %"
@@ -110,7 +110,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     # Samples that mix the weeks of a log may reverse an effect: docs/comparisons.md.
     opposite = of_log is not None and (1 - of_log) * (1 - value) < 0
     log = f"; but {_percent(of_log, words)} in the log itself" if of_log and opposite else ""
-    return f"{name} {change} {base}{where} ({spread}, {level}, {counted} pairs{caution}){log}"
+    return f"{name} {change} {base}{where} ({spread}, {level}, {paired}{caution}){log}"
 
 
 def _no_interval(low: float, value: float, pairs: int) -> str | None:

@@ -107,19 +107,22 @@ def _curves(
 ) -> None:
     found = {name: distribution(value.of(one)) for name, one in schedules.items()}
     largest = max(float(one["value"].max()) for one in found.values())
+    end = 1.25 * max(largest, 10.0)
     for name, one in found.items():
         # A logarithmic axis begins at 1, where the share of smaller values is the first height.
         x = np.maximum(one["value"].values.astype(np.float64), 1.0)
         y = one["jobs"].values / one["jobs"].values[-1]
         last = np.concatenate((x[1:] != x[:-1], [True]))
         x, y = x[last], y[last]
-        x, y = np.concatenate(([1.0], x)), np.concatenate(([y[0] if x[0] == 1 else 0.0], y))
-        places = thinned(np.log(x) / max(np.log(largest), 1e-9), y, POSITIONS)
+        # Up to the end of the axis, so that equal values have a curve, too.
+        x = np.concatenate(([1.0], x, [end]))
+        y = np.concatenate(([y[0] if x[1] == 1 else 0.0], y, [1.0]))
+        places = thinned(np.log(x) / np.log(end), y, POSITIONS)
         axes.plot(x[places], 100 * y[places], drawstyle="steps-post", **styles[name])
     if value.unit == "s":
         duration_axis(axes, "x", largest, ticks=int(8 / panels) if panels > 1 else 8)
     else:
-        axes.set_xlim(0.9, max(largest, 10) * 1.25)
+        axes.set_xlim(0.9, end)
         log_axis(axes, "x", ticks=4 if panels > 1 else 6)
     axes.set_ylim(0, 101)
     axes.set_xlabel(value.meaning.capitalize())

@@ -21,8 +21,14 @@ from schedfarm.core.numerals import counted, grouped
 
 HERE = Path(__file__).parent
 
+HEAD_BYTES = 4096
+"""Bytes of a page that contain its head up to the title."""
+
 FIRST_METRICS = 2
 """Number of metrics whose verdicts are shown; the others are folded."""
+
+GENERATOR = '<meta name="generator" content="schedfarm">'
+"""Mark of a page, by which a later command knows that it may replace the file."""
 
 FILTERS = ("metric", "trace", "load", "policy")
 """Controls of the page, in their order."""
@@ -70,6 +76,12 @@ def write(
     write_whole(Path(out), text.encode())
 
 
+def is_page(path: Path) -> bool:
+    """Return whether a file is a page, of this or another store."""
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(HEAD_BYTES)
+
+
 def page(of: Contents, *, refresh: float | None = None) -> str:
     """Return the HTML of a page."""
     drawn = figures(of.axes["policy"], of.baseline, of.by)
@@ -92,6 +104,7 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
+        GENERATOR,
         f"<title>{escape(title)}</title>",
         # An icon, since browsers otherwise request one from a server.
         '<link rel="icon" href="data:,">',

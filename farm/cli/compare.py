@@ -83,13 +83,17 @@ def compare(
     """
     from schedfarm import analysis
     from schedfarm.analysis.drawing import checked_path
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import STANDARD, output, output_once
 
     if as_json and STANDARD in (csv, latex, plot):
         raise click.UsageError("--json and a file named - both write to standard output: give one")
     target = plot if plot in (None, STANDARD) else checked_path(plot)
+    inputs = campaign_files(store)
     named = (("--csv", csv), ("--latex", latex), ("--plot", target))
-    outputs = {option: output(option, str(name)) for option, name in named if name is not None}
+    outputs = {
+        option: output(option, str(name), inputs) for option, name in named if name is not None
+    }
     output_once(*outputs.values())
     wanted: dict[str, Any] = {"metrics": metrics, "load": load, "level": level}
     if axis is None:

@@ -109,7 +109,7 @@ def explain(
         schedule, wanted = _source(source, policy, options)
         click.echo(_delays(source, schedule, wanted, by, top, as_json=as_json))
         return
-    target = _target(plot, as_json=as_json)
+    target = _target(plot, source, as_json=as_json)
     schedule, wanted = _source(source, policy, options)
     job = _job(schedule, number, submit)
     from schedfarm.core.explanation import explain as explain_job
@@ -152,16 +152,19 @@ def _delays(
     return json.dumps(found.facts(), indent=1) if as_json else found.text()
 
 
-def _target(plot: str | None, *, as_json: bool) -> Output | None:
+def _target(plot: str | None, source: str, *, as_json: bool) -> Output | None:
     """Return the file of the chart, whose suffix gives its kind."""
     from schedfarm.analysis.drawing import checked_path
+    from schedfarm.farm.cli.campaign_files import campaign_files
+    from schedfarm.farm.cli.plot import is_store
     from schedfarm.farm.output import STANDARD, output
 
     if plot is None:
         return None
     if as_json and plot == STANDARD:
         raise click.UsageError("--json and --plot - both write to standard output: give one")
-    return output("--plot", plot if plot == STANDARD else str(checked_path(plot)))
+    inputs = campaign_files(source) if is_store(source) else [source]
+    return output("--plot", plot if plot == STANDARD else str(checked_path(plot)), inputs)
 
 
 def _source(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:

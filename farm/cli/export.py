@@ -82,6 +82,7 @@ def export(
     """
     from schedfarm import analysis
     from schedfarm.core.numerals import counted
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.export.formats import format_of
     from schedfarm.farm.export.selection import select
     from schedfarm.farm.output import STANDARD, output
@@ -93,7 +94,7 @@ def export(
     form = format_of(name, out)
     kind = form.table(what)
     form.check_installed()
-    target = output("--out", out)
+    target = output("--out", out, campaign_files(store))
     _check_new(target, replace=replace)
     opened = Store.open(store)
     selection = select(

@@ -115,6 +115,7 @@ def plot(
     Figures of jobs and schedules show one cell under one or several policies.
     """
     from schedfarm.analysis.plots import kinds
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import STANDARD, output
 
     row = kinds.find_kind(kind)
@@ -123,7 +124,7 @@ def plot(
     of_store = is_store(source) or (row.needs == kinds.STORE and not os.path.exists(source))
     _check_given(source, of_store=of_store)
     inputs = [path for policy in policies for path in own_files(policy)]
-    target = output("--out", out, [] if of_store else [source, *inputs])
+    target = output("--out", out, campaign_files(source) if of_store else [source, *inputs])
     where: dict[str, Any] = {}
     of: Drawn = source
     if of_store:

@@ -64,10 +64,11 @@ def report(
     and is written by farm run.
     """
     from schedfarm.analysis.report.script import check_script
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import output
 
     check_script()
-    page = output("--out", out)
+    page = output("--out", out, campaign_files(store))
     if watch and page.standard:
         raise click.UsageError("--watch writes a file again and again; give --out a file, not -")
     if watch:

@@ -291,6 +291,7 @@ def bands(
     """
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.analysis.figures import drawn_rule
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import STANDARD, output, output_once
 
     needs("plot", "log_axis", "size")
@@ -298,8 +299,8 @@ def bands(
     checked = plot if plot in (None, STANDARD) else checked_path(plot)
     if checked is not None:
         drawn_rule(**asked.rule)
-    figure = None if checked is None else output("--plot", checked)
-    table = None if csv is None else output("--csv", csv)
+    figure = None if checked is None else output("--plot", checked, campaign_files(store))
+    table = None if csv is None else output("--csv", csv, campaign_files(store))
     output_once(figure, table)
     answer = _weeks(store, asked) if weekly else _bands(store, asked)
     apart = any(one is not None and one.standard for one in (figure, table))

@@ -38,12 +38,13 @@ def validate(
     """
     from schedfarm import analysis
     from schedfarm.analysis.validation import validation_facts, validation_text
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.cli.who import group_names
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
         raise click.UsageError("--json and --csv - both write to standard output: give one")
-    target = None if csv is None else output("--csv", csv)
+    target = None if csv is None else output("--csv", csv, campaign_files(store))
     traces = [str(name) for name in analysis.open_summary(store)["trace"].values]
     names = {name: group_names(store, name, "queue") for name in traces}
     found = analysis.validation(store, trace=trace, load=load, policy=policy, names=names)

@@ -247,7 +247,21 @@ def _asked(
         )
     names = tuple(dict.fromkeys(policies))
     page = file.with_suffix(".html")
+    _check_page(page)
     return Question(names, place, file, text, campaign, folder, page, ((trace, jobs),))
+
+
+def _check_page(page: Path) -> None:
+    """Refuse a page that cannot be written, or would replace another file."""
+    from schedfarm.analysis.report.markup import is_page
+    from schedfarm.core.errors import InputError
+    from schedfarm.farm.output import output
+
+    output("page", page)
+    if page.is_file() and not is_page(page):
+        raise InputError(
+            f"{page} exists and is not a page of farm report; move it, or give another --store"
+        )
 
 
 def _with_precision(question: Question, relative: float | None, samples: int | None) -> Question:
@@ -505,9 +519,9 @@ def _page(question: Question) -> None:
     store = str(question.place)
     try:
         check_script()
-        page = output("page", question.page)
-        write_page(store, page, asked(store, question.policies))
     except InputError as error:
         click.echo(f"no page: {error}", err=True)
         return
+    page = output("page", question.page)
+    write_page(store, page, asked(store, question.policies))
     click.echo(f"page: {page.name}")

@@ -55,11 +55,12 @@ def who(
     have names if the campaign sets names = true for their trace.
     """
     from schedfarm import analysis
+    from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
         raise click.UsageError("--json and --csv - both write to standard output: give one")
-    target = None if csv is None else output("--csv", csv)
+    target = None if csv is None else output("--csv", csv, campaign_files(store))
     axes = analysis.open_summary(store)
     policies = axes["policy"].values.tolist()
     pair = policy or policies[-1], baseline or policies[0]

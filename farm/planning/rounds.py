@@ -156,8 +156,8 @@ class Verdict:
     def __str__(self) -> str:
         last = self.rounds[-1]
         ends = "stop" if self.is_met else "the most samples" if self.stopped else ""
-        then = f"; {ends}" if ends else f"; next round: {self.samples} samples"
-        return f"round {len(self.rounds)}, {last.samples} samples: {last.widest}{then}"
+        then = f"; {ends}" if ends else f"; next round: {counted(self.samples, 'sample')}"
+        return f"round {len(self.rounds)}, {counted(last.samples, 'sample')}: {last.widest}{then}"
 
 
 def first_samples(campaign: Campaign) -> int:

@@ -91,7 +91,13 @@ class Folder:
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all files below a folder, which may look like a file by its name."""
-        found = (self.path / folder).rglob("*")
+        root = self.path / folder
+        # Path.rglob passes over folders that may not be read, as if they were empty.
+        found = [
+            Path(base, name)
+            for base, _, files in os.walk(root, onerror=_refuse_unreadable)
+            for name in files
+        ]
         return sorted(path.relative_to(self.path).as_posix() for path in found if path.is_file())
 
     def entries(self, folder: str = "") -> set[str]:
@@ -235,3 +241,9 @@ class Folder:
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
         """Return the whole lines of the log of events from a position on."""
         return read_file(self.path / EVENTS, since)
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    """Raise an error of a listing, unless the folder is missing, or is a file."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
-from schedfarm.core.numerals import lasting, significant
+from schedfarm.core.numerals import counted, lasting, significant
 from schedfarm.farm.watching.events import (
     UNKNOWN,
     Begin,
@@ -85,7 +85,7 @@ class Lines:
         match event:
             case Begin():
                 self.last = event.time
-                self._write(f"{meter.cells} cells, {meter.before} done before")
+                self._write(f"{counted(meter.cells, 'cell')}, {meter.before} done before")
             case BlockDone():
                 if not 0 <= event.time - self.last < LINE_SECONDS:
                     self._count(event.time)
@@ -93,7 +93,7 @@ class Lines:
                 self._count(event.time)
                 self._write(f"running: {_longest(event, longest)}")
             case Lost():
-                self._write(f"{event.cells} cells lost: {event.why}")
+                self._write(f"{counted(event.cells, 'cell')} lost: {event.why}")
             case Said():
                 self._write(event.text)
             case End():
@@ -138,7 +138,7 @@ class Bar:
                 self._bar.set_postfix_str(self.meter.text(event.time), refresh=False)
                 self._write(f"running: {_longest(event, longest)}")
             case Lost():
-                self._write(f"{event.cells} cells lost: {event.why}")
+                self._write(f"{counted(event.cells, 'cell')} lost: {event.why}")
             case Said():
                 self._write(event.text)
             case End():
@@ -181,7 +181,7 @@ class Quiet:
         """Write a line, if it is due."""
         match event:
             case Lost():
-                self.stream.write(f"{event.cells} cells lost: {event.why}\n")
+                self.stream.write(f"{counted(event.cells, 'cell')} lost: {event.why}\n")
             case Said(progress=False):
                 self.stream.write(f"{event.text}\n")
         self.stream.flush()

@@ -1,0 +1,33 @@
+"""Files that a store's campaign reads, which no output may replace."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def campaign_files(store: str) -> list[Path]:
+    """Return the campaign file of a store and the files that it names, as far as they exist.
+
+    Relative names count from the folder of the store and from the current one.
+    """
+    from schedfarm.analysis.store import read_manifest
+    from schedfarm.core.errors import InputError
+
+    try:
+        head = read_manifest(store)
+    except InputError:
+        return []
+    folders = (Path(store).parent, Path())
+    named = [folder / name for name in _named(head) for folder in folders]
+    return [path for path in dict.fromkeys(named) if path.is_file()]
+
+
+def _named(head: dict[str, Any]) -> Iterator[str]:
+    yield f"{head['campaign']}.toml"
+    yield from (f"{module}.py" for module in head.get("own", {}))
+    for trace in tomllib.loads(head["text"]).get("traces", ()):
+        for part in (trace, *(trace.get("join") or ())):
+            yield from (value for value in part.values() if isinstance(value, str))

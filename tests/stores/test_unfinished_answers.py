@@ -1,0 +1,144 @@
+"""Answers from stores with failed cells, metrics without values, and lost or foreign files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from schedfarm import farm
+from schedfarm.analysis import StoreError, changes, compare, comparison_text, plain
+from schedfarm.analysis.compare import comparison_warnings
+from schedfarm.core import write_swf
+from schedfarm.core.models import poisson
+from schedfarm.farm.campaign.campaign import Campaign
+from schedfarm.farm.campaign.trace import Trace
+from tests.support.command_line import Farm
+from tests.support.refusals import Said
+
+OWN = '''
+def refusing(submit, estimate, procs, user, now):
+    """Refuse every log."""
+    raise RuntimeError("not these")
+
+
+refusing.static = True
+
+
+def nothing(counted):
+    """Nothing."""
+    return float("nan")
+'''
+
+CAMPAIGN = Campaign(
+    name="answers",
+    traces=(Trace(name="m", model="lublin", processors=64, jobs=60),),
+    policies=("fcfs+easy", "saf+easy"),
+    resamples=3,
+)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a module with an order that fails and a metric without values."""
+    name = "own_answers"
+    (tmp_path / f"{name}.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def test_failed_cells_are_named(tmp_path: Path, own: str, said: Said) -> None:
+    """By each answer, with the command that lists their errors."""
+    policy = f"{own}:refusing+easy"
+    farm.run(dataclasses.replace(CAMPAIGN, policies=("fcfs+easy", policy)), tmp_path / "s")
+    advice = "3 cells have failed; 'farm status --failed"
+    with pytest.raises(StoreError, match=advice):
+        compare(tmp_path / "s")
+    with pytest.raises(StoreError, match=advice):
+        changes(tmp_path / "s", "m", policy, "fcfs+easy", load="original")
+    with pytest.raises(StoreError, match=f"no finished cell: {advice}"):
+        plain(tmp_path / "s", policy=policy)
+    assert "farm status s" in said("export", "s", "--policy", policy, "--out", "x.csv")
+
+
+def test_a_metric_without_values__is_named_and_others_compared(tmp_path: Path, own: str) -> None:
+    store = tmp_path / "s"
+    farm.run(dataclasses.replace(CAMPAIGN, metrics=(f"{own}:nothing",)), store)
+    with pytest.raises(StoreError, match="nothing has no value under both 'fcfs\\+easy' and"):
+        compare(store, metrics=["nothing"])
+    with pytest.raises(StoreError, match="nothing has no value in any finished cell"):
+        plain(store, ["nothing"])
+    found = compare(store, metrics=["nothing", "wait"])
+    first, second, *_ = comparison_text(found).split("\n")
+    assert first == (
+        "saf+easy: Nothing cannot be compared with fcfs+easy: no sample has a value of both"
+    )
+    assert "3 pairs" in second
+    assert not any("missing" in note for note in comparison_warnings(store, found))
+
+
+def test_a_single_cell_has_one_interval(tmp_path: Path) -> None:
+    """The verdict's interval is that of the table where there is one trace and load."""
+    farm.run(dataclasses.replace(CAMPAIGN, resamples=6), tmp_path / "s")
+    found = compare(tmp_path / "s")
+    assert (found["overall"].values == found["ratio"].squeeze(["trace", "load"]).values).all()
+    assert found["ratio"].notnull().all()
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> Path:
+    """Return the store of a log next to the log and its campaign file."""
+    write_swf(poisson(64, jobs=80, seed=1, per_week=40, users=3), tmp_path / "log.swf")
+    keys = {"name": "l", "resamples": 2, "log": True, "policies": ["fcfs+easy", "spf+easy"]}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    text = "\n".join([*lines, "[[traces]]", 'name = "log"', 'file = "log.swf"', ""])
+    (tmp_path / "l.toml").write_text(text)
+    farm.run(Campaign.from_toml(tmp_path / "l.toml"), tmp_path / "l.farm")
+    return tmp_path / "l.farm"
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ("traces", ("compare",)),
+        ("results.zarr/wait", ("compare",)),
+        ("results.zarr/log/wait", ("who",)),
+    ],
+)
+def test_a_lost_part__is_named(logged: Path, said: Said, lost: str, words: tuple[str, ...]) -> None:
+    shutil.rmtree(logged / lost)
+    text = said(*words, "l.farm")
+    assert "farm verify" in text
+    assert ("is missing" in text) or ("has no wait, though" in text)
+
+
+def test_outputs_do_not_replace_inputs(logged: Path, said: Said) -> None:
+    """The campaign's file, and the log that it names, whose store is next to them."""
+    assert logged.is_dir()
+    for words in (
+        ("compare", "l.farm", "--csv", "l.toml"),
+        ("who", "l.farm", "--csv", "log.swf"),
+        ("bands", "l.farm", "--csv", "log.swf"),
+        ("validate", "l.farm", "--csv", "l.toml"),
+        ("report", "l.farm", "--out", "log.swf"),
+        ("export", "l.farm", "--format", "csv", "--out", "log.swf"),
+    ):
+        assert "it is an input, and would be lost" in said(*words)
+
+
+def test_a_page_of_another_kind_is_kept(
+    logged: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By farm what-if, before anything is simulated; its own page is replaced."""
+    monkeypatch.chdir(logged.parent)
+    words = ("what-if", "log.swf", "--instead-of", "fcfs+easy", "--use", "spf+easy")
+    (logged.parent / "log.html").write_text("notes")
+    text = farm(*words, "--samples", "2", "--quiet", status=2).stderr
+    assert "log.html exists and is not a page of farm report" in text
+    assert not (logged.parent / "log.farm").exists()
+    (logged.parent / "log.html").unlink()
+    for _ in range(2):
+        assert "page: log.html" in farm(*words, "--samples", "2", "--quiet").stdout
