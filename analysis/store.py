@@ -20,7 +20,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import ORIGIN
 from schedfarm.core.format.names import ARRAYS, MANIFEST
 from schedfarm.core.format.retention import RETENTION
-from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, VERSION
+from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, SEAL, VERSION, seal
 from schedfarm.core.labels import find_label
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
@@ -460,6 +460,10 @@ def _check(store: StoreName) -> None:
         raise StoreError(
             f"store {text!r} has format version {version}; this schedfarm reads up to "
             f"{VERSION}, so read it with a newer one"
+        )
+    if version == VERSION and SEAL in head and head[SEAL] != seal(head):
+        raise StoreError(
+            f"{file!r} has been altered; 'farm verify {text} --repair' restores it from its copy"
         )
     if not is_there(store, ARRAYS):
         raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -15,7 +14,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Block, Layout
 from schedfarm.core.format.names import CAMPAIGN, COPY, MANIFEST, is_plain
 from schedfarm.core.format.retention import RETENTION
-from schedfarm.core.format.version import FORMAT, VERSION
+from schedfarm.core.format.version import FORMAT, SEAL, VERSION, seal
 from schedfarm.core.own import source_digest, sources
 from schedfarm.core.policy.orders import revised_orders
 from schedfarm.core.policy.rules import COUNTS
@@ -221,7 +220,7 @@ class Store(Shape):
 def sealed(plain: Mapping[str, Any]) -> bytes:
     """Return the text of a store.json: format, version, the given entries, and their CRC-32."""
     whole = {"format": FORMAT, "version": VERSION, **plain}
-    return json.dumps({**whole, "crc32": _seal(whole)}, indent=1).encode()
+    return json.dumps({**whole, SEAL: seal(whole)}, indent=1).encode()
 
 
 def unsealed(place: Place, data: bytes) -> dict[str, Any]:
@@ -231,7 +230,7 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
     """
     try:
         plain: dict[str, Any] = json.loads(data)
-        found, version, seal = plain["format"], plain["version"], plain.pop("crc32", None)
+        found, version, stated = plain["format"], plain["version"], plain.pop(SEAL, None)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
             f"{place.at(MANIFEST)} does not describe a store; 'farm verify {place} --repair' "
@@ -248,7 +247,7 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
             f"store {place} has format {found} version {version}; this schedfarm continues stores "
             f"of {FORMAT} version {VERSION}: {remedy}"
         )
-    if seal != _seal(plain):
+    if stated != seal(plain):
         raise InputError(
             f"{place.at(MANIFEST)} has been altered; 'farm verify {place} --repair' restores it "
             "from its copy"
@@ -269,10 +268,6 @@ def _check_names(place: Place, plain: Mapping[str, Any]) -> None:
                 f"{place.at(MANIFEST)} names {name!r}, which is not a name of a trace, a log or "
                 "an array; farm run did not write it, so leave it alone"
             )
-
-
-def _seal(plain: Mapping[str, Any]) -> int:
-    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
 
 
 def _known_keep(name: str) -> str:
