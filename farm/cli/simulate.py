@@ -293,6 +293,7 @@ def _as_json(
 ) -> str:
     from dataclasses import asdict
 
+    from schedfarm.core.metrics.declared import METRICS
     from schedfarm.core.metrics.logged import GROUPS as GROUPS_OF_JOBS, group_waits, wait_errors
 
     jobs = schedule.workload
@@ -303,7 +304,8 @@ def _as_json(
             "policy": schedule.policy,
             "dropped": dict(jobs.dropped),
             "cautions": dict(cautions),
-            "metrics": _plain(schedule, tau),
+            "metrics": (metrics := _plain(schedule, tau)),
+            "units": {name: METRICS[name].unit for name in metrics if METRICS[name].unit != "1"},
             "participants": _plain_participants(schedule, tau),
             "counts": dict(schedule.counts),
             "as_logged": _plain_of_log(was, tau) if was else None,
