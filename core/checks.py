@@ -121,15 +121,17 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, with long numbers abbreviated.
+    """Return a value for an error message, as it is written, with long numbers abbreviated.
 
     Examples
     --------
-    >>> shown(10**30), shown("a")
-    ('1000000000000000000000000000000', "'a'")
+    >>> shown(10**30), shown("a"), shown(("b",))
+    ('1000000000000000000000000000000', "'a'", "['b']")
     >>> shown(10**400)
     '10000000000000000000... (401 digits)'
     """
+    if type(value) is tuple:  # of the lists of a campaign's file
+        return repr(list(value))
     if not isinstance(value, int) or abs(value) < 10**40:
         return repr(value)
     # Python does not print integers of more than 4,300 digits.

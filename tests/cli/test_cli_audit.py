@@ -210,7 +210,7 @@ def test_bad_files(said: Said, tmp_path: Path) -> None:
         (None, "cannot read the log"),
         ("", "holds no data row"),
         ("; MaxProcs: 4\n1 0 -1 5 2", "5 fields"),
-        (job.format("0 0"), "neither MaxProcs nor MaxNodes"),
+        (job.format("0 0"), "no number as MaxProcs or MaxNodes"),
         ("; MaxProcs: 4\n" + job.format("0 -1"), "gives wait times"),
         (f"; MaxProcs: 4\n{job.format(f'5 {2**63 - 1}')}", "job 1 waits 9223372036854775807 s"),
     ]

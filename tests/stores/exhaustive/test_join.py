@@ -297,7 +297,7 @@ def test_a_job_wider_than_the_network_is_dropped_and_counted(tmp_path: Path) -> 
         (
             "mine.swf",
             "; Version: 2.2\n1 0 -1 10 2" + 13 * " -1" + "\n",
-            "the header gives neither MaxProcs nor MaxNodes; add MaxProcs to its header",
+            "the header gives no number as MaxProcs or MaxNodes; add MaxProcs to its header",
         ),
         (
             "mine.sacct",

@@ -29,7 +29,7 @@ BAD = {
     "65 bits": (HEADER + row(time=2**63), "9223372036854775808 does not fit 64 bits"),
     "huge": (HEADER + row(time="1e999"), "1e999 does not fit 64 bits"),
     "horizon": (HEADER + row(submit=2**62), "past the clock's"),
-    "no machine": (row(), "neither MaxProcs nor MaxNodes"),
+    "no machine": (row(), "no number as MaxProcs or MaxNodes"),
     "no job": (HEADER + row(run=-1), "no job is left to simulate; rows dropped: 1 no run"),
     "header only": (HEADER, "holds no data row"),
     "empty": ("", "holds no data row"),
