@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,11 @@ NEW = "SCHEDFARM_NEW_SCRIPTS"
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder, and no configuration of Dask's but the shipped one."""
-    # dask-jobqueue adds its defaults to Dask's configuration when it is imported.
-    pytest.importorskip("dask_jobqueue")
+    if find_spec("dask_jobqueue") is None:
+        pytest.skip("dask-jobqueue is not installed")
+    # It adds its defaults to Dask's configuration, and replaces the handler of SIGINT, which
+    # `imported` restores.
+    imported("dask_jobqueue:SLURMCluster")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("dask.config.paths", [])
     return tmp_path

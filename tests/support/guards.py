@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing.forkserver
 import multiprocessing.util
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -180,3 +181,13 @@ def little_time(test: str) -> Iterator[None]:
             f"{MOST_LOOPS} are allowed: make it smaller, or move it to tests/papers (real logs) "
             "or to a folder `exhaustive` of its tier"
         )
+
+
+def check_handler(name: str, before: Any) -> None:
+    """Restore the handler of SIGINT, and fail the test that replaced it.
+
+    Later tests of interrupts would meet it: dask-jobqueue installs one when it is imported.
+    """
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
+        pytest.fail(f"{name} leaves another handler of SIGINT; restore it")

@@ -296,8 +296,11 @@ def _processes() -> dict[int, tuple[bytes, str]]:
         try:
             if entry.joinpath("stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 continue
-            command = entry.joinpath("cmdline").read_bytes().replace(b"\0", b" ").decode()
-            found[int(entry.name)] = entry.joinpath("environ").read_bytes(), command
+            command = entry.joinpath("cmdline").read_bytes().replace(b"\0", b" ")
+            found[int(entry.name)] = (
+                entry.joinpath("environ").read_bytes(),
+                command.decode(errors="replace"),
+            )
         except OSError:
             continue
     return found

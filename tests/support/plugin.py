@@ -10,11 +10,11 @@ import os
 import signal
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.guards import PROCESSES, little_time, no_process
+from tests.support.guards import PROCESSES, check_handler, little_time, no_process
 from tests.support.paths import PACKAGE, ROOT
 from tests.support.profiles import load_profile
 from tests.support.tiers import PACKAGES, TIERS, is_default, is_limited, is_rest, tier_of
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from _typeshed import HasFileno
 
+
+HANDLER = pytest.StashKey[Any]()
+"""Handler of SIGINT before a test."""
 
 CORES = os.sched_getaffinity(0)
 
@@ -117,6 +120,7 @@ def _is_named(path: Path, config: pytest.Config) -> bool:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     tier = tier_of(item.path)
+    item.stash[HANDLER] = signal.getsignal(signal.SIGINT)
     keep_to(ONE_CORE if tier and TIERS[tier].default else CORES)
     with no_process(item.name) if is_limited(item.path) else nullcontext():
         return (yield)
@@ -129,3 +133,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
             stack.enter_context(no_process(item.name))
             stack.enter_context(little_time(item.name))
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that leaves another handler of SIGINT."""
+    yield
+    check_handler(item.name, item.stash[HANDLER])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.forkserver
+import signal
 import subprocess
 import sys
 import threading
@@ -133,3 +134,13 @@ def test_a_long_test_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         loops(1)
         with pytest.raises(pytest.fail.Exception, match=r"a_test uses .* loops, 25 are allowed"):
             loops(20)
+
+
+def test_another_handler_of_interrupts_fails() -> None:
+    """It is restored, so that it does not reach later tests."""
+    before = signal.getsignal(signal.SIGINT)
+    guards.check_handler("a_test", before)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    with pytest.raises(pytest.fail.Exception, match="a_test leaves another handler of SIGINT"):
+        guards.check_handler("a_test", before)
+    assert signal.getsignal(signal.SIGINT) is before
