@@ -96,7 +96,7 @@ class Bookkeeper(NamedTuple):
 
 AnyKeeper = Any
 """`Bookkeeper`, or a named tuple in its form with an implementation of each generic step here. Its
-book has at least the fields job, need, length, at, profile and state of `Book`."""
+book has at least the fields job, need, length, at and state of `Book`."""
 
 
 @generic

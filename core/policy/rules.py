@@ -419,10 +419,10 @@ _ROWS = (
         promise=_POOL + "promise_planned",
         keeps_plan=True,
         fair_start=_POOL + "fair_plan",
-        refer=_everywhere("Planned"),
+        refer=_and_on_hosts("Planned"),
         audit=_AUDIT + "Planned",
         forgets=True,
-        platforms=("pool", "grid", "resources", "partitions"),
+        platforms=("pool", "grid", "resources", "partitions", "hosts"),
         cost=Cost(Rate(1.6, 2.2), Rate(1.5, 35.0), (0.3, 2.2)),
     ),
     Rule(

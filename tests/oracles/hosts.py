@@ -25,6 +25,9 @@ from schedfarm.core.workload.workload import Workload
 from tests.oracles import cadence, leaving, limits
 from tests.oracles.compare import try_cases
 
+QUEUES = ("fcfs", "lcfs", "spf", "saf", "lxf", "wfp3", "fair-share")
+"""Orders of a walk by queue."""
+
 
 def machine(dice: random.Random) -> Hosts:
     """Return up to nine hosts in up to three groups, with GPUs, memory or neither."""
@@ -71,6 +74,17 @@ def _plain(seed: int) -> Iterator[tuple[Workload, Policy]]:
         yield with_hosts(dice, replace(work, leave=leave)), policy
 
 
+def _planned(seed: int) -> Iterator[tuple[Workload, Policy]]:
+    """Yield cases of `planned` with each walk."""
+    dice = random.Random(seed)
+    for work, _ in leaving.plain_cases(10**9, seed):
+        walk = dice.choice(("", ",walk=arrival", ",walk=queue"))
+        order = dice.choice(QUEUES) if walk.endswith("queue") else "fcfs"
+        limit = dice.choice(("", ",threshold=9s")) if walk.endswith("queue") else ""
+        policy = Policy.parse(f"{order}+planned{walk}{limit}")
+        yield with_hosts(dice, replace(work, leave=np.full(len(work), -1))), policy
+
+
 def _is_able(case: tuple[Workload, Policy]) -> bool:
     """Return whether hosts have the policy, whose limits no job exceeds alone."""
     work, policy = case
@@ -86,6 +100,7 @@ def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
     """Return random workloads, each with a policy."""
     kinds = (
         _plain(seed),
+        _planned(seed),
         limits.cases(10**9, seed, with_hosts),
         cadence.cases(10**9, seed, with_hosts),
         limits.cases(10**9, seed + 1, _leaving_hosts),

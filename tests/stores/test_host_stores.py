@@ -36,7 +36,7 @@ def test_a_store_has_the_hosts_and_gpus_of_its_jobs(tmp_path: Path) -> None:
         map={"columns": columns, "epoch": 0},
         hosts={"groups": GROUPS},
     )
-    policies = ("fcfs+easy", "saf+conservative")
+    policies = ("fcfs+easy", "saf+conservative", "fcfs+planned")
     campaign = Campaign(name="a", traces=(trace,), policies=policies, resamples=0, log=True)
     farm.run(campaign, tmp_path / "s")
     jobs = trace.read()

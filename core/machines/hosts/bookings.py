@@ -93,6 +93,20 @@ def book(bookings: Bookings, begin: int, end: int, kind: int, picked: Int64, cou
 
 
 @verb
+def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int) -> None:
+    """Book the hosts from place `first` on for job `j`, under its own number.
+
+    Either all bookings are made in this way, or none: `book` numbers them anew.
+    """
+    state = bookings.state
+    bookings.begin[j], bookings.end[j], bookings.kind[j] = begin, end, kind
+    bookings.first[j], bookings.job[j], bookings.of[j] = first, j, j
+    sort_in(bookings.by_begin, bookings.begin, state[LIVE], j)
+    sort_in(bookings.by_end, bookings.end, state[LIVE], j)
+    state[LIVE] += 1
+
+
+@verb
 def unbook(bookings: Bookings, b: int) -> None:
     """Remove a booking, if it is one; the last one made leaves its places to the next."""
     state = bookings.state

@@ -6,19 +6,21 @@ from functools import partial
 
 import numpy as np
 
-from schedfarm.core.arrays import Int64
+from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.machine import Machine
-from schedfarm.core.engine.run import Door
+from schedfarm.core.engine.run import Door, idle_jobs, keep_plan
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.hosts import kernel, plans, usage
+from schedfarm.core.machines.hosts import book, kernel, plans, usage
+from schedfarm.core.machines.hosts.book import HostKeeper, host_keeper
 from schedfarm.core.machines.hosts.kernel import Fleet, idle_fleet
 from schedfarm.core.machines.hosts.plans import Plan, empty_plan
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
-STEPS = (kernel, plans, usage)
+STEPS = (book, kernel, plans, usage)
 """Modules with the steps of this machine."""
 
 
@@ -60,3 +62,24 @@ aggressive = partial(DOOR.schedule, code=AGGRESSIVE)
 easy = partial(DOOR.schedule, code=EASY)
 reserving, promise_reserving = DOOR.reserving, DOOR.promise_reserving
 slurm = DOOR.slurm
+
+
+def planned(workload: Workload, policy: Policy) -> Schedule:
+    """Simulate ``planned``."""
+    keeper = _keeper(workload, policy)
+    return Schedule(workload, policy.name, keeper.jobs.start, keeper.jobs.backfilled)
+
+
+def promise_planned(workload: Workload, policy: Policy) -> Int64:
+    """Return the starts that ``planned`` reserves at arrival, s."""
+    return _keeper(workload, policy).promised
+
+
+def _keeper(workload: Workload, policy: Policy) -> HostKeeper:
+    """Return the machine after the last completion under ``planned``."""
+    _check(policy)
+    fleet = _fleet(workload, 1)
+    promised = np.full(len(workload), NO_PROMISE, np.int64)
+    keeper = host_keeper(idle_jobs(workload, fleet.kind), fleet, promised)
+    keep_plan(keeper, workload, policy)
+    return keeper

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.hosts.reference.shares import Farm, Hold, Places
 from schedfarm.core.machines.resources.reference.amounts import Amounts, at_most, less
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.reference import plan
 from schedfarm.core.reference.follow import Given, Replayable, Where
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.slurm import Schedulers
@@ -226,6 +229,31 @@ class Reserving(Machine):
             self.begin(job, free, "it fits and delays no reservation", backfilled=True)
         else:
             self.held_back[job] = "it would delay a reservation"
+
+
+class Planned(plan.Planned, Machine):
+    """`planned`: a reservation of certain hosts at arrival, kept unless an earlier one is found."""
+
+    def reservation(self, job: Job, claims: list[Any]) -> Any:
+        """Return the earliest reservation of a job next to running jobs and reservations."""
+        return self.beginning(job, [*self.running_holds(), *claims])
+
+    def scheduling_pass(self, arrived: list[Job]) -> None:
+        """Reserve for the new jobs; then start jobs that are due on the hosts reserved for them."""
+        for job in arrived:
+            self.plan[job] = self.earliest_beside(job, self.plan)
+            job.promise = self.plan[job].begin
+        self.held_back = {}
+        for job in self.queue():
+            reserved: Any = self.plan[job]
+            if reserved.begin > self.now:
+                self.held_back[job] = f"its reservation begins at {reserved.begin} s"
+                continue
+            # Every job takes time, so that no two have a host's share at its instant.
+            assert set(reserved.places) <= set(self.free_now(job))
+            del self.plan[job]
+            why = "its reservation is due"
+            self.begin(job, reserved.places, why, backfilled=bool(self.held_back))
 
 
 class Slurm(Machine, Schedulers):
