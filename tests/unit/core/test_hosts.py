@@ -126,7 +126,7 @@ def test_hosts_are_the_whole_machine_of_a_trace() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({}, "hosts: groups is ()"),
+        ({}, "hosts: groups is []"),
         ({"group": []}, "hosts: unknown key 'group'; did you mean 'groups'"),
         ({"groups": [{**PLAIN, "memory": "2 TiBs"}]}, "hosts: groups[0]: memory is '2 TiBs'"),
         ({"groups": [PLAIN], "exclusive": 1}, "hosts: exclusive is 1; it must be true or false"),
