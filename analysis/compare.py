@@ -337,9 +337,8 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
     data["overall_p"] = ("policy", [one.p for one in overall])
     data["overall_p_holm"] = data["overall_p"].copy(data=holm(data["overall_p"].values))
     data["rank"] = ("ranked", _ranks(samples, asked.blocks, larger=larger))
-    data["critical_difference"] = critical_difference(
-        len(shown), len(asked.blocks), level=asked.level
-    )
+    ranked = sum(_common(samples, block) for block in asked.blocks)
+    data["critical_difference"] = critical_difference(len(shown), ranked, level=asked.level)
     base = samples.sel(policy=asked.baseline, drop=True)
     data["sample_ratio"] = (samples.sel(policy=asked.policies) / base.where(base != 0)).drop_attrs()
     attrs, label = given.attrs, metric.partition(", ")[2]
@@ -438,6 +437,11 @@ def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
     return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
 
 
+def _common(samples: xr.DataArray, traces: Sequence[str]) -> bool:
+    """Return whether some sample of these traces has values under all policies."""
+    return bool(samples.sel(trace=list(traces)).notnull().all("policy").any())
+
+
 def _ranks(samples: xr.DataArray, blocks: Sequence[Sequence[str]], *, larger: bool) -> Float64:
     """Return the mean rank of each policy: over the loads of a trace, then over the traces."""
     common = samples.where(samples.notnull().all("policy"))
@@ -498,11 +502,14 @@ def losers(
         frame.attrs |= {"trace": trace, "policy": policy, "baseline": baseline}
         return frame
 
+    pairs = found["pairs"].sel(metric=metric)
+    alone = not bool(found["pairs"].any())
     return [
         changed(trace, load, policy)
         for trace in found["trace"].values.tolist()
         for load in found["load"].values.tolist()
         for policy in found["policy"].values.tolist()
+        if alone or int(pairs.sel(trace=trace, load=load, policy=policy))
     ]
 
 
@@ -551,6 +558,11 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     pairs = pairs[valued]
     if pairs.min() < pairs.max():
         said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")
+    empty = [trace for i, trace in enumerate(traces) if not pairs[:, i].any()]
+    if empty:
+        said.append(
+            f"no pair of {', '.join(map(str, empty))} is finished: the answer is of the rest"
+        )
     if pairs.max() < 2:
         return [*said, "a single pair gives no interval; run the campaign with more resamples"]
     every = [_cell(found, trace, label) for trace in traces for label in found["ranked"].values]

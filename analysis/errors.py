@@ -42,7 +42,7 @@ class NoSamplesError(TooFewSamplesError):
 
 
 class NoValuesError(StoreError):
-    """Report a query for values that no finished cell has.
+    """Report a query for values that no finished cell, or no job of a log, has.
 
     Examples
     --------

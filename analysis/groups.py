@@ -25,7 +25,7 @@ from schedfarm.analysis.store import (
     open_trace,
 )
 from schedfarm.analysis.tables import aligned, decimals_for, fact
-from schedfarm.analysis.unfinished import failed_sentence
+from schedfarm.analysis.unfinished import FINISHED, failed_sentence
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.metrics.slowdown import slowdowns
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
@@ -202,8 +202,15 @@ def changes(
         before[list(needed & set(before))].sel(load=load, policy=baseline),
         group[list((needed | of_jobs) & set(group))].sel(load=load, policy=policy),
     )
-    tau = float(open_summary(store).attrs.get("tau", 10))
-    found = dict(_samples(both, place, metric, tau, same))
+    summary = open_summary(store)
+    tau = float(summary.attrs.get("tau", 10))
+    ends = ((baseline_trace or trace, baseline), (trace, policy))
+    finished = _finished(summary, load, ends)
+    found = {
+        label: sums
+        for label, sums in _samples(both, place, metric, tau, same)
+        if finished is None or label in finished
+    }
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
@@ -222,6 +229,18 @@ def changes(
         "metric": metric, "units": "s" if metric == "wait" else "1", "samples": len(found),
     }  # fmt: skip
     return frame
+
+
+def _finished(summary: xr.Dataset, load: str, ends: Sequence[tuple[str, str]]) -> set[int] | None:
+    """Return the resamples with a record of both cells; None if the store does not say.
+
+    Arrays may have values of cells that a killed run has not acknowledged.
+    """
+    if FINISHED not in summary:
+        return None
+    counts = [summary[FINISHED].sel(trace=t, load=load, policy=p) for t, p in ends]
+    done = counts[0].notnull() & counts[1].notnull()
+    return set(done["resample"].values[done.values].tolist())
 
 
 def _samples(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.errors import NoValuesError, StoreError
 from schedfarm.analysis.place import StoreName, read_file
 from schedfarm.analysis.store import Store, source_of
 from schedfarm.core.arrays import Int64
@@ -75,12 +75,12 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     >>> logged_values(xr.DataTree(xr.Dataset()), "KTH", "queue", np.array([1]))
     Traceback (most recent call last):
     ...
-    schedfarm.analysis.errors.StoreError: the log of trace 'KTH' has no 'queue' of its jobs
+    schedfarm.analysis.errors.NoValuesError: the log of trace 'KTH' has no 'queue' of its jobs
     """
     known = not isinstance(store, xr.DataTree)
     columns = log_columns(store, trace, "job", column) if known else {}
     if column not in columns:
-        raise StoreError(f"the log of trace {trace!r} has no {column!r} of its jobs")
+        raise NoValuesError(f"the log of trace {trace!r} has no {column!r} of its jobs")
     order = np.lexsort((columns[column], columns["job"]))
     number, value = columns["job"][order], columns[column][order]
     first, last = (np.searchsorted(number, jobs, side=side) for side in ("left", "right"))

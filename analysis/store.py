@@ -12,13 +12,13 @@ import numpy as np
 import xarray as xr
 
 from schedfarm.analysis.errors import NoSamplesError, StoreError
-from schedfarm.analysis.place import StoreName, hierarchy, is_there, read_file
+from schedfarm.analysis.place import StoreName, has_file, hierarchy, is_there, read_file
 from schedfarm.analysis.reading import opened_once
 from schedfarm.analysis.starts import with_starts
 from schedfarm.analysis.verified import Records, verified_summary, verified_trace
 from schedfarm.core.errors import InputError
-from schedfarm.core.format.geometry import ORIGIN
-from schedfarm.core.format.names import ARRAYS, MANIFEST
+from schedfarm.core.format.geometry import AXES, ORIGIN
+from schedfarm.core.format.names import ARRAYS, COPY, MANIFEST
 from schedfarm.core.format.retention import RETENTION
 from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, SEAL, VERSION, seal
 from schedfarm.core.labels import find_label
@@ -103,6 +103,9 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     check_known(trace, "trace", open_summary(store)["trace"].values.tolist())
     if not isinstance(store, xr.DataTree):
         data, records = _open(store, trace), _records(store)
+        _check_axes(store, data, trace)
+        if trace in records:
+            _check_arrays(store, data, records[trace])
         data = verified_trace(data, records[trace]) if trace in records else data
         return _with_names(with_starts(data), _head(store))
     data = store[trace].to_dataset()
@@ -466,11 +469,39 @@ def _check(store: StoreName) -> None:
             f"{file!r} has been altered; 'farm verify {text} --repair' restores it from its copy"
         )
     if not is_there(store, ARRAYS):
-        raise StoreError(f"store {text!r} has no {ARRAYS} yet; run its campaign first")
+        raise StoreError(
+            f"store {text!r} has no {ARRAYS}; run its campaign first, or 'farm verify {text} "
+            "--repair' if it has been lost"
+        )
+
+
+def _check_axes(store: StoreName, data: xr.Dataset, group: str = "") -> None:
+    """Refuse a part of a store that lacks the labels of an axis, which would count from 0."""
+    for axis in data.dims:
+        if axis in AXES and axis not in data.coords:
+            where = "/".join(filter(None, (ARRAYS, group, str(axis))))
+            raise StoreError(
+                f"store {os.fspath(store)!r}: {where}, the labels of an axis, is missing; 'farm "
+                f"verify {os.fspath(store)} --repair' repairs it"
+            )
+
+
+def _check_arrays(store: StoreName, data: xr.Dataset, records: Records) -> None:
+    """Refuse a trace's group without an array that its records describe and the store retains."""
+    head = _head(store)
+    keep = RETENTION.get(head.get("keep", ""))
+    dims = {one["name"]: one["dims"] for kind in head["holds"].values() for one in kind["arrays"]}
+    for name in sorted(records.names() & dims.keys() - data.keys()):
+        if keep is not None and keep.has(dims[name]):
+            raise StoreError(
+                f"{records.described(name)} is missing; 'farm verify {os.fspath(store)} --repair' "
+                "repairs it"
+            )
 
 
 def _check_figures(store: StoreName, data: xr.Dataset) -> None:
     """Refuse a summary without a variable that store.json describes."""
+    _check_axes(store, data)
     kinds = _head(store).get("holds", {}).values()
     gone = [one["name"] for kind in kinds for one in kind["figures"] if one["name"] not in data]
     if gone:
@@ -512,16 +543,19 @@ def _head(store: StoreName) -> Any:
     try:
         return json.loads(read_file(store, MANIFEST))
     except FileNotFoundError:
-        raise StoreError(
-            f"store {text!r} has no store.json; name a folder that farm run wrote"
-        ) from None
+        repair = f"'farm verify {text} --repair' restores it from its copy"
+        advice = repair if has_file(store, COPY) else "name a folder that farm run wrote"
+        raise StoreError(f"store {text!r} has no store.json; {advice}") from None
     except StoreError:
         raise
     except OSError as error:
         why = error.strerror or error
         raise StoreError(f"'{text}/store.json' cannot be read: {why}") from error
     except ValueError as error:
-        raise StoreError(f"'{text}/store.json' cannot be read as JSON: {error}") from error
+        raise StoreError(
+            f"'{text}/store.json' cannot be read as JSON ({error}); 'farm verify {text} --repair' "
+            "restores it from its copy"
+        ) from error
 
 
 def _open(store: StoreName, group: str | None) -> xr.Dataset:

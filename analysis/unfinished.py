@@ -55,8 +55,8 @@ def no_pairs(store: Store, baseline: str, policies: list[str], metrics: list[str
         if bool(both.any()):
             names = " and ".join(metrics)
             return NoValuesError(
-                f"{names} has no value under both {baseline!r} and another policy in any finished "
-                "sample"
+                f"no finished sample has a value of {names} under both {baseline!r} and another "
+                "policy"
             )
     failed = failed_sentence(store)
     return NoValuesError(

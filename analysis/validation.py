@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from schedfarm.analysis.errors import StoreError
+from schedfarm.analysis.errors import NoValuesError
 from schedfarm.analysis.groups import FELT
 from schedfarm.analysis.logs import log_columns, logged_values
 from schedfarm.analysis.store import (
@@ -248,7 +248,7 @@ def _of_jobs(
         number = at["number"].values
         try:
             logged = logged_values(store, trace, "logged_wait", number)
-        except StoreError:
+        except NoValuesError:
             return
         submit = at["submit"].values
         groups: dict[str, tuple[Int64, Mapping[int, str]]] = {
@@ -260,7 +260,7 @@ def _of_jobs(
             queue = logged_values(store, trace, "queue", number)
             if np.unique(queue).size > 1:
                 groups["queue"] = (queue, {-1: "unknown", **names})
-        except StoreError:
+        except NoValuesError:
             pass
         for policy in at["policy"].values.tolist():
             wait = at["wait"].sel(policy=policy).values
@@ -381,8 +381,8 @@ def validation_text(found: pd.DataFrame) -> str:
 
 
 NOTHING_LOGGED = (
-    "no simulated wait can be compared with a logged one: no trace is a log with waits that is "
-    "itself among the resamples (log = true)"
+    "no simulated wait can be compared with a logged one: no finished cell is that of a log with "
+    "waits; log = true in a campaign adds the log itself to the resamples"
 )
 
 

@@ -94,6 +94,7 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
         return f"{name} cannot be compared with {base}{where}: {why}{single}"
     alike = (chosen["correlation"] > ALIKE).values
     caution = "; may be too short, pairs are alike" if 2 * alike.sum() > alike.size else ""
+    pairs = pairs[pairs > 0]
     many = counted(int(pairs.max()), "pair")
     paired = many if pairs.min() == pairs.max() else f"{pairs.min()} to {many}"
     level = f"{100 * attrs['level']:g} %"
@@ -135,8 +136,13 @@ def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
 
 
 def _where(chosen: xr.Dataset) -> str:
-    traces, loads = chosen.sizes["trace"], chosen.sizes["load"]
-    said = [f"{traces} traces"] * (traces > 1) + [f"{loads} loads"] * (loads > 1)
+    paired = chosen["pairs"] > 0
+    said = []
+    for axis in ("trace", "load"):
+        every = chosen.sizes[axis]
+        with_pairs = int(paired.any([d for d in paired.dims if d != axis]).sum())
+        of = f"{with_pairs} of {every}" if 0 < with_pairs < every else f"{every}"
+        said += [f"{of} {axis}s"] * (every > 1)
     return f", over {' and '.join(said)}" if said else ""
 
 
@@ -361,10 +367,14 @@ def _ranks(found: xr.Dataset) -> str:
     names, ranks = found["ranked"].values[order], found["rank"].values[order]
     said = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True))
     apart = float(found["critical_difference"])
+    ranked = (found["pairs"] > 0).any(["load", "policy"])
     if not np.isfinite(apart):
-        return f"Mean ranks over the loads: {said}; a single trace gives no critical difference"
+        return (
+            f"Mean ranks over the loads: {said}; a critical difference of ranks needs at least two "
+            "traces"
+        )
     return (
-        f"Mean ranks over {found.sizes['trace']} traces: {said}; ranks that differ by less than "
+        f"Mean ranks over {int(ranked.sum())} traces: {said}; ranks that differ by less than "
         f"{apart:.2f} are not told apart (Nemenyi)"
     )
 
@@ -422,9 +432,15 @@ def _latex_rows(found: xr.Dataset, base: str) -> Iterator[list[str]]:
                 yield [
                     *place, latex_text(policy), _latex_number(float(one["mean"]), digits),
                     _latex(ratio), between,
-                    _p(float(one["p_holm"])).replace("<", "$<$").replace(NOTHING, "--"),
+                    _latex_p(float(one["p_holm"])),
                     str(int(one["pairs"])),
                 ]  # fmt: skip
+
+
+def _latex_p(p: float) -> str:
+    if not np.isfinite(p):
+        return "--"
+    return _p(p) if p >= 0.001 else "$< 0.001$"
 
 
 def _latex_row(cells: Sequence[str]) -> str:

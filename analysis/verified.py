@@ -96,15 +96,29 @@ class Records:
             if found != payload.crc[name][place]:
                 raise self.refused(f"{name} of {self._trace}")
 
+    def described(self, name: str) -> str:
+        """Name an array of the trace's group in a sentence."""
+        return f"store {str(self._store)!r}: {name} of {self._trace}"
+
+    def names(self) -> set[str]:
+        """Return the names of the arrays of which the records have checksums, by the first ones."""
+        found: set[str] = set()
+        for kind in dict.fromkeys(self._arrays.values()):
+            files = list_files(self._store, records_of(self._trace, kind.name))
+            for name in [one for one in files if one.endswith(RECORD_SUFFIX)][:1]:
+                record = self._record(block_of(name))
+                found |= set() if record is None else set(record.payload.crc)
+        return found
+
     def failed(self) -> int:
         """Return the number of cells whose simulation failed."""
         simulated = next(kind for kind in KINDS.values() if kind.simulates)
         return sum(len(record.payload.errors) for _, record in self._placed(simulated))
 
     def figure(self, name: str) -> Values | None:
-        """Return a figure of the summary from the records.
+        """Return a figure of the summary from the records; None for another variable.
 
-        It is NaN for cells without a value; None if no record has it.
+        It is NaN for cells without a value.
         """
         kind = self._figures.get(name)
         if kind is None:
@@ -130,20 +144,18 @@ class Records:
             f"{self._store}' names each fault, and with --repair the next run repairs it"
         )
 
-    def _joined(self, kind: Kind, name: str) -> Values | None:
-        """Return a column of all records of a kind along its axes; None if no record has it."""
-        found, seen = np.full(self._shape(kind), np.nan), False
+    def _joined(self, kind: Kind, name: str) -> Values:
+        """Return a column of all records of a kind along its axes."""
+        found = np.full(self._shape(kind), np.nan)
         for place, record in self._placed(kind):
             if name in record.payload.figures:
-                seen = True
                 found[place] = self._column(kind, place, record, record.payload.figures[name])
-        return found if seen else None
+        return found
 
     def _count(self, name: str) -> Values:
         """Return a figure that counts jobs, 0 if no record has it."""
         kind = self._figures.get(name)
-        found = self._joined(kind, name) if kind else None
-        return np.zeros(()) if found is None else np.nan_to_num(found)
+        return np.nan_to_num(self._joined(kind, name)) if kind else np.zeros(())
 
     def _summed(self, kind: Kind, name: str) -> Values:
         """Return the sums of a column over the pieces of each cell."""
@@ -247,8 +259,10 @@ def verified_summary(
 class _Check(Protocol):
     """Refuses wrong values, which are whole along each dimension that `key` does not have.
 
-    Returns the values, with those of the records where they are missing.
+    Returns the values, with those of the records where they are missing. name: of the array.
     """
+
+    name: str
 
     def __call__(self, key: Key, values: Values) -> Values: ...
 
@@ -268,6 +282,7 @@ class _OfCells:
         weeks: xr.DataArray | None,
     ) -> None:
         self._records, self._name, self._sizes = records, name, variable.shape[:cells]
+        self.name = records.described(name)
         self._along = str(variable.dims[-1]) if variable.ndim > cells else ""
         self._weeks = weeks.values if self._along == "week" and weeks is not None else None
 
@@ -299,6 +314,7 @@ class _OfFigures:
         self, store: StoreName, records: Mapping[str, Records], name: str, values: xr.DataArray
     ) -> None:
         self._store, self._records, self._name = store, records, name
+        self.name = f"store {str(store)!r}: {name} of the summary"
         self._sizes, self._whole = values.shape, values.dtype.kind != "f"
         self._object = summary_object(name, [str(axis) for axis in values.dims])
         self._traces = values["trace"].values.tolist()
@@ -323,6 +339,8 @@ class _OfFigures:
                 raise self._records[trace].refused(f"{self._name} in the summary of {trace}")
             unfolded = fill & ~nothing
             whole[unfolded] = due[unfolded]
+            # A cell without a record is missing, whatever an earlier fold has written.
+            whole[nothing] = 0 if self._whole else np.nan
             if unfolded.any() and self._is_missing():
                 raise StoreError(
                     f"store {str(self._store)!r}: {self._object}, which has all values of "
@@ -386,7 +404,7 @@ class _Checked(BackendArray):
         except ValueError as error:
             # Damage; or a run has made the object with all values of a variable longer.
             raise StoreError(
-                f"an array of the store cannot be read ({error}); while a run extends the store, "
+                f"{self._check.name} cannot be read ({error}); while a run extends the store, "
                 "read it again, otherwise 'farm verify' names the fault"
             ) from error
         return found

@@ -208,7 +208,13 @@ def _described(place: Place) -> Store:
         data, _ = place.read_with_etag(COPY)
         if data is None:
             raise
-        return Store.from_bytes(place, data)
+        try:
+            return Store.from_bytes(place, data)
+        except InputError:
+            raise InputError(
+                f"store {place}: neither {MANIFEST} nor its copy {COPY} is intact; restore one of "
+                "them from a backup"
+            ) from None
 
 
 def _check_campaign(store: Store) -> Iterator[Fault]:

@@ -170,7 +170,8 @@ def _curves(
             mark = {"markersize": 3.0, "markeredgecolor": look["color"]}
             own_marks(axes, x, at["log"].values, **mark)
     drawn = np.concatenate([at["middle"].values for at in curves.values()])
-    if np.nanmin(drawn) > 0 and np.nanmax(drawn) / np.nanmin(drawn) > WIDE:
+    drawn = drawn[np.isfinite(drawn)]
+    if drawn.size and drawn.min() > 0 and drawn.max() / drawn.min() > WIDE:
         log_axis(axes, "y")
     else:
         axes.set_ylim(bottom=0)

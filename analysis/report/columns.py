@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 5
+DIGITS = 7
 """Significant digits of a number on the page."""
 
 
@@ -56,7 +56,7 @@ def rounded(x: Any) -> int | float | None:
     Examples
     --------
     >>> rounded(1234567.0), rounded(0.1 + 0.2), rounded(float("inf")), rounded(7)
-    (1234600, 0.3, None, 7)
+    (1234567, 0.3, None, 7)
     """
     if isinstance(x, (int, np.integer)):
         return int(x)

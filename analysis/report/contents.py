@@ -133,6 +133,9 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     warnings += [f"gains by {asked.by} are not counted: {without}"] * bool(without)
     samples, left_out = _samples(found)
     warnings += [left_out] * bool(left_out)
+    group_rows = _group_rows(groups)
+    left_out = _cut_groups(groups, group_rows, asked.by)
+    warnings += [left_out] * bool(left_out)
     tables = {
         "comparison": _comparison(found),
         "levels": _levels(store, names, policies),
@@ -164,7 +167,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         problems=problems,
         warnings=list(dict.fromkeys(warnings)),
         progress=_counts(done, len(failed.rows), progress),
-        tables={**tables, "samples": samples, "groups": _group_rows(groups)},
+        tables={**tables, "samples": samples, "groups": group_rows},
         commands=_commands(store, asked, policies, names),
         campaign=str(head.get("text", "")),
         facts=_facts(store, head, summary, progress or {}),
@@ -426,6 +429,17 @@ def _group_rows(groups: Sequence[pd.DataFrame]) -> Columns:
                 row["most"], int(row["loses"]), int(row["of"]),
             )  # fmt: skip
     return table
+
+
+def _cut_groups(groups: Sequence[pd.DataFrame], table: Columns, by: str) -> str:
+    """Return a sentence on groups that the page leaves out, "" for none."""
+    every = sum(map(len, groups))
+    if len(table.rows) == every:
+        return ""
+    return (
+        f"of {grouped(every)} gains and losses by {by} the page has the {grouped(len(table.rows))} "
+        "largest; farm who --csv has all"
+    )
 
 
 def _counts(done: xr.DataArray, failed: int, progress: Mapping[str, Any] | None) -> dict[str, int]:

@@ -229,9 +229,15 @@ class GenericStep(Step):
         super().__init__(function)
         self.declared = Path(function.__code__.co_filename)
         self.variants: dict[type, Step] = {}
+        self.default: Step | None = None
 
     def _variant(self, kinds: Any) -> Step:
-        return self.variants[kinds[0].instance_class]
+        return self._of(kinds[0].instance_class)
+
+    def _of(self, kind: type) -> Step:
+        return (
+            self.variants[kind] if self.default is None else self.variants.get(kind, self.default)
+        )
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Type a call by the implementation for its first argument."""
@@ -243,4 +249,4 @@ class GenericStep(Step):
 
     def __call__(self, *args: Any) -> Any:
         """Call the implementation for the first argument from Python."""
-        return self.variants[type(args[0])](*args)
+        return self._of(type(args[0]))(*args)

@@ -115,6 +115,7 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
     def __init__(self, function: Callable[P, R]) -> None:
         self.declared = Path(function.__code__.co_filename)
         self.variants: dict[type, Callable[..., R]] = {}
+        self.default: Callable[..., R] | None = None
 
     def of(self, kind: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
         """Add the implementation for a type of first argument."""
@@ -129,7 +130,17 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the implementation for the first argument."""
-        return self.variants[type(args[0])](*args, **kwargs)
+        kind = type(args[0])
+        if self.default is not None and kind not in self.variants:
+            return self.default(*args, **kwargs)
+        return self.variants[kind](*args, **kwargs)
+
+
+def optional(function: Callable[P, R]) -> generic[P, R]:
+    """Declare a generic step whose own body holds for each type without an implementation."""
+    declared = generic(function)
+    declared.default = verb(function)
+    return declared
 
 
 if not PLAIN:

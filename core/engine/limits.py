@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, generic, verb
+from schedfarm.core.engine.jit import NEVER, optional, verb
 from schedfarm.core.engine.machine import Machine
 
 
@@ -72,7 +72,9 @@ def add(counters: Counters, j: int, start: int, now: int, sign: int) -> None:
         counters.fall[k] += sign * slope
 
 
-@generic
+@optional
 def forget_ended(machine: Machine) -> None:
-    """Forget the jobs that `core.engine.priority.list_ended` lists."""
-    raise NotImplementedError
+    """Forget the jobs that `core.engine.priority.list_ended` lists.
+
+    By default released jobs are behind the end of the list.
+    """

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.jit import generic, optional
 from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.running import Jobs
 
@@ -25,10 +25,13 @@ def next_end(machine: Machine) -> int:
     raise NotImplementedError
 
 
-@generic
+@optional
 def give_back(machine: Machine, now: int) -> bool:
-    """Count jobs that are predicted to end by now as free; return whether there are any."""
-    raise NotImplementedError
+    """Count jobs that are predicted to end by now as free; return whether there are any.
+
+    By default there is no per-event clock.
+    """
+    return False
 
 
 @generic
@@ -76,10 +79,9 @@ def set_aside(machine: Machine, need: int) -> bool:
     raise NotImplementedError
 
 
-@generic
+@optional
 def put_back(machine: Machine) -> None:
-    """Give back the withheld amounts."""
-    raise NotImplementedError
+    """Give back the withheld amounts. By default nothing is withheld."""
 
 
 @generic

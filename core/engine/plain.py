@@ -26,7 +26,7 @@ def choose(declared: Any) -> None:
     from numba.extending import overload
 
     def implementation(first: Any, *rest: Any) -> Any:
-        found = declared.variants.get(getattr(first, "instance_class", None))
+        found = declared.variants.get(getattr(first, "instance_class", None), declared.default)
         return None if found is None else found.py_func
 
     overload(declared, strict=False)(implementation)

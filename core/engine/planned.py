@@ -14,7 +14,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
-from schedfarm.core.engine.jit import NEVER, generic, rolled_kernel, routine, verb
+from schedfarm.core.engine.jit import NEVER, generic, optional, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import (
     ALL,
     WORD,
@@ -129,10 +129,9 @@ def start_at(keeper: AnyKeeper, i: int, now: int) -> bool:
     raise NotImplementedError
 
 
-@generic
+@optional
 def drop_past(keeper: AnyKeeper, now: int) -> None:
-    """Drop the steps of the profile before now."""
-    raise NotImplementedError
+    """Drop the steps of the profile before now. By default there is none."""
 
 
 def empty_book(n: int, processors: int) -> Book:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedfarm.core.engine.jit import generic
+from schedfarm.core.engine.jit import generic, optional
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.running import Jobs
 
@@ -101,31 +101,38 @@ def place_of(machine: Machine, plan: AnyPlan, i: int) -> int:
     raise NotImplementedError
 
 
-@generic
+@optional
 def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
-    """Record the place of the reservation of the job at place i of the queue."""
-    raise NotImplementedError
+    """Record the place of the reservation of the job at place i of the queue.
+
+    By default there is one.
+    """
 
 
-@generic
+@optional
 def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
-    """Forget the place of the reservation at place i of the queue, whose job is to be removed."""
-    raise NotImplementedError
+    """Forget the place of the reservation at place i of the queue, whose job is to be removed.
+
+    By default there is none.
+    """
 
 
-@generic
+@optional
 def start_in(machine: Machine, plan: AnyPlan, i: int, now: int) -> None:
-    """Start the job at place i of the queue in the snapshots of the profiles."""
-    raise NotImplementedError
+    """Start the job at place i of the queue in the snapshots of the profiles.
+
+    By default there are none.
+    """
 
 
-@generic
+@optional
 def give_early(machine: Machine, plan: AnyPlan, jobs: Jobs, now: int, one: bool) -> None:
     """Return the processors of the jobs that end early now, or of the first, to the profiles.
 
     These jobs are still in the machine.
+
+    By default `reconsider` drops the profiles.
     """
-    raise NotImplementedError
 
 
 @generic
@@ -134,13 +141,11 @@ def reconsider(machine: Machine, plan: AnyPlan, now: int) -> None:
     raise NotImplementedError
 
 
-@generic
+@optional
 def resume(machine: Machine, plan: AnyPlan) -> None:
-    """Return to the last snapshot of the profiles, if there is one."""
-    raise NotImplementedError
+    """Return to the last snapshot of the profiles, if there is one. By default there is none."""
 
 
-@generic
+@optional
 def keep(machine: Machine, plan: AnyPlan) -> None:
-    """Save the profiles, if that is worth it."""
-    raise NotImplementedError
+    """Save the profiles, if that is worth it. By default they are not."""

@@ -308,7 +308,7 @@ WARNINGS = (
         "too_small",
         _too_small,
         "the log has up to {most} processors in use at once, more than the {machine} {by}, so "
-        "that jobs wait longer here than in the log; give at least {most}",
+        "that jobs may wait longer than on the site's machine; give at least {most}",
     ),
     TraceWarning(
         "ignored",

@@ -212,9 +212,16 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
     load = options["load"] or axes["load"][0]
     sample = axes["resample"][0] if options["sample"] is None else options["sample"]
     found = schedule_of(source, **given, resample=sample, load=load)
-    jobs = found.workload
-    named = replace(jobs, names={**jobs.names, "user": group_names(source, jobs.name, "user")})
-    return replace(found, workload=named) if named.names["user"] else found, found.policy
+    jobs, users = found.workload, group_names(source, found.workload.name, "user")
+    click.echo(f"note: {_cell(jobs.name, load, sample)}", err=True)
+    named = replace(jobs, names={**jobs.names, "user": users})
+    return replace(found, workload=named) if users else found, found.policy
+
+
+def _cell(trace: str, load: str, sample: int) -> str:
+    """Name the jobs that are explained: in a sample, a number is that of another job."""
+    of = "the log itself" if sample == 0 else f"sample {sample}, whose jobs are drawn from the log"
+    return f"{trace}, load {load}, {of}"
 
 
 def _recorded(source: str, keys: dict[str, Any]) -> Schedule:

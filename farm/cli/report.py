@@ -63,12 +63,15 @@ def report(
     The report of a paper, with its own figures and claims, is a key of a campaign (report = "...")
     and is written by farm run.
     """
+    from schedfarm.analysis.report.markup import is_page
     from schedfarm.analysis.report.script import check_script
     from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.output import output
 
     check_script()
     page = output("--out", out, campaign_files(store))
+    if page.path.is_file() and not is_page(page.path):
+        raise click.UsageError(f"--out {out} exists and is not a page; give another file")
     if watch and page.standard:
         raise click.UsageError("--watch writes a file again and again; give --out a file, not -")
     if watch:

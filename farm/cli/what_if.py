@@ -325,10 +325,17 @@ def _check_same(
         )
     (old,), (new,) = had.traces, fresh.traces
     for key in ("processors", "clean", "map"):
-        if source[key] and getattr(old, key) != getattr(new, key):
+        had_value, given = getattr(old, key), getattr(new, key)
+        if source[key] and had_value != given:
             raise InputError(
-                f"{file} has {key} = {getattr(old, key)!r} and --{key} gives "
-                f"{getattr(new, key)!r}; give another --store"
+                f"{file} has {key} = {had_value!r} and --{key} gives {given!r}; give another "
+                "--store"
+            )
+        if not source[key] and had_value != given:
+            click.echo(
+                f"note: {file} has {key} = {had_value!r}, which is kept; give another --store for "
+                f"an answer without it",
+                err=True,
             )
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from schedfarm.farm.cli.command import JSON, STORE, command
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @command(reads=True)
@@ -51,7 +55,8 @@ def who(
 
     Both policies schedule the same jobs. For each group the table has its shares of jobs and work
     (run time x processors), its means under both policies, the minimum and maximum change over the
-    samples, and the change in the log. The group with the largest total loss comes first. Users
+    samples, and the change in the log. Means are over the samples, each with the same weight. The
+    group whose jobs of all samples lose most in total comes first. Users
     have names if the campaign sets names = true for their trace.
     """
     from schedfarm import analysis
@@ -64,13 +69,23 @@ def who(
     axes = analysis.open_summary(store)
     policies = axes["policy"].values.tolist()
     pair = policy or policies[-1], baseline or policies[0]
-    found = [
-        analysis.changes(
-            store, name, *pair, by, load=at, metric=metric, names=group_names(store, name, by)
-        )
-        for name in _chosen(trace, axes["trace"].values.tolist())
-        for at in _chosen(load, axes["load"].values.tolist())
-    ]
+    found: list[pd.DataFrame] = []
+    missing: list[Exception] = []
+    for name in _chosen(trace, axes["trace"].values.tolist()):
+        for at in _chosen(load, axes["load"].values.tolist()):
+            known: dict[str, Any] = {
+                "load": at,
+                "metric": metric,
+                "names": group_names(store, name, by),
+            }
+            try:
+                found.append(analysis.changes(store, name, *pair, by, **known))
+            except analysis.TooFewSamplesError as error:
+                missing.append(error)
+    if missing and not found:
+        raise missing[0]
+    for left_out in missing:
+        click.echo(f"note: {left_out}", err=True)
     if as_json:
         click.echo(json.dumps([analysis.changes_facts(frame) for frame in found], indent=1))
     else:

@@ -157,7 +157,7 @@ def test_a_rule_alone_goes_with_fcfs(farm: Farm, tmp_path: Path) -> None:
 def test_an_own_order_that_raises(said: Said) -> None:
     """Its line is named, and what it raised."""
     rows = "".join(f"{k} 0 0 10 2 -1 -1 2 20 -1 1 7 -1 -1 -1 -1 -1 -1\n" for k in range(1, 9))
-    Path("a.swf").write_text("; MaxProcs: 4\n" + rows)
+    Path("a.swf").write_text("; MaxProcs: 16\n" + rows)
     words = ("mine.py, line 2, in f raised", "'mine:f+easy'")
     raising = [("return 1 // 0", words), ("raise SystemError('no')", words)]
     for command in (("simulate", "--quiet"), ("audit",)):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from schedfarm import farm
 from schedfarm.analysis import StoreError, changes, compare, comparison_text, plain
 from schedfarm.analysis.compare import comparison_warnings
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
+from schedfarm.farm import run
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from tests.support.command_line import Farm
@@ -53,7 +53,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_failed_cells_are_named(tmp_path: Path, own: str, said: Said) -> None:
     """By each answer, with the command that lists their errors."""
     policy = f"{own}:refusing+easy"
-    farm.run(dataclasses.replace(CAMPAIGN, policies=("fcfs+easy", policy)), tmp_path / "s")
+    run(dataclasses.replace(CAMPAIGN, policies=("fcfs+easy", policy)), tmp_path / "s")
     advice = "3 cells have failed; 'farm status --failed"
     with pytest.raises(StoreError, match=advice):
         compare(tmp_path / "s")
@@ -66,8 +66,8 @@ def test_failed_cells_are_named(tmp_path: Path, own: str, said: Said) -> None:
 
 def test_a_metric_without_values__is_named_and_others_compared(tmp_path: Path, own: str) -> None:
     store = tmp_path / "s"
-    farm.run(dataclasses.replace(CAMPAIGN, metrics=(f"{own}:nothing",)), store)
-    with pytest.raises(StoreError, match="nothing has no value under both 'fcfs\\+easy' and"):
+    run(dataclasses.replace(CAMPAIGN, metrics=(f"{own}:nothing",)), store)
+    with pytest.raises(StoreError, match="no finished sample has a value of nothing under both"):
         compare(store, metrics=["nothing"])
     with pytest.raises(StoreError, match="nothing has no value in any finished cell"):
         plain(store, ["nothing"])
@@ -82,7 +82,7 @@ def test_a_metric_without_values__is_named_and_others_compared(tmp_path: Path, o
 
 def test_a_single_cell_has_one_interval(tmp_path: Path) -> None:
     """The verdict's interval is that of the table where there is one trace and load."""
-    farm.run(dataclasses.replace(CAMPAIGN, resamples=6), tmp_path / "s")
+    run(dataclasses.replace(CAMPAIGN, resamples=6), tmp_path / "s")
     found = compare(tmp_path / "s")
     assert (found["overall"].values == found["ratio"].squeeze(["trace", "load"]).values).all()
     assert found["ratio"].notnull().all()
@@ -96,7 +96,7 @@ def logged(tmp_path: Path) -> Path:
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     text = "\n".join([*lines, "[[traces]]", 'name = "log"', 'file = "log.swf"', ""])
     (tmp_path / "l.toml").write_text(text)
-    farm.run(Campaign.from_toml(tmp_path / "l.toml"), tmp_path / "l.farm")
+    run(Campaign.from_toml(tmp_path / "l.toml"), tmp_path / "l.farm")
     return tmp_path / "l.farm"
 
 
@@ -106,13 +106,16 @@ def logged(tmp_path: Path) -> Path:
         ("traces", ("compare",)),
         ("results.zarr/wait", ("compare",)),
         ("results.zarr/log/wait", ("who",)),
+        ("results.zarr/log/procs", ("validate",)),
+        ("results.zarr/policy", ("bands",)),
+        ("results.zarr/log/resample", ("who",)),
     ],
 )
 def test_a_lost_part__is_named(logged: Path, said: Said, lost: str, words: tuple[str, ...]) -> None:
     shutil.rmtree(logged / lost)
     text = said(*words, "l.farm")
     assert "farm verify" in text
-    assert ("is missing" in text) or ("has no wait, though" in text)
+    assert "is missing" in text
 
 
 def test_outputs_do_not_replace_inputs(logged: Path, said: Said) -> None:
@@ -127,6 +130,50 @@ def test_outputs_do_not_replace_inputs(logged: Path, said: Said) -> None:
         ("export", "l.farm", "--format", "csv", "--out", "log.swf"),
     ):
         assert "it is an input, and would be lost" in said(*words)
+
+
+def test_cells_without_a_record_do_not_count(logged: Path, said: Said) -> None:
+    """Whatever the summary and the arrays have: no answer differs from farm status."""
+    shutil.rmtree(logged / "records")
+    assert "no two cells of one sample are finished" in said("compare", "l.farm")
+    assert "no resample of trace 'log'" in said("who", "l.farm")
+    assert "no finished cell" in said("bands", "l.farm")
+
+
+def test_a_trace_without_cells__is_named(tmp_path: Path, farm: Farm) -> None:
+    """The verdict and the ranks are those of the other one; users of that one are counted."""
+    second = Trace(name="n", model="lublin", processors=64, jobs=70)
+    policies = (*CAMPAIGN.policies, "spf+easy")
+    both = dataclasses.replace(CAMPAIGN, traces=(*CAMPAIGN.traces, second), policies=policies)
+    run(both, tmp_path / "s")
+    alone = compare(tmp_path / "s", trace="m")
+    shutil.rmtree(tmp_path / "s" / "records" / "n")
+    found = compare(tmp_path / "s")
+    text = comparison_text(found)
+    assert ", over 1 of 2 traces (" in text
+    assert "90 %, 3 pairs" in text
+    assert "a critical difference of ranks needs at least two traces" in text
+    assert found["rank"].values.tolist() == alone["rank"].values.tolist()
+    assert "no pair of n is finished" in " ".join(comparison_warnings(tmp_path / "s", found))
+    done = farm("who", tmp_path / "s")
+    assert done.stdout.startswith("m, load original")
+    assert "note: no resample of trace 'n'" in done.stderr
+
+
+def test_options_that_are_left_out__are_named(
+    logged: Path, farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By farm what-if, which continues the campaign of before."""
+    monkeypatch.chdir(logged.parent)
+    words = ("what-if", "log.swf", "--instead-of", "fcfs+easy", "--use", "spf+easy")
+    farm(*words, "--samples", "2", "--quiet", "--processors", "80")
+    again = farm(*words, "--samples", "2", "--quiet").stderr
+    assert "note: log.toml has processors = 80, which is kept; give another --store" in again
+
+
+def test_a_page_replaces_pages_only(logged: Path, said: Said) -> None:
+    (logged.parent / "other.toml").write_text("notes")
+    assert "other.toml exists and is not a page" in said("report", "l.farm", "--out", "other.toml")
 
 
 def test_a_page_of_another_kind_is_kept(

@@ -96,12 +96,6 @@ def soonest_end(clusters: Clusters) -> int:
     return soonest
 
 
-@machine.give_back.of(Clusters)
-def give_back_to(clusters: Clusters, now: int) -> bool:
-    """Do nothing: a grid has no per-event clock."""
-    return False
-
-
 @machine.release_due.of(Clusters)
 def release_due(clusters: Clusters, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now, cluster by cluster."""

@@ -12,7 +12,6 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import room, slide
 from schedfarm.core.engine.plan import KEPT, KINDS, LAYOUT, STAIRS, Plan
 from schedfarm.core.engine.profile import HEAD, Profile
-from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 
@@ -207,27 +206,7 @@ def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
         slide((plans.on,), i + 1, plans.state[KEPT], -1)
 
 
-@planning.start_in.of(Clusters)
-def start_in(clusters: Clusters, plans: Plans, i: int, now: int) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.give_early.of(Clusters)
-def give_early(clusters: Clusters, plans: Plans, jobs: Jobs, now: int, one: bool) -> None:
-    """Do nothing: `reconsider` drops the profiles."""
-
-
 @planning.reconsider.of(Clusters)
 def reconsider(clusters: Clusters, plans: planning.AnyPlan, now: int) -> None:
     """Invalidate all reservations."""
     one.void(plans)
-
-
-@planning.resume.of(Clusters)
-def resume(clusters: Clusters, plans: Plans) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.keep.of(Clusters)
-def keep(clusters: Clusters, plans: Plans) -> None:
-    """Do nothing: there are no snapshots."""

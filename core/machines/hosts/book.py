@@ -124,8 +124,3 @@ def start_at(keeper: HostKeeper, i: int, now: int) -> bool:
     unbook(fleet.bookings, j)
     begin(fleet, keeper.jobs, 0, j, now)
     return True
-
-
-@planned.drop_past.of(HostKeeper)
-def drop_past(keeper: HostKeeper, now: int) -> None:
-    """Do nothing: there is no profile."""

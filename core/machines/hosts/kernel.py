@@ -227,12 +227,6 @@ def next_end_of(fleet: Fleet) -> int:
     return next_end(fleet.running)
 
 
-@machine.give_back.of(Fleet)
-def give_back_to(fleet: Fleet, now: int) -> bool:
-    """Do nothing: there is no per-event clock."""
-    return False
-
-
 @machine.release_due.of(Fleet)
 def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now."""
@@ -287,11 +281,6 @@ def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
 def set_aside(fleet: Fleet, need: int) -> bool:
     """Return False: a job that does not fit could take any host."""
     return False
-
-
-@machine.put_back.of(Fleet)
-def put_back(fleet: Fleet) -> None:
-    """Do nothing: nothing is withheld."""
 
 
 @verb

@@ -15,7 +15,6 @@ from schedfarm.core.engine import planning
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
 from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
-from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.hosts.bookings import (
     LIVE,
@@ -309,27 +308,7 @@ def strike_out(fleet: Fleet, plan: Plan, i: int) -> None:
     unbook(fleet.bookings, fleet.bookings.of[plan.job[plan.front[0] + i]])
 
 
-@planning.start_in.of(Fleet)
-def start_in(fleet: Fleet, plan: Plan, i: int, now: int) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.give_early.of(Fleet)
-def give_early(fleet: Fleet, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
-    """Do nothing: `reconsider` drops the reservations."""
-
-
 @planning.reconsider.of(Fleet)
 def reconsider(fleet: Fleet, plan: planning.AnyPlan, now: int) -> None:
     """Invalidate all reservations."""
     void(plan)
-
-
-@planning.resume.of(Fleet)
-def resume(fleet: Fleet, plan: Plan) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.keep.of(Fleet)
-def keep(fleet: Fleet, plan: Plan) -> None:
-    """Do nothing: there are no snapshots."""

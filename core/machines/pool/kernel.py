@@ -76,11 +76,6 @@ def set_aside(running: Running, need: int) -> bool:
     return False
 
 
-@machine.put_back.of(Running)
-def put_back(running: Running) -> None:
-    """Do nothing: nothing is withheld."""
-
-
 @machine.reserve.of(Running)
 def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
     """Make the head's reservation."""

@@ -91,16 +91,6 @@ def place_of(running: Running, plan: Plan, i: int) -> int:
     return 0
 
 
-@planning.put_down.of(Running)
-def put_down(running: Running, plan: Plan, i: int, c: int) -> None:
-    """Do nothing: there is one place."""
-
-
-@planning.strike_out.of(Running)
-def strike_out(running: Running, plan: Plan, i: int) -> None:
-    """Do nothing: there is one place."""
-
-
 @planning.start_in.of(Running)
 def start_in(running: Running, plan: Plan, i: int, now: int) -> None:
     """Start the job in every snapshot."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import limits, priority, usage
+from schedfarm.core.engine import priority, usage
 from schedfarm.core.engine.running import Jobs, Running, write_ended, write_running
 from schedfarm.core.engine.usage import Shares, charge_ended
 
@@ -24,8 +24,3 @@ def list_ended(running: Running, begun: int, active: Int64, at: int) -> int:
 def list_running(running: Running, active: Int64) -> int:
     """Write the list."""
     return write_running(running, active)
-
-
-@limits.forget_ended.of(Running)
-def forget_ended(running: Running) -> None:
-    """Do nothing: released jobs are behind the end of the list."""

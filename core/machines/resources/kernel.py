@@ -145,12 +145,6 @@ def next_end_of(stock: Stock) -> int:
     return min(next_end(stock.running), change_at(stock.table, next_change(stock.table)))
 
 
-@machine.give_back.of(Stock)
-def give_back_to(stock: Stock, now: int) -> bool:
-    """Do nothing: there is no per-event clock."""
-    return False
-
-
 @machine.release_due.of(Stock)
 def release_due(stock: Stock, jobs: Jobs, now: int, one: bool) -> bool:
     """End the jobs that end now, and change the levels that change now."""

@@ -12,7 +12,6 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
 from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
-from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.resources.kernel import FREE, Stock, fits, is_enough, narrow_enough
 from schedfarm.core.machines.resources.profile import (
@@ -206,37 +205,7 @@ def place_of(stock: Stock, plan: Plan, i: int) -> int:
     return 0
 
 
-@planning.put_down.of(Stock)
-def put_down(stock: Stock, plan: Plan, i: int, c: int) -> None:
-    """Do nothing: there is one place."""
-
-
-@planning.strike_out.of(Stock)
-def strike_out(stock: Stock, plan: Plan, i: int) -> None:
-    """Do nothing: there is one place."""
-
-
-@planning.start_in.of(Stock)
-def start_in(stock: Stock, plan: Plan, i: int, now: int) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.give_early.of(Stock)
-def give_early(stock: Stock, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
-    """Do nothing: `reconsider` drops the profile."""
-
-
 @planning.reconsider.of(Stock)
 def reconsider(stock: Stock, plan: planning.AnyPlan, now: int) -> None:
     """Invalidate all reservations."""
     void(plan)
-
-
-@planning.resume.of(Stock)
-def resume(stock: Stock, plan: Plan) -> None:
-    """Do nothing: there are no snapshots."""
-
-
-@planning.keep.of(Stock)
-def keep(stock: Stock, plan: Plan) -> None:
-    """Do nothing: there are no snapshots."""

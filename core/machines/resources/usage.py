@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import limits, priority, usage
+from schedfarm.core.engine import priority, usage
 from schedfarm.core.engine.running import Jobs, write_ended, write_running
 from schedfarm.core.engine.usage import Shares, charge_ended
 from schedfarm.core.machines.resources.kernel import Stock
@@ -25,8 +25,3 @@ def list_ended(stock: Stock, begun: int, active: Int64, at: int) -> int:
 def list_running(stock: Stock, active: Int64) -> int:
     """Write the list."""
     return write_running(stock.running, active)
-
-
-@limits.forget_ended.of(Stock)
-def forget_ended(stock: Stock) -> None:
-    """Do nothing: released jobs are behind the end of the list."""

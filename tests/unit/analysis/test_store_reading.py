@@ -110,7 +110,7 @@ def test_what_is_no_store_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"has no store.json"):
         open_summary(tmp_path)
     shutil.rmtree(store / "results.zarr")
-    with pytest.raises(StoreError, match=r"has no results.zarr yet"):
+    with pytest.raises(StoreError, match=r"has no results.zarr; run its campaign"):
         open_tree(store)
 
 
