@@ -19,10 +19,10 @@ class Columns:
     Examples
     --------
     >>> table = Columns(("policy", "wait"))
-    >>> table.add("fcfs+easy", 12.345678)
+    >>> table.add("fcfs+easy", 12.34567891)
     >>> table.add("spf+easy", float("nan"))
     >>> table.plain()["columns"]
-    {'policy': [0, 1], 'wait': [12.346, None]}
+    {'policy': [0, 1], 'wait': [12.34568, None]}
     """
 
     names: Sequence[str]

@@ -96,7 +96,7 @@ def book(bookings: Bookings, begin: int, end: int, kind: int, picked: Int64, cou
 def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int) -> None:
     """Book the hosts from place `first` on for job `j`, under its own number.
 
-    Either all bookings are made in this way, or none: `book` numbers them anew.
+    Either all bookings are made in this way, or none: `book` gives them other numbers.
     """
     state = bookings.state
     bookings.begin[j], bookings.end[j], bookings.kind[j] = begin, end, kind
