@@ -598,8 +598,17 @@ def _alike(found: xr.Dataset) -> Iterator[str]:
 
 def _mostly_alike(found: xr.Dataset) -> Iterator[str]:
     """Report, by metric, comparisons without an interval since most pairs have one ratio."""
-    ratio = found["ratio"]
+    ratio, each = found["ratio"], found["sample_ratio"]
     blank = ratio.sel(bound="estimate").notnull() & ratio.sel(bound="low").isnull()
+    equal = blank & (each.max("resample") == each.min("resample")) & (found["pairs"] > 1)
+    blank &= ~equal
+    for metric, of in equal.groupby("metric", squeeze=False):
+        if of.any():
+            where = "" if of.size == 1 else f"in {int(of.sum())} of {of.size} comparisons "
+            yield (
+                f"{metric}: {where}all pairs have one ratio, so that the samples show no "
+                "variation; compare at a higher load"
+            )
     for metric, of in blank.groupby("metric", squeeze=False):
         if of.any():
             where = "" if of.size == 1 else f"in {int(of.sum())} of {of.size} comparisons "

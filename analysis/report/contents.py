@@ -92,9 +92,10 @@ class Contents:
     """Hold what a page shows.
 
     title : name of the campaign. axes : labels by dimension. metrics : units, names, and the rule
-    of the band of each. near : distance between simulation and log. tables : rows by name.
-    verdicts, problems, warnings : sentences. commands : commands that print the numbers of a
-    section. campaign : text of its file. facts : name and value of each line of provenance.
+    of the band of each. felt : mean that groups are compared by. near : distance between
+    simulation and log. tables : rows by name. verdicts, problems, warnings : sentences. commands :
+    commands that print the numbers of a section. campaign : text of its file. facts : name and
+    value of each line of provenance.
     """
 
     title: str
@@ -103,6 +104,7 @@ class Contents:
     baseline: str
     level: float
     by: str
+    felt: str
     near: list[str]
     verdicts: list[str]
     problems: list[str]
@@ -162,6 +164,7 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         baseline=policies[0],
         level=asked.level,
         by=asked.by,
+        felt=_felt(groups),
         near=validation_sentences(near, policies[:1]) or [NOTHING_LOGGED],
         verdicts=[] if found is None else verdicts(found, groups),
         problems=problems,
@@ -235,6 +238,15 @@ def _groups(
         return losers(store, found, asked.by, called), ""
     except StoreError as error:
         return [], str(error)
+
+
+def _felt(groups: Sequence[pd.DataFrame]) -> str:
+    """Return the mean of single jobs that groups are compared by, with its units."""
+    if not groups:
+        return ""
+    asked = groups[0].attrs
+    units = "" if asked["units"] == "1" else f", {asked['units']}"
+    return f"mean {asked['metric'].replace('_', ' ')}{units}"
 
 
 def _described(values: xr.DataArray, name: str) -> dict[str, str]:

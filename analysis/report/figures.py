@@ -66,8 +66,8 @@ def colours() -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"#{one['color'].lstrip('#')}" for one in cycle))
 
 
-def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
-    """Return the figures of a page over these policies."""
+def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[Figure]:
+    """Return the figures of a page over these policies; felt: the mean of the jobs of a group."""
     marks = _Marks(policies)
     place = {
         "field": "place",
@@ -264,7 +264,7 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
             "groups",
             "groups",
             "Who gains, who loses",
-            f"A mark for each {by} among those who gain or lose most: mean wait under {baseline}, "
+            f"A mark for each {by} among those who gain or lose most: {felt} under {baseline}, "
             "and its change under the policy. Above 0 a longer wait.",
             {
                 "height": 260,
@@ -274,9 +274,9 @@ def figures(policies: Sequence[str], baseline: str, by: str) -> list[Figure]:
                         "mark": {"type": "point", "filled": True, "opacity": 0.75},
                         "encoding": {
                             "x": {"field": "before", "type": "quantitative",
-                                  "title": f"under {baseline}", **powers},
-                            "y": {"field": "change", "type": "quantitative", "title": "change",
-                                  **powers},
+                                  "title": f"{felt} (under {baseline})", **powers},
+                            "y": {"field": "change", "type": "quantitative",
+                                  "title": f"change of {felt}", **powers},
                             "color": marks.colour,
                             "shape": marks.shape,
                             "size": {"field": "jobs", "type": "quantitative",

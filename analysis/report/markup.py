@@ -84,7 +84,7 @@ def is_page(path: Path) -> bool:
 
 def page(of: Contents, *, refresh: float | None = None) -> str:
     """Return the HTML of a page."""
-    drawn = figures(of.axes["policy"], of.baseline, of.by)
+    drawn = figures(of.axes["policy"], of.baseline, of.by, of.felt)
     styles = (HERE / "page.css").read_text(encoding="utf-8")
     scripts = [script(), (HERE / "page.js").read_text(encoding="utf-8")]
     policy = "; ".join([

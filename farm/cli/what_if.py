@@ -359,10 +359,18 @@ def _planned(
         samples = campaign.resamples
     left = budget - (time.monotonic() - begun)
     if not campaign.resamples:
+        if samples:
+            click.echo(
+                f"note: --samples {samples} has no effect: the log is too short to draw weeks "
+                "from, and is simulated alone",
+                err=True,
+            )
         return Plan(campaign, [0], 0.0)
     size = size_of(surveyed, place, left, hands, samples)
     rounds = rounds_of(surveyed, place, size.resamples)
     had = samples_of(surveyed, place)
+    if samples is not None and rounds[-1] > samples:
+        click.echo(f"note: the store has {rounds[-1]} samples, which are all compared", err=True)
     # Precision usually takes at least two rounds, and rarely all samples.
     share = min(1.0, 2 * FIRST / rounds[-1]) if campaign.precision else 1.0
     return Plan(replace(campaign, resamples=rounds[-1]), rounds, share * size.seconds, had)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @command(reads=True)
 @STORE
-@click.option("--policy", help="Policy; by default the last of the store.")
+@click.option(
+    "--policy",
+    help="Policy; by default the last one of the store other than the baseline.",
+)
 @click.option("--baseline", help="Policy to compare with; by default the first of the store.")
 @click.option(
     "--by",
@@ -68,7 +71,9 @@ def who(
     target = None if csv is None else output("--csv", csv, campaign_files(store))
     axes = analysis.open_summary(store)
     policies = axes["policy"].values.tolist()
-    pair = policy or policies[-1], baseline or policies[0]
+    base = baseline or policies[0]
+    others = [one for one in policies if one != base]
+    pair = policy or (others or policies)[-1], base
     found: list[pd.DataFrame] = []
     missing: list[Exception] = []
     for name in _chosen(trace, axes["trace"].values.tolist()):
