@@ -7,7 +7,12 @@ from schedfarm.analysis.axes import unfold
 from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
 from schedfarm.analysis.compare import compare, compare_values, comparison_warnings, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
-from schedfarm.analysis.errors import NoSamplesError, StoreError, TooFewSamplesError
+from schedfarm.analysis.errors import (
+    NoSamplesError,
+    NoValuesError,
+    StoreError,
+    TooFewSamplesError,
+)
 from schedfarm.analysis.explanation_figure import explanation_figure
 from schedfarm.analysis.figures import figure_notes, weekly_bands_figure
 from schedfarm.analysis.groups import changes, changes_csv, changes_facts, changes_text
@@ -29,6 +34,7 @@ from schedfarm.analysis.workloads import characteristics
 
 __all__ = [
     "NoSamplesError",
+    "NoValuesError",
     "StoreError",
     "TooFewSamplesError",
     "all_weekly_bands",

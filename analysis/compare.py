@@ -145,6 +145,7 @@ def compare(
         - ``overall_p``, ``overall_p_holm``, on (metric, policy): its p values;
         - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean over the
           traces of the mean rank over the loads; 1 is the best;
+        - ``ranked_traces``, on metric: number of these traces;
         - ``critical_difference``, on metric: Nemenyi's, NaN for a single trace.
 
         Attributes: ``baseline`` and ``level``. Coordinates on metric: ``units``, ``long_name`` and
@@ -170,7 +171,8 @@ def compare(
     labels = pd.Index(list(asked.metrics), name="metric")
     found = xr.concat(parts, labels, combine_attrs="override")
     if not bool(found["pairs"].any()) and not bool(found["ratio_of_log"].notnull().any()):
-        raise no_pairs(store, asked.baseline, asked.policies, list(asked.metrics))
+        where = {"trace": asked.traces, "load": asked.loads}
+        raise no_pairs(store, asked.baseline, asked.policies, list(asked.metrics), where)
     return found.assign_attrs(baseline=asked.baseline, level=level)
 
 
@@ -338,6 +340,7 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
     data["overall_p_holm"] = data["overall_p"].copy(data=holm(data["overall_p"].values))
     data["rank"] = ("ranked", _ranks(samples, asked.blocks, larger=larger))
     ranked = sum(_common(samples, block) for block in asked.blocks)
+    data["ranked_traces"] = ranked
     data["critical_difference"] = critical_difference(len(shown), ranked, level=asked.level)
     base = samples.sel(policy=asked.baseline, drop=True)
     data["sample_ratio"] = (samples.sel(policy=asked.policies) / base.where(base != 0)).drop_attrs()
@@ -556,12 +559,13 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
         return said
     valued = pairs.any(axis=(1, 2, 3))
     pairs = pairs[valued]
-    if pairs.min() < pairs.max():
-        said.append(f"some cells are missing: {pairs.min()} to {pairs.max()} pairs are compared")
+    least = pairs[pairs > 0].min()
+    if least < pairs.max():
+        said.append(f"some cells are missing: {least} to {pairs.max()} pairs are compared")
     empty = [trace for i, trace in enumerate(traces) if not pairs[:, i].any()]
     if empty:
         said.append(
-            f"no pair of {', '.join(map(str, empty))} is finished: the answer is of the rest"
+            f"no pair of {', '.join(map(str, empty))} has a value: the answer is of the rest"
         )
     if pairs.max() < 2:
         return [*said, "a single pair gives no interval; run the campaign with more resamples"]

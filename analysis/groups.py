@@ -25,7 +25,7 @@ from schedfarm.analysis.store import (
     open_trace,
 )
 from schedfarm.analysis.tables import aligned, decimals_for, fact
-from schedfarm.analysis.unfinished import FINISHED, failed_sentence
+from schedfarm.analysis.unfinished import failed_sentence
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.metrics.slowdown import slowdowns
 from schedfarm.core.metrics.widths import WIDTHS, width_classes
@@ -202,15 +202,8 @@ def changes(
         before[list(needed & set(before))].sel(load=load, policy=baseline),
         group[list((needed | of_jobs) & set(group))].sel(load=load, policy=policy),
     )
-    summary = open_summary(store)
-    tau = float(summary.attrs.get("tau", 10))
-    ends = ((baseline_trace or trace, baseline), (trace, policy))
-    finished = _finished(summary, load, ends)
-    found = {
-        label: sums
-        for label, sums in _samples(both, place, metric, tau, same)
-        if finished is None or label in finished
-    }
+    tau = float(open_summary(store).attrs.get("tau", 10))
+    found = dict(_samples(both, place, metric, tau, same))
     own = found.pop(LOG) if LOG in found and has_log(store, trace) else None
     if not found and own is None:
         raise TooFewSamplesError(
@@ -222,25 +215,20 @@ def changes(
     if not grouping.classes:
         frame = frame.sort_values("total", ascending=False, kind="stable")
     labels = dict(enumerate(grouping.classes)) or {UNKNOWN: UNKNOWN_LABEL, **names}
+    has_unknown = not grouping.classes and UNKNOWN in frame.index
     frame.index = pd.Index([labels.get(int(n), str(n)) for n in frame.index], name=by)
     frame = frame.drop(columns="total")
     frame.attrs = {
         "trace": trace, "load": load, "policy": policy, "baseline": baseline, "by": by,
         "metric": metric, "units": "s" if metric == "wait" else "1", "samples": len(found),
+        "has_unknown": has_unknown,
     }  # fmt: skip
     return frame
 
 
-def _finished(summary: xr.Dataset, load: str, ends: Sequence[tuple[str, str]]) -> set[int] | None:
-    """Return the resamples with a record of both cells; None if the store does not say.
-
-    Arrays may have values of cells that a killed run has not acknowledged.
-    """
-    if FINISHED not in summary:
-        return None
-    counts = [summary[FINISHED].sel(trace=t, load=load, policy=p) for t, p in ends]
-    done = counts[0].notnull() & counts[1].notnull()
-    return set(done["resample"].values[done.values].tolist())
+def known_groups(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return changes without the jobs whose group is missing in the log."""
+    return frame.drop(index=UNKNOWN_LABEL) if frame.attrs.get("has_unknown") else frame
 
 
 def _samples(
@@ -257,6 +245,8 @@ def _samples(
     """
     for sides in _read_together(both):
         label, jobs = sides[1]["resample"].item(), int(sides[1]["jobs"])
+        if any((one["wait"].values < 0).all() for one in sides):
+            continue
         parts = [one.isel(job=slice(jobs)) for one in sides]
         other = f"resample {label} has other jobs there; a change is between the same jobs"
         if int(sides[0]["jobs"]) != jobs:
@@ -432,7 +422,7 @@ def changes_text(frame: pd.DataFrame, top: int | None = None) -> str:
     unit = f" ({asked['units']})" if asked["units"] != "1" else ""
     samples = counted(asked["samples"], "sample") if asked["samples"] else "the log itself"
     shown = frame if top is None else frame.head(top)
-    known = frame.drop(index=UNKNOWN_LABEL, errors="ignore")
+    known = known_groups(frame)
     losing = known[known["change"] > 0]
     jobs, work = (_share(losing[name].sum()) for name in ("jobs", "work"))
     rest = f"; the first {len(shown)} of {len(frame)} are shown" if len(shown) < len(frame) else ""

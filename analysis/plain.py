@@ -81,7 +81,7 @@ def plain(
     if frame.empty:
         raise no_values(store)
     if metrics and not frame[list(metrics)].notna().any(axis=None):
-        raise no_values(store, " and ".join(metrics))
+        raise no_values(store, " and ".join(metrics), trace=trace, load=load, policy=policy)
     units = {name: str(summary[name].attrs.get("units", "1")) for name in shown}
     logs = [str(trace) for trace in summary["trace"].values if has_log(store, str(trace))]
     frame.attrs = {"units": units, "logs": logs}

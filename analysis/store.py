@@ -64,8 +64,11 @@ def open_summary(store: Store) -> xr.Dataset:
     """
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
+    _check(store)
+    # In this order, since a run may add variables meanwhile.
+    described = _figures(store)
     data = _open(store, None)
-    _check_figures(store, data)
+    _check_figures(store, data, described)
     return _with_names(verified_summary(data, store, _records(store)), _head(store))
 
 
@@ -189,15 +192,18 @@ def open_tree(store: StoreName) -> xr.DataTree:
     run wrote
     """
     _check(store)
+    described = _figures(store)
     try:
         tree = xr.open_datatree(hierarchy(store, ARRAYS), engine="zarr", consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise _unreadable(store, "", error) from error
-    _check_figures(store, tree.to_dataset())
+    _check_figures(store, tree.to_dataset(), described)
     records, head = _records(store), _head(store)
     parts = {"/": _with_names(verified_summary(tree.to_dataset(), store, records), head)}
     for trace, child in tree.children.items():
         data = child.to_dataset(inherit=False)
+        if trace in records:
+            _check_arrays(store, data, records[trace])
         data = verified_trace(data, records[trace]) if trace in records else data
         parts[trace] = _with_names(with_starts(data), head)
     return xr.DataTree.from_dict(parts)
@@ -490,20 +496,26 @@ def _check_arrays(store: StoreName, data: xr.Dataset, records: Records) -> None:
     """Refuse a trace's group without an array that its records describe and the store retains."""
     head = _head(store)
     keep = RETENTION.get(head.get("keep", ""))
-    dims = {one["name"]: one["dims"] for kind in head["holds"].values() for one in kind["arrays"]}
-    for name in sorted(records.names() & dims.keys() - data.keys()):
-        if keep is not None and keep.has(dims[name]):
+    arrays = [one for kind in head["holds"].values() for one in kind["arrays"]]
+    for name in [one["name"] for one in arrays if keep is not None and keep.has(one["dims"])]:
+        # Traces of other machines have other arrays.
+        if name not in data and records.describes(name):
             raise StoreError(
                 f"{records.described(name)} is missing; 'farm verify {os.fspath(store)} --repair' "
                 "repairs it"
             )
 
 
-def _check_figures(store: StoreName, data: xr.Dataset) -> None:
-    """Refuse a summary without a variable that store.json describes."""
-    _check_axes(store, data)
+def _figures(store: StoreName) -> list[str]:
+    """Return the variables of the summary that store.json describes."""
     kinds = _head(store).get("holds", {}).values()
-    gone = [one["name"] for kind in kinds for one in kind["figures"] if one["name"] not in data]
+    return [one["name"] for kind in kinds for one in kind["figures"]]
+
+
+def _check_figures(store: StoreName, data: xr.Dataset, described: Sequence[str]) -> None:
+    """Refuse a summary without a described variable."""
+    _check_axes(store, data)
+    gone = [name for name in described if name not in data]
     if gone:
         raise StoreError(
             f"store {os.fspath(store)!r}: {ARRAYS}/{gone[0]}, a variable of the summary, is "

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import xarray as xr
 
 from schedfarm.analysis.errors import NoValuesError
-from schedfarm.analysis.store import Store, failed_cells, open_summary
+from schedfarm.analysis.store import Labels, Store, at_labels, failed_cells, open_summary
 from schedfarm.core.numerals import counted
 
 FINISHED = "counted"
 """Figure of the summary that each finished cell has."""
 
 
-def no_values(store: Store, metric: str = "") -> NoValuesError:
-    """Return the error for a query of a metric that has no value in a store.
+def no_values(store: Store, metric: str = "", **where: Labels) -> NoValuesError:
+    """Return the error for a query of a metric that has no value at some labels of a store.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def no_values(store: Store, metric: str = "") -> NoValuesError:
     'wait has no value in any finished cell'
     """
     summary = open_summary(store)
-    finished = int(summary[FINISHED].notnull().sum()) if FINISHED in summary else 0
+    finished = FINISHED in summary and at_labels(summary[FINISHED], **where).notnull().any()
     if finished and metric:
         return NoValuesError(f"{metric} has no value in any finished cell")
     failed = failed_sentence(store)
@@ -37,20 +38,26 @@ def no_values(store: Store, metric: str = "") -> NoValuesError:
     )
 
 
-def no_pairs(store: Store, baseline: str, policies: list[str], metrics: list[str]) -> NoValuesError:
-    """Return the error for a comparison of policies without a pair of values.
+def no_pairs(
+    store: Store,
+    baseline: str,
+    policies: list[str],
+    metrics: list[str],
+    where: Mapping[str, Labels],
+) -> NoValuesError:
+    """Return the error for a comparison of policies without a pair of values at some labels.
 
     Examples
     --------
     >>> labels = {"resample": [1], "policy": ["fcfs+easy", "saf+easy"]}
     >>> root = xr.Dataset({"counted": xr.DataArray([[9.0, float("nan")]], labels)})
-    >>> str(no_pairs(xr.DataTree(root), "fcfs+easy", ["saf+easy"], []))
+    >>> str(no_pairs(xr.DataTree(root), "fcfs+easy", ["saf+easy"], [], {}))
     "no two cells of one sample are finished under 'fcfs+easy' and another policy; run the campaign
     first"
     """
     summary = open_summary(store)
     if FINISHED in summary:
-        done = summary[FINISHED].notnull()
+        done = at_labels(summary[FINISHED].notnull(), **where)
         both = done.sel(policy=policies) & done.sel(policy=baseline, drop=True)
         if bool(both.any()):
             names = " and ".join(metrics)

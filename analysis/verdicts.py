@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.compare import CELL
-from schedfarm.analysis.groups import UNKNOWN_LABEL
+from schedfarm.analysis.groups import known_groups
 from schedfarm.analysis.intervals import ALIKE
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact, latex_text
 from schedfarm.core.arrays import Float64
@@ -171,8 +171,7 @@ def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
         return ""
     traces: dict[str, list[pd.Series]] = {}
     for frame in shown:
-        known = frame["change"].drop(UNKNOWN_LABEL, errors="ignore")
-        traces.setdefault(frame.attrs["trace"], []).append(known)
+        traces.setdefault(frame.attrs["trace"], []).append(known_groups(frame)["change"])
     means = [pd.concat(columns, axis=1).mean(axis=1) for columns in traces.values()]
     gain, of = (sum(int(x) for x in column) for column in zip(
         *(((one < 0).sum(), one.notna().sum()) for one in means), strict=True
@@ -321,7 +320,7 @@ def _table(found: xr.Dataset, attrs: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
-    means = np.append(cell["mean"].values, cell["baseline_mean"].values[:1])
+    means = np.append(cell["mean"].values, _baseline_mean(cell))
     digits = decimals_for(means)
     head = ["policy", "mean", "change", "interval", "least", "most", "better in", "p", "log"]
     base = grouped(float(means[-1]), digits)
@@ -347,6 +346,11 @@ def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
     return rows
 
 
+def _baseline_mean(cell: xr.Dataset) -> float:
+    """Return the baseline's mean over the pairs of the policy that has most of them."""
+    return float(cell["baseline_mean"].values[int(cell["pairs"].values.argmax())])
+
+
 def _ends(values: Float64) -> tuple[float, float]:
     there = values[np.isfinite(values)]
     return (float(there.min()), float(there.max())) if len(there) else (np.nan, np.nan)
@@ -367,22 +371,21 @@ def _ranks(found: xr.Dataset) -> str:
     names, ranks = found["ranked"].values[order], found["rank"].values[order]
     said = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True))
     apart = float(found["critical_difference"])
-    ranked = (found["pairs"] > 0).any(["load", "policy"])
     if not np.isfinite(apart):
         return (
             f"Mean ranks over the loads: {said}; a critical difference of ranks needs at least two "
             "traces"
         )
     return (
-        f"Mean ranks over {int(ranked.sum())} traces: {said}; ranks that differ by less than "
-        f"{apart:.2f} are not told apart (Nemenyi)"
+        f"Mean ranks over {int(found['ranked_traces'])} traces: {said}; ranks that differ by less "
+        f"than {apart:.2f} are not told apart (Nemenyi)"
     )
 
 
 def _named_losers(groups: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, str, str]]:
     for frame in groups:
         asked = frame.attrs
-        known = frame.drop(index=UNKNOWN_LABEL, errors="ignore")
+        known = known_groups(frame)
         losing = known[known["change"] > 0].head(SHOWN_LOSERS)
         digits = decimals_for(losing["change"].to_numpy(dtype=np.float64))
         unit = "" if asked["units"] == "1" else f" {asked['units']}"
@@ -422,7 +425,7 @@ def _latex_rows(found: xr.Dataset, base: str) -> Iterator[list[str]]:
         for load in found["load"].values.tolist():
             cell = found.sel(trace=trace, load=load)
             place = [latex_text(str(trace)), latex_text(str(load))]
-            means = np.append(cell["mean"].values, cell["baseline_mean"].values[:1])
+            means = np.append(cell["mean"].values, _baseline_mean(cell))
             digits = decimals_for(means)
             yield [*place, latex_text(base), _latex_number(means[-1], digits), *["--"] * 4]
             for policy in cell["policy"].values.tolist():

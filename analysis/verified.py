@@ -72,6 +72,7 @@ class Records:
     def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
         """Refuse values of one cell whose checksum differs from that of its record.
 
+        Jobs of a cell of some policy without a record are set to -1: a killed run leaves such.
         `at` has the index of the cell along each of `CELL`, 0 along policy if the array has none;
         `row` the values, including padding; `length` the number of values without padding, None for
         the number of jobs in the record.
@@ -83,11 +84,13 @@ class Records:
         step = self._layout.jobs(kind) if self._layout.cuts(kind) else row.size
         for piece, begin in enumerate(range(0, row.size, step)):
             record = self._record(Block(self._trace, kind.name, resample, load, policy, piece))
-            if record is None:
+            shape = record.header.span.shape if record else (0, 0, 0)
+            # A cell added later is beyond the span, and no record acknowledges it.
+            if record is None or any(i >= n for i, n in zip(offsets, shape, strict=True)):
+                if kind.policies and length is None and row.dtype.kind == "i":
+                    row[begin : begin + step] = -1
                 continue
-            shape, payload = record.header.span.shape, record.payload
-            if any(i >= n for i, n in zip(offsets, shape, strict=True)):
-                continue  # a cell added later, which no record acknowledges
+            payload = record.payload
             place = (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
             if place in payload.errors or name not in payload.crc:
                 continue
@@ -100,15 +103,12 @@ class Records:
         """Name an array of the trace's group in a sentence."""
         return f"store {str(self._store)!r}: {name} of {self._trace}"
 
-    def names(self) -> set[str]:
-        """Return the names of the arrays of which the records have checksums, by the first ones."""
-        found: set[str] = set()
-        for kind in dict.fromkeys(self._arrays.values()):
-            files = list_files(self._store, records_of(self._trace, kind.name))
-            for name in [one for one in files if one.endswith(RECORD_SUFFIX)][:1]:
-                record = self._record(block_of(name))
-                found |= set() if record is None else set(record.payload.crc)
-        return found
+    def describes(self, name: str) -> bool:
+        """Return whether the first record of its kind has a checksum of an array."""
+        files = list_files(self._store, records_of(self._trace, self._arrays[name].name))
+        first = [one for one in files if one.endswith(RECORD_SUFFIX)][:1]
+        record = self._record(block_of(first[0])) if first else None
+        return record is not None and name in record.payload.crc
 
     def failed(self) -> int:
         """Return the number of cells whose simulation failed."""
@@ -121,7 +121,7 @@ class Records:
         It is NaN for cells without a value.
         """
         kind = self._figures.get(name)
-        if kind is None:
+        if kind is None or kind.name not in KINDS:  # of a program with further kinds
             return None
         sums = {figure: sum_ for sum_, figure in kind.means}
         if name not in sums:
@@ -294,6 +294,7 @@ class _OfCells:
         if not values.size:
             return values
         places = _places(key, self._sizes)
+        values = np.array(values)
         rows = values.reshape(math.prod(map(len, places)), -1)
         for at, row in zip(product(*places), rows, strict=True):
             # An array without the dimension is shared by all policies.

@@ -187,7 +187,7 @@ def _found(subject: Subject) -> xr.Dataset:
     assert subject.store is not None, "the figure's row says what it needs"
     found = over_loads(subject.store, subject.metric or METRIC, **subject.where)
     if not bool(found["middle"].notnull().any()):
-        raise no_values(subject.store, found.attrs["metric"])
+        raise no_values(subject.store, found.attrs["metric"], **subject.where)
     return found
 
 

@@ -449,8 +449,8 @@ def _cut_groups(groups: Sequence[pd.DataFrame], table: Columns, by: str) -> str:
     if len(table.rows) == every:
         return ""
     return (
-        f"of {grouped(every)} gains and losses by {by} the page has the {grouped(len(table.rows))} "
-        "largest; farm who --csv has all"
+        f"of {grouped(every)} gains and losses by {by} the page has {grouped(len(table.rows))}, "
+        "those at both ends of the order of farm who, which has all"
     )
 
 

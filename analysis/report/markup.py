@@ -30,6 +30,9 @@ FIRST_METRICS = 2
 GENERATOR = '<meta name="generator" content="schedfarm">'
 """Mark of a page, by which a later command knows that it may replace the file."""
 
+ICON = '<link rel="icon" href="data:,">'
+"""An icon, since browsers otherwise request one from a server."""
+
 FILTERS = ("metric", "trace", "load", "policy")
 """Controls of the page, in their order."""
 
@@ -79,7 +82,9 @@ def write(
 def is_page(path: Path) -> bool:
     """Return whether a file is a page, of this or another store."""
     with path.open("rb") as file:
-        return GENERATOR.encode() in file.read(HEAD_BYTES)
+        head = file.read(HEAD_BYTES)
+    # Pages of earlier programs have the icon only.
+    return GENERATOR.encode() in head or ICON.encode() in head
 
 
 def page(of: Contents, *, refresh: float | None = None) -> str:
@@ -106,8 +111,7 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
         '<meta name="referrer" content="no-referrer">',
         GENERATOR,
         f"<title>{escape(title)}</title>",
-        # An icon, since browsers otherwise request one from a server.
-        '<link rel="icon" href="data:,">',
+        ICON,
         f"<style>{styles}</style>",
         "</head>",
         "<body>",

@@ -169,7 +169,7 @@ def _too_small(case: Case) -> Numbers | None:
 
 
 def _size(case: Case, processors: int) -> Numbers:
-    by = "given" if case.sized else "of the log's header"
+    by = "given" if case.sized else "of the log"
     return {"machine": counted(processors, "processor"), "by": by}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -57,6 +58,9 @@ FAILURES = {
     errno.ENAMETOOLONG: "give a shorter path",
 }
 """Advice on errors of the system that are no faults of the program, by number."""
+
+CLICKS = ("Got ", "Invalid ", "Missing ", "No ", "Option ")
+"""Beginnings of click's own messages."""
 
 AGAIN_SECONDS = 0.01
 """Delay before a dropped interrupt is raised again."""
@@ -129,12 +133,14 @@ def main() -> None:
     """Run a command; report bad input or an interrupt in one sentence and by the exit status."""
     sys.unraisablehook = _interrupt_again
     try:
-        status = cli(standalone_mode=False)
-        # Output that does not fit is an error of the command, not one at the interpreter's end.
-        sys.stdout.flush()
+        status = cli(standalone_mode=False, prog_name="farm")
+        _flush()
         sys.exit(status)
     except click.ClickException as error:
-        click.echo(f"farm: {_sentence(error)}", err=True)
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            error.show()
+        else:
+            click.echo(f"farm: {_sentence(error)}", err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         # Click turns an interrupt into an Abort, whose cause may contain the progress of the
@@ -161,26 +167,40 @@ def main() -> None:
     except OSError as error:
         if error.errno not in FAILURES:
             raise
-        from schedfarm.core.checks import printable
+        _fail(error, FAILURES[error.errno])
 
-        what = "output" if error.filename is None else printable(str(error.filename))
-        click.echo(f"farm: {what}: {error.strerror}; {FAILURES[error.errno]}", err=True)
-        # The interpreter would try again to write the output that does not fit.
-        os._exit(BAD_INPUT)
+
+def _flush() -> None:
+    """Write buffered output, which may not fit, while errors are still those of the command."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _fail(error: OSError, advice: str) -> NoReturn:
+    """Report an error of the system in one sentence, and exit."""
+    from schedfarm.core.checks import printable
+
+    named = error.filename is not None
+    what = printable(str(error.filename)) if named else "standard output or a file"
+    click.echo(f"farm: {what}: {error.strerror}; {advice}", err=True)
+    if named:
+        sys.exit(BAD_INPUT)
+    # The interpreter would try again to write output that does not fit.
+    os._exit(BAD_INPUT)
 
 
 def _sentence(error: click.ClickException) -> str:
     """Return click's message in one line, with the command that prints the help."""
     from schedfarm.core.checks import printable
 
-    said = printable(error.format_message()).strip().removesuffix(".").replace("\n", " ")
-    if said[1:2].islower():
+    said = printable(" ".join(error.format_message().split())).removesuffix(".")
+    said = re.sub(r"\. \(?Did you mean (.*?)\)?$", r"; did you mean \1", said)
+    if said.startswith(CLICKS):
         said = said[0].lower() + said[1:]
     context = getattr(error, "ctx", None)
     if context is None or "; " in said:  # our own messages end in advice
         return said
-    words = context.command_path.split()[1:]
-    return f"{said}; '{' '.join(['farm', *words, '--help'])}' lists what it takes"
+    return f"{said}; '{context.command_path} --help' lists what it takes"
 
 
 def _interrupt_again(dropped: UnraisableHookArgs) -> None:

@@ -26,8 +26,9 @@ def campaign_files(store: str) -> list[Path]:
 
 
 def _named(head: dict[str, Any]) -> Iterator[str]:
-    yield f"{head['campaign']}.toml"
+    # Descriptions of early versions have neither of them.
+    yield f"{head.get('campaign')}.toml"
     yield from (f"{module}.py" for module in head.get("own", {}))
-    for trace in tomllib.loads(head["text"]).get("traces", ()):
-        for part in (trace, *(trace.get("join") or ())):
-            yield from (value for value in part.values() if isinstance(value, str))
+    for trace in tomllib.loads(head.get("text", "")).get("traces", ()):
+        values = [*trace.values(), *(trace.get("join") or ())]
+        yield from (value for value in values if isinstance(value, str))

@@ -38,7 +38,7 @@ class Command(click.Command):
             for word in args:
                 if not is_text(word):
                     raise click.UsageError(
-                        f"{word.encode(errors='backslashreplace').decode()} is not UTF-8; rename "
+                        f"'{word.encode(errors='backslashreplace').decode()}' is not UTF-8; rename "
                         "the file, or link to it by another name",
                         ctx,
                     )

@@ -213,13 +213,16 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
     sample = axes["resample"][0] if options["sample"] is None else options["sample"]
     found = schedule_of(source, **given, resample=sample, load=load)
     jobs, users = found.workload, group_names(source, found.workload.name, "user")
-    click.echo(f"note: {_cell(jobs.name, load, sample)}", err=True)
+    drawn = "model" not in opened.sources[jobs.name]
+    click.echo(f"note: {_cell(jobs.name, load, sample, drawn=drawn)}", err=True)
     named = replace(jobs, names={**jobs.names, "user": users})
     return replace(found, workload=named) if users else found, found.policy
 
 
-def _cell(trace: str, load: str, sample: int) -> str:
+def _cell(trace: str, load: str, sample: int, *, drawn: bool) -> str:
     """Name the jobs that are explained: in a sample, a number is that of another job."""
+    if not drawn:
+        return f"{trace}, load {load}, draw {sample} of the model"
     of = "the log itself" if sample == 0 else f"sample {sample}, whose jobs are drawn from the log"
     return f"{trace}, load {load}, {of}"
 

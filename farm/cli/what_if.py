@@ -254,9 +254,14 @@ def _asked(
 def _check_page(page: Path) -> None:
     """Refuse a page that cannot be written, or would replace another file."""
     from schedfarm.analysis.report.markup import is_page
+    from schedfarm.analysis.report.script import check_script
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
 
+    try:
+        check_script()
+    except InputError:  # no page is written
+        return
     output("page", page)
     if page.is_file() and not is_page(page):
         raise InputError(
@@ -333,8 +338,8 @@ def _check_same(
             )
         if not source[key] and had_value != given:
             click.echo(
-                f"note: {file} has {key} = {had_value!r}, which is kept; give another --store for "
-                f"an answer without it",
+                f"note: {file} has {key} = {had_value!r}, which is kept; for another value give "
+                "another --store",
                 err=True,
             )
 

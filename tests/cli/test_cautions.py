@@ -239,7 +239,7 @@ def test_what_was_not_asked_for_is_not_said() -> None:
     assert list(warnings_of(Case(short, method="weeks,block=2"))) == ["short"]
     assert warnings_of(Case(short, method="")) == warnings_of(Case(short, method="users")) == {}
     assert list(warnings_of(Case(small, sized=True))) == ["too_wide"]
-    assert "the 2 processors of the log's header" in warnings_of(Case(small))["too_wide"]
+    assert "the 2 processors of the log" in warnings_of(Case(small))["too_wide"]
     many = {"submit": range(0, 100 * DAY, DAY), "run": [9] * 100, "estimate": [9] * 100}
     for dropped, said in ((1, []), (2, ["too_wide"])):
         log = Workload.from_columns(

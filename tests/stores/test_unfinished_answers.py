@@ -154,7 +154,7 @@ def test_a_trace_without_cells__is_named(tmp_path: Path, farm: Farm) -> None:
     assert "90 %, 3 pairs" in text
     assert "a critical difference of ranks needs at least two traces" in text
     assert found["rank"].values.tolist() == alone["rank"].values.tolist()
-    assert "no pair of n is finished" in " ".join(comparison_warnings(tmp_path / "s", found))
+    assert "no pair of n has a value" in " ".join(comparison_warnings(tmp_path / "s", found))
     done = farm("who", tmp_path / "s")
     assert done.stdout.startswith("m, load original")
     assert "note: no resample of trace 'n'" in done.stderr
@@ -168,7 +168,10 @@ def test_options_that_are_left_out__are_named(
     words = ("what-if", "log.swf", "--instead-of", "fcfs+easy", "--use", "spf+easy")
     farm(*words, "--samples", "2", "--quiet", "--processors", "80")
     again = farm(*words, "--samples", "2", "--quiet").stderr
-    assert "note: log.toml has processors = 80, which is kept; give another --store" in again
+    assert (
+        "note: log.toml has processors = 80, which is kept; for another value give another --store"
+        in again
+    )
 
 
 def test_a_page_replaces_pages_only(logged: Path, said: Said) -> None:

@@ -138,5 +138,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Fail a test that leaves another handler of SIGINT."""
-    yield
-    check_handler(item.name, item.stash[HANDLER])
+    try:
+        return (yield)
+    finally:
+        check_handler(item.name, item.stash[HANDLER])
