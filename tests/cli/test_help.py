@@ -68,3 +68,9 @@ def test_what_sets_completion_up_can_be_copied(farm: Farm) -> None:
 def test_quiet_is_explained_in_the_same_words(farm: Farm, command: str) -> None:
     assert "--quiet" in (text := farm(command, "--help").stdout)
     assert "Suppress progress messages and hints; print results only." in " ".join(text.split())
+
+
+@pytest.mark.parametrize("words", [(), ("traces",)])
+def test_a_group_without_a_command__prints_its_help(farm: Farm, words: tuple[str, ...]) -> None:
+    """As it is with --help, with the status of a missing argument."""
+    assert farm(*words, status=2).stderr == farm(*words, "--help").stdout

@@ -16,6 +16,7 @@ from schedfarm.core.models import poisson
 from schedfarm.farm import run
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
+from schedfarm.farm.cli.campaign_files import _named
 from tests.support.command_line import Farm
 from tests.support.refusals import Said
 
@@ -192,3 +193,10 @@ def test_a_page_of_another_kind_is_kept(
     (logged.parent / "log.html").unlink()
     for _ in range(2):
         assert "page: log.html" in farm(*words, "--samples", "2", "--quiet").stdout
+
+
+def test_joined_logs_are_inputs() -> None:
+    """Descriptions of early versions name none."""
+    text = '[[traces]]\nname = "j"\njoin = ["a.swf", "b.swf"]\n'
+    assert {"c.toml", "a.swf", "b.swf"} <= {*_named({"campaign": "c", "text": text})}
+    assert [*_named({"campaign": "c"})] == ["c.toml"]
