@@ -210,7 +210,10 @@ def _described(place: Place) -> Store:
             raise
         try:
             return Store.from_bytes(place, data)
-        except InputError:
+        except InputError as error:
+            if "--repair" not in str(error):
+                raise
+            # Its advice would be this command.
             raise InputError(
                 f"store {place}: neither {MANIFEST} nor its copy {COPY} is intact; restore one of "
                 "them from a backup"

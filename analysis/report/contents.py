@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,12 +136,13 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
     warnings += [f"gains by {asked.by} are not counted: {without}"] * bool(without)
     samples, left_out = _samples(found)
     warnings += [left_out] * bool(left_out)
+    banded = _bands(store, names)
     group_rows = _group_rows(groups)
     left_out = _cut_groups(groups, group_rows, asked.by)
     warnings += [left_out] * bool(left_out)
     tables = {
         "comparison": _comparison(found),
-        "levels": _levels(store, names, policies),
+        "levels": _levels(store, names, policies, banded),
         "weeks": _weeks(near, policies),
         "near": _near(near, policies),
         "failed": failed,
@@ -158,7 +160,10 @@ def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None 
         title=str(summary.attrs.get("campaign", "campaign")),
         axes={**axes, "policy": list(policies)},
         metrics=[
-            {**_described(open_metric(store, name)[name], name), "band": _band(store, name)}
+            {
+                **_described(open_metric(store, name)[name], name),
+                "band": str(banded[name].attrs["description"]) if name in banded else "",
+            }
             for name in names
         ],
         baseline=policies[0],
@@ -259,12 +264,13 @@ def _described(values: xr.DataArray, name: str) -> dict[str, str]:
     }
 
 
-def _band(store: StoreName, name: str) -> str:
-    """Return the rule of the bands of a metric, "" without any."""
-    try:
-        return str(bands(store, name).attrs.get("description", ""))
-    except TooFewSamplesError:
-        return ""
+def _bands(store: StoreName, names: Sequence[str]) -> dict[str, xr.Dataset]:
+    """Return the bands of metrics, without those of too few samples."""
+    found = {}
+    for name in names:
+        with suppress(TooFewSamplesError):
+            found[name] = bands(store, name)
+    return found
 
 
 def _comparison(found: xr.Dataset | None) -> Columns:
@@ -349,13 +355,18 @@ def _fitted(table: Columns, name: str, most: int) -> tuple[Columns, str]:
     ), f"{said}{part}, since its limit is {grouped(most)}; {command}"
 
 
-def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> Columns:
+def _levels(
+    store: StoreName,
+    names: Sequence[str],
+    policies: Sequence[str],
+    banded: Mapping[str, xr.Dataset],
+) -> Columns:
     """Return each metric by trace, load and policy: band over the samples, value of the log."""
     table = Columns(("metric", "trace", "load", "policy", "middle", "low", "high", "own",
                      "logged"))  # fmt: skip
     for name in names:
         logged: dict[str, float] = {}
-        for key, row in _banded(store, name, policies):
+        for key, row in _banded(store, name, policies, banded.get(name)):
             if any(np.isfinite(x) for x in row):
                 if key[0] not in logged:
                     logged[key[0]] = mean_as_logged(store, key[0], name)
@@ -364,16 +375,15 @@ def _levels(store: StoreName, names: Sequence[str], policies: Sequence[str]) -> 
 
 
 def _banded(
-    store: StoreName, name: str, policies: Sequence[str]
+    store: StoreName, name: str, policies: Sequence[str], band: xr.Dataset | None
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
     cell = ("trace", "load", "policy")
-    try:
-        band = bands(store, name)
+    if band is not None:
         low, middle, high = np.moveaxis(_on_cells(band[name], policies).values, -1, 0)
         own = band["log"] if "log" in band else xr.full_like(band[name][..., 0], np.nan)
         log = _on_cells(own, policies).values
         labels = _on_cells(band[name], policies)
-    except TooFewSamplesError:
+    else:
         values = at_labels(open_metric(store, name)[name].load())
         labels = _on_cells(values.isel(resample=-1, drop=True), policies)
         single = int(values["resample"].values[-1]) != LOG
