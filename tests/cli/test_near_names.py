@@ -70,7 +70,7 @@ def test_names_of_things(said: Said) -> None:
     with pytest.raises(InputError, match="did you mean 'wait_max'"):
         find_metric("waitmax")
     assert "did you mean 'quickstart'?" in said("run", "quikstart")
-    assert "Did you mean 'status'?" in said("stauts")
+    assert "did you mean 'status'?" in said("stauts")
     assert "'--metric'" in said("bands", "x.farm", "--metrik", "wait")
 
 

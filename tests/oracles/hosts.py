@@ -93,7 +93,10 @@ def _is_able(case: tuple[Workload, Policy]) -> bool:
         counters_of(work, policy)
     except InputError:
         return False
-    return policy.events == "instant" and policy.without_leaving(work.platform.name) is None
+    stays = not (work.leave >= 0).any()
+    return policy.events == "instant" and (
+        stays or policy.without_leaving(work.platform.name) is None
+    )
 
 
 def cases(count: int, seed: int) -> Iterator[tuple[Workload, Policy]]:
