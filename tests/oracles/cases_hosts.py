@@ -304,7 +304,7 @@ def _moved() -> Iterator[Case]:
         yield Case(name, f"fcfs+{rule}", uneven, rows, starts, HOSTS, [5], starts)
     name = "a plan is of GPUs and memory, too"
     # Memory is full on hosts 0 and 1, and host 2 has 6 bytes left. At 4 the fourth moves from host
-    # 1 at 10 to host 0. The fifth waits for GPUs until 12, next to the sixth, which has those bytes.
+    # 1 at 10 to host 0. The fifth waits for GPUs until 12; the sixth has those bytes.
     # The last needs 5 bytes of each of two hosts: 0 and 1 at 20, and at 10 after the early end.
     stored = Hosts(
         [
