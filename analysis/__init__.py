@@ -5,8 +5,9 @@ Stores are read by their documented format only. matplotlib is imported when a f
 
 from schedfarm.analysis.axes import unfold
 from schedfarm.analysis.bands import all_weekly_bands, bands, weekly_bands
-from schedfarm.analysis.compare import compare, compare_values, comparison_warnings, losers
+from schedfarm.analysis.compare import compare, compare_values, losers
 from schedfarm.analysis.comparison_figure import comparison_figure
+from schedfarm.analysis.comparison_warnings import comparison_warnings
 from schedfarm.analysis.errors import (
     NoSamplesError,
     NoValuesError,

@@ -208,7 +208,10 @@ def changes(
     if not found and own is None:
         raise TooFewSamplesError(
             f"no resample of trace {trace!r} at load {load} has both {baseline} and {policy}; "
-            + (failed_sentence(store) or "run the campaign first")
+            + (
+                failed_sentence(store, trace=trace, load=load, policy=[baseline, policy])
+                or "run the campaign first"
+            )
         )
     frame = _compared([own] if own is not None and not found else list(found.values()))
     frame["log"] = np.nan if own is None else own["after"] - own["before"]

@@ -79,7 +79,7 @@ def plain(
         raise StoreError(f"the store has none of {', '.join(HEADLINE)}; name metrics that it has")
     frame = summary[shown].to_dataframe(dim_order=list(CELL))[shown].dropna(how="all")
     if frame.empty:
-        raise no_values(store)
+        raise no_values(store, trace=trace, load=load, policy=policy)
     if metrics and not frame[list(metrics)].notna().any(axis=None):
         raise no_values(store, " and ".join(metrics), trace=trace, load=load, policy=policy)
     units = {name: str(summary[name].attrs.get("units", "1")) for name in shown}

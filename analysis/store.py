@@ -532,9 +532,14 @@ def _records(store: StoreName) -> dict[str, Records]:
     return {trace: Records(store, head, trace) for trace in head["axes"]["trace"]}
 
 
-def failed_cells(store: StoreName) -> int:
-    """Return the number of cells whose simulation failed, by the records."""
-    return sum(records.failed() for records in _records(store).values())
+@opened_once
+def failed_cells(store: StoreName) -> xr.DataArray:
+    """Return which cells have failed, by the records: bool on the axes of the summary."""
+    records = _records(store)
+    axes = _head(store)["axes"]
+    none = np.zeros([len(axes[axis]) for axis in AXES[1:]], bool)
+    failed = [records[trace].failed() if trace in records else none for trace in axes["trace"]]
+    return xr.DataArray(np.array(failed), {axis: axes[axis] for axis in AXES})
 
 
 def source_of(store: StoreName, trace: str) -> dict[str, Any]:

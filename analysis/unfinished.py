@@ -30,7 +30,7 @@ def no_values(store: Store, metric: str = "", **where: Labels) -> NoValuesError:
     finished = FINISHED in summary and at_labels(summary[FINISHED], **where).notnull().any()
     if finished and metric:
         return NoValuesError(f"{metric} has no value in any finished cell")
-    failed = failed_sentence(store)
+    failed = failed_sentence(store, **where)
     return NoValuesError(
         f"the store has no finished cell: {failed}"
         if failed
@@ -65,16 +65,18 @@ def no_pairs(
                 f"no finished sample has a value of {names} under both {baseline!r} and another "
                 "policy"
             )
-    failed = failed_sentence(store)
+    failed = failed_sentence(store, **where, policy=[baseline, *policies])
     return NoValuesError(
         f"no two cells of one sample are finished under {baseline!r} and another policy; "
         + (failed or "run the campaign first")
     )
 
 
-def failed_sentence(store: Store) -> str:
-    """Return the number of failed cells and the command that lists them; "" without any."""
-    count = 0 if isinstance(store, xr.DataTree) else failed_cells(store)
+def failed_sentence(store: Store, **where: Labels) -> str:
+    """Return the number of failed cells at some labels, and a command for them; "" without any."""
+    if isinstance(store, xr.DataTree):
+        return ""
+    count = int(at_labels(failed_cells(store), **where).sum())
     if not count:
         return ""
     failed = f"{counted(count, 'cell')} {'has' if count == 1 else 'have'} failed"

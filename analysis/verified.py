@@ -72,32 +72,54 @@ class Records:
     def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
         """Refuse values of one cell whose checksum differs from that of its record.
 
-        Jobs of a cell of some policy without a record are set to -1: a killed run leaves such.
         `at` has the index of the cell along each of `CELL`, 0 along policy if the array has none;
         `row` the values, including padding; `length` the number of values without padding, None for
         the number of jobs in the record.
         """
-        kind = self._arrays[name]
-        lengths = self._layout.shape(kind)
-        resample, load, policy = (place // n for place, n in zip(at, lengths, strict=True))
-        offsets = [place % n for place, n in zip(at, lengths, strict=True)]
-        step = self._layout.jobs(kind) if self._layout.cuts(kind) else row.size
-        for piece, begin in enumerate(range(0, row.size, step)):
-            record = self._record(Block(self._trace, kind.name, resample, load, policy, piece))
-            shape = record.header.span.shape if record else (0, 0, 0)
-            # A cell added later is beyond the span, and no record acknowledges it.
-            if record is None or any(i >= n for i, n in zip(offsets, shape, strict=True)):
-                if kind.policies and length is None and row.dtype.kind == "i":
-                    row[begin : begin + step] = -1
+        for begin, record, place in self._pieces(name, at, row.size):
+            if record is None:
                 continue
             payload = record.payload
-            place = (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
             if place in payload.errors or name not in payload.crc:
                 continue
             count = int(payload.jobs[place]) if length is None else length
             found = zlib.crc32(np.ascontiguousarray(row[begin : begin + count]).data)
             if found != payload.crc[name][place]:
                 raise self.refused(f"{name} of {self._trace}")
+
+    def blank(self, name: str, at: Sequence[int], row: Values) -> None:
+        """Set the jobs of one cell that no record acknowledges to -1: a killed run leaves such.
+
+        Values that all policies share stay as they are.
+        """
+        if not self._arrays[name].policies or row.dtype.kind != "i":
+            return
+        pieces = list(self._pieces(name, at, row.size))
+        ends = [begin for begin, *_ in pieces[1:]] + [row.size]
+        for (begin, record, _), end in zip(pieces, ends, strict=True):
+            if record is None:
+                row[begin:end] = -1
+
+    def _pieces(
+        self, name: str, at: Sequence[int], size: int
+    ) -> Iterator[tuple[int, Record | None, int]]:
+        """Yield the pieces of one cell: its first job, its record, and its place in the record.
+
+        The record is None if none acknowledges the cell.
+        """
+        kind = self._arrays[name]
+        lengths = self._layout.shape(kind)
+        resample, load, policy = (place // n for place, n in zip(at, lengths, strict=True))
+        offsets = [place % n for place, n in zip(at, lengths, strict=True)]
+        step = self._layout.jobs(kind) if self._layout.cuts(kind) else size
+        for piece, begin in enumerate(range(0, size, step)):
+            record = self._record(Block(self._trace, kind.name, resample, load, policy, piece))
+            shape = record.header.span.shape if record else (0, 0, 0)
+            # A cell added later is beyond the span, and no record acknowledges it.
+            if record is None or any(i >= n for i, n in zip(offsets, shape, strict=True)):
+                yield begin, None, 0
+            else:
+                yield begin, record, (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
 
     def described(self, name: str) -> str:
         """Name an array of the trace's group in a sentence."""
@@ -110,10 +132,15 @@ class Records:
         record = self._record(block_of(first[0])) if first else None
         return record is not None and name in record.payload.crc
 
-    def failed(self) -> int:
-        """Return the number of cells whose simulation failed."""
+    def failed(self) -> Values:
+        """Return which cells have failed: bool[resample, load, policy]."""
         simulated = next(kind for kind in KINDS.values() if kind.simulates)
-        return sum(len(record.payload.errors) for _, record in self._placed(simulated))
+        found = np.zeros(self._shape(simulated), bool)
+        for place, record in self._placed(simulated):
+            failed = np.zeros(len(record.payload.jobs), bool)
+            failed[list(record.payload.errors)] = True
+            found[place] = self._column(simulated, place, record, failed)
+        return found
 
     def figure(self, name: str) -> Values | None:
         """Return a figure of the summary from the records; None for another variable.
@@ -300,6 +327,8 @@ class _OfCells:
             # An array without the dimension is shared by all policies.
             cell = (*at, 0)[: len(CELL)]
             self._records.check(self._name, cell, row, self._length(cell, row.size))
+            if self._along == "job":
+                self._records.blank(self._name, cell, row)
         return values
 
     def _length(self, cell: Sequence[int], size: int) -> int | None:

@@ -14,7 +14,8 @@ import pandas as pd
 import xarray as xr
 
 from schedfarm.analysis.bands import bands
-from schedfarm.analysis.compare import LEVEL, METRICS, compare, comparison_warnings, losers
+from schedfarm.analysis.compare import LEVEL, METRICS, compare, losers
+from schedfarm.analysis.comparison_warnings import comparison_warnings
 from schedfarm.analysis.errors import NoValuesError, StoreError, TooFewSamplesError
 from schedfarm.analysis.place import StoreName
 from schedfarm.analysis.reading import reading

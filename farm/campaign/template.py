@@ -178,6 +178,10 @@ class Template:
             yield _line("processors", trace.processors, "size of the machine")
         if isinstance(trace.map, str):
             yield _line("map", trace.map, "ready map of the log's columns")
+        if trace.names:
+            yield _line("names", True, "in the store's folder names, for its owner alone")
+        elif log.names:
+            yield _commented("# names = true", "users by name, in a file for the store's owner")
         weeks = span_weeks(log)
         yield _commented(f"# weeks = {weeks}", "of each sample; by default those of the log")
 

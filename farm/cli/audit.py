@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import command
+from schedfarm.farm.cli.command import COUNT, command
 from schedfarm.farm.cli.own import brought_policy
 from schedfarm.farm.cli.traces import CLEAN
 
@@ -30,7 +30,9 @@ REFUTED = 1
     shell_complete=words.policies,
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone implies fcfs.",
 )
-@click.option("--processors", type=int, help="Processors of the machine; by default those in FILE.")
+@click.option(
+    "--processors", type=COUNT, help="Processors of the machine; by default those in FILE."
+)
 @CLEAN
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def audit(

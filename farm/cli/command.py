@@ -15,6 +15,12 @@ from click.shell_completion import CompletionItem
 
 from schedfarm.farm.cli import words
 
+COUNT = click.IntRange(min=1)
+"""Type of options that count jobs, processors or weeks."""
+
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+"""Type of options that are a share above 0 and below 1, such as a confidence level."""
+
 READER_GONE = 141
 """Exit status after a closed output pipe: 128 + SIGPIPE."""
 

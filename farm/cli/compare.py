@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import JSON, STORE, command
+from schedfarm.farm.cli.command import JSON, SHARE, STORE, command
 from schedfarm.farm.cli.results import AT, policy_texts, where_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ NO_GROUPS = "none"
 @click.option("--trace", shell_complete=words.labels("trace"), help="Restrict to one trace.")
 @click.option("--load", shell_complete=words.labels("load"), help="Restrict to one load.")
 @click.option(
-    "--level", type=float, default=0.9, show_default=True, help="Confidence level of the intervals."
+    "--level", type=SHARE, default=0.9, show_default=True, help="Confidence level of the intervals."
 )
 @click.option(
     "--by",
@@ -139,7 +139,7 @@ def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame
     from schedfarm.analysis.compare import traces_of
     from schedfarm.analysis.groups import GROUPINGS
     from schedfarm.analysis.store import check_known
-    from schedfarm.farm.cli.who import group_names
+    from schedfarm.farm.cli.group_names import group_names
 
     if by == NO_GROUPS:
         return [], []

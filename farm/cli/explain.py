@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import JSON, Real, command, needs
+from schedfarm.farm.cli.command import COUNT, JSON, Real, command, needs
 from schedfarm.farm.cli.own import brought_policy
 from schedfarm.farm.cli.simulate import Rows
 from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
@@ -28,7 +28,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 """Parameters that do not apply to groups."""
 
 
-@command()
+@command(reads=True)
 @click.argument("source", metavar="STORE|NAME|FILE", shell_complete=words.logs)
 @click.argument("number", metavar="[JOB]", type=int, required=False)
 @click.option(
@@ -45,10 +45,10 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 )
 @TRACES
 @click.option(
-    "--processors", type=int, help="Processors of the machine; by default those of the log."
+    "--processors", type=COUNT, help="Processors of the machine; by default those of the log."
 )
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
-@click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
+@click.option("--jobs", type=COUNT, help="Number of jobs to simulate, from the first.")
 @CLEAN
 @MAP
 @click.option(
@@ -143,7 +143,7 @@ def _delays(
     source: str, schedule: Schedule, policy: str, by: str, top: int, *, as_json: bool
 ) -> str:
     from schedfarm.core.explanation import delays
-    from schedfarm.farm.cli.who import group_names
+    from schedfarm.farm.cli.group_names import group_names
 
     jobs = schedule.workload
     names = {**jobs.names, by: group_names(source, jobs.name, by) or jobs.names.get(by, {})}
@@ -197,7 +197,7 @@ def _refuse_others(source: str, names: tuple[str, ...], of: str) -> None:
 
 def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:
     from schedfarm.core.errors import InputError
-    from schedfarm.farm.cli.who import group_names
+    from schedfarm.farm.cli.group_names import group_names
     from schedfarm.farm.store.reading import schedule_of
     from schedfarm.farm.store.store import Store
 

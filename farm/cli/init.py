@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import command
-from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
+from schedfarm.farm.cli.command import COUNT, command
+from schedfarm.farm.cli.traces import CLEAN, MAP, NAMES, TRACES
 
 
 @command()
@@ -25,10 +25,11 @@ from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
     help="Policy to compare; repeatable. The first is the baseline.",
 )
 @click.option(
-    "--processors", type=int, help="Processors of the machine; by default those of the log."
+    "--processors", type=COUNT, help="Processors of the machine; by default those of the log."
 )
 @CLEAN
 @MAP
+@NAMES
 @TRACES
 def init(
     logs: tuple[str, ...],

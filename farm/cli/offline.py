@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import JSON, QUIET, command
+from schedfarm.farm.cli.command import COUNT, JSON, QUIET, command
 from schedfarm.farm.cli.counting import counting
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def _models() -> list[str]:
 
 @command()
 @click.argument("file", required=False)
-@click.option("--jobs", type=int, default=100, show_default=True, help="Jobs per instance.")
+@click.option("--jobs", type=COUNT, default=100, show_default=True, help="Jobs per instance.")
 @click.option(
-    "--processors", type=int, default=64, show_default=True, help="Processors of the machine."
+    "--processors", type=COUNT, default=64, show_default=True, help="Processors of the machine."
 )
 @click.option(
     "--model",
@@ -69,7 +69,7 @@ def _models() -> list[str]:
 )
 @click.option(
     "--instances",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=20,
     show_default=True,
     help="Number of instances to draw.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from schedfarm.farm.cli.cautions import warn
-from schedfarm.farm.cli.command import CAMPAIGN, COMPILE_TIME, JSON, STORE_OPTION, command
+from schedfarm.farm.cli.command import CAMPAIGN, COMPILE_TIME, COUNT, JSON, STORE_OPTION, command
 from schedfarm.farm.cli.paper_report import check_report
 from schedfarm.farm.cli.traces import TRACES
 
@@ -59,7 +59,7 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="Number of worker processes; by default the campaign's, else one per core here (1 on a "
     "cluster).",
 )

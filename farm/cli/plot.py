@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import QUIET, Command
+from schedfarm.farm.cli.command import COUNT, QUIET, Command
 from schedfarm.farm.cli.logged import LOGGED, as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
 from schedfarm.farm.cli.results import AT
@@ -96,7 +96,7 @@ def _kinds() -> list[str]:
 )
 @AT
 @TRACES
-@click.option("--processors", type=int, help="Size of a log's machine; by default the log's own.")
+@click.option("--processors", type=COUNT, help="Size of a log's machine; by default the log's own.")
 @CLEAN
 @MAP
 @QUIET

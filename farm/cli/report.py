@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import STORE, command
+from schedfarm.farm.cli.command import SHARE, STORE, command
 
 if TYPE_CHECKING:
     from schedfarm.analysis.report import Asked
@@ -36,7 +36,7 @@ WATCHED_SECONDS = 10.0
     "bounded_slowdown_geomean, utilisation]",
 )
 @click.option(
-    "--level", type=float, default=0.9, show_default=True, help="Confidence level of the intervals."
+    "--level", type=SHARE, default=0.9, show_default=True, help="Confidence level of the intervals."
 )
 @click.option(
     "--by",
@@ -95,7 +95,7 @@ def question(
     from schedfarm.analysis.report import Asked
     from schedfarm.analysis.store import check_known
     from schedfarm.farm.cli.compare import NO_GROUPS
-    from schedfarm.farm.cli.who import group_names
+    from schedfarm.farm.cli.group_names import group_names
 
     check_known(by, "way to group jobs", [*GROUPINGS, NO_GROUPS])
     traces = [str(name) for name in open_summary(store)["trace"].values]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import JSON, STORE, command, needs
+from schedfarm.farm.cli.command import JSON, SHARE, STORE, command, needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,10 +123,16 @@ class Question:
 
 
 def _quantiles(_ctx: click.Context, _param: click.Parameter, text: str | None) -> list[float]:
+    if text is None:
+        return []
     try:
-        return [float(part) for part in (text or "").split(",") if part]
+        shares = [float(part) for part in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not shares such as 0.1,0.5,0.9") from None
+        shares = []
+    bounded = all(0 <= share <= 1 for share in shares)
+    if not shares or not bounded or shares != sorted(set(shares)):
+        raise click.BadParameter(f"{text!r} is not ascending shares such as 0.1,0.5,0.9")
+    return shares
 
 
 def _check_rule(rule: Mapping[str, Any]) -> None:
@@ -212,7 +218,7 @@ QUESTION = (
     ),
     click.option(
         "--trim",
-        type=float,
+        type=click.FloatRange(0, 0.5, max_open=True),
         help="Share of samples omitted on each side, for --kind trimmed.  [0.1]",
     ),
     click.option(
@@ -221,7 +227,7 @@ QUESTION = (
         callback=_quantiles,
         help="Quantiles for --kind quantile.  [0.1,0.5,0.9]",
     ),
-    click.option("--level", type=float, help="Confidence level for --kind interval.  [0.9]"),
+    click.option("--level", type=SHARE, help="Confidence level for --kind interval.  [0.9]"),
     *(
         click.option(
             f"--{axis}",

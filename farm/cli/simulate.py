@@ -16,7 +16,7 @@ from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.cautions import warn
-from schedfarm.farm.cli.command import QUIET, command, needs
+from schedfarm.farm.cli.command import COUNT, QUIET, command, needs
 from schedfarm.farm.cli.logged import as_logged
 from schedfarm.farm.cli.own import brought_policy, own_files
 from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
@@ -85,7 +85,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     help="ORDER+RULE[,option=value], such as saf+easy; a rule alone implies fcfs.",
 )
 @click.option(
-    "--processors", type=int, help="Processors of the machine; by default those of the log."
+    "--processors", type=COUNT, help="Processors of the machine; by default those of the log."
 )
 @click.option(
     "--grid", is_flag=True, help="Simulate a named log on its clusters instead of one pool."
@@ -112,7 +112,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     help="TOML file with hosts that jobs share, as [traces.hosts] of a campaign.",
 )
 @click.option("--rows", type=Rows(), help="Rows [A, B) of the file, before any filter.")
-@click.option("--jobs", type=int, help="Number of jobs to simulate, from the first.")
+@click.option("--jobs", type=COUNT, help="Number of jobs to simulate, from the first.")
 @CLEAN
 @MAP
 @click.option(
@@ -123,7 +123,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     help="Index of a resample; 0 is the log itself.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resamples.")
-@click.option("--weeks", type=int, help="Weeks of a resample; by default those of the log.")
+@click.option("--weeks", type=COUNT, help="Weeks of a resample; by default those of the log.")
 @click.option(
     "--draw",
     default=next(iter(METHODS)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from schedfarm.farm.cli.command import JSON, QUIET, command, excludes, needs, patience
+from schedfarm.farm.cli.command import COUNT, JSON, QUIET, command, excludes, needs, patience
 
 if TYPE_CHECKING:
     from schedfarm.farm.site.calibration import Fit
@@ -61,9 +61,7 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     "--partition",
     help="Partition to simulate, with all partitions that share its nodes.",
 )
-@click.option(
-    "--processors", type=click.IntRange(min=1), help="Processors of the nodes; by default sinfo's."
-)
+@click.option("--processors", type=COUNT, help="Processors of the nodes; by default sinfo's.")
 @click.option(
     "--cancelled",
     type=click.Choice(["drop", "queue"]),

@@ -10,7 +10,7 @@ import click
 
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.cautions import warn
-from schedfarm.farm.cli.command import CAMPAIGN, JSON, Command, Sections
+from schedfarm.farm.cli.command import CAMPAIGN, COUNT, JSON, Command, Sections
 
 if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
@@ -72,6 +72,13 @@ MAP = click.option(
     help="Map of the log's columns, as `map` of a campaign; by default the one next to the log.",
 )
 
+NAMES = click.option(
+    "--names",
+    is_flag=True,
+    help="Keep names of users, groups, queues and partitions, in a file of the store for its owner "
+    "alone.",
+)
+
 
 @click.group(cls=Sections)
 def traces() -> None:
@@ -124,7 +131,7 @@ def fetch(logs: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
 @traces.command(cls=Command)
 @click.argument("logs", nargs=-1, required=True, metavar="NAME|FILE...", shell_complete=words.logs)
 @TRACES
-@click.option("--processors", type=int, help="Size of the machine; by default the log's own.")
+@click.option("--processors", type=COUNT, help="Size of the machine; by default the log's own.")
 @CLEAN
 @MAP
 @click.option(
@@ -262,12 +269,10 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
 @TRACES
 @CLEAN
 @MAP
-@click.option(
-    "--count", type=click.IntRange(min=1), default=6, show_default=True, help="Number of windows."
-)
+@click.option("--count", type=COUNT, default=6, show_default=True, help="Number of windows.")
 @click.option(
     "--days",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=7,
     show_default=True,
     help="Length of a window, days.",

@@ -39,7 +39,7 @@ def validate(
     from schedfarm import analysis
     from schedfarm.analysis.validation import validation_facts, validation_text
     from schedfarm.farm.cli.campaign_files import campaign_files
-    from schedfarm.farm.cli.who import group_names
+    from schedfarm.farm.cli.group_names import group_names
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from schedfarm.farm.cli import words
-from schedfarm.farm.cli.command import QUIET, Real, StoreName, command, patience
-from schedfarm.farm.cli.traces import CLEAN, MAP, TRACES
+from schedfarm.farm.cli.command import COUNT, QUIET, Real, StoreName, command, patience
+from schedfarm.farm.cli.traces import CLEAN, MAP, NAMES, TRACES
 from schedfarm.farm.cli.where import ClusterOptions, where
 
 if TYPE_CHECKING:
@@ -86,14 +86,15 @@ UNKNOWN_ESTIMATES = 0.5
 )
 @click.option(
     "--samples",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="Number of samples, instead of a precision and a wall time.",
 )
 @click.option(
-    "--processors", type=int, help="Processors of the machine; by default those of the log."
+    "--processors", type=COUNT, help="Processors of the machine; by default those of the log."
 )
 @CLEAN
 @MAP
+@NAMES
 @TRACES
 @click.option(
     "--store",
@@ -329,7 +330,7 @@ def _check_same(
             "another --store"
         )
     (old,), (new,) = had.traces, fresh.traces
-    for key in ("processors", "clean", "map"):
+    for key in ("processors", "clean", "map", "names"):
         had_value, given = getattr(old, key), getattr(new, key)
         if source[key] and had_value != given:
             raise InputError(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from schedfarm.farm.cli.command import JSON, STORE, command
+from schedfarm.farm.cli.command import COUNT, JSON, STORE, command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--load", help="Restrict to one load.")
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=20,
     show_default=True,
     help="Number of groups to print; --csv and --json contain all.",
@@ -64,6 +64,7 @@ def who(
     """
     from schedfarm import analysis
     from schedfarm.farm.cli.campaign_files import campaign_files
+    from schedfarm.farm.cli.group_names import group_names
     from schedfarm.farm.output import STANDARD, output
 
     if as_json and csv == STANDARD:
@@ -99,17 +100,6 @@ def who(
     if target:
         target.write(analysis.changes_csv(found).encode())
         click.echo(f"table: {target.name}", err=as_json or csv == STANDARD)
-
-
-def group_names(store: str, trace: str, by: str) -> Mapping[int, str]:
-    """Return the names of the groups, if the store has them."""
-    from schedfarm.core.errors import InputError
-    from schedfarm.farm.store.names import names_of
-
-    try:
-        return names_of(store, trace).get(by, {})
-    except InputError:
-        return {}
 
 
 def _chosen(asked: str | None, labels: Sequence[str]) -> Sequence[str]:

@@ -63,7 +63,7 @@ class Backlog:
 
     The length follows from measured block times, since planned times depend on the campaign only
     and may be wrong by some factor. Tasks are long enough for the coordinator's throughput, and
-    shorter at the end, so that no worker waits for the last one. tasks: longest first. costs:
+    shorter at the end, so that no worker waits for the last one. tasks: as from `plan`. costs:
     planned CPU time of each block, s. The attribute `took` is the CPU time of all blocks done, s.
 
     Examples

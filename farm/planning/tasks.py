@@ -1,4 +1,4 @@
-"""Tasks of a run: missing blocks in batches that share jobs, longest first."""
+"""Tasks of a run: missing blocks in batches that share jobs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,10 @@ def cells_missing(store: Store, block: Block, head: Header | None) -> int:
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
-    """Return tasks, longest first, with every block in exactly one of them."""
+    """Return tasks with every block in exactly one of them: the longest first.
+
+    Those of fair starts alone are last: an interrupted run has answers without them.
+    """
     traces = {t.name: t for t in campaign.traces}
     costs = block_costs(store, blocks)
     # The last tasks must be short compared with the whole, or all workers wait for one.
@@ -109,7 +112,12 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
         for batches in _grouped(_batches(store, group, costs, most), costs, most):
             seconds = math.fsum(costs[block] for batch in batches for block in batch)
             tasks.append(Task(store, traces[trace], batches, seconds))
-    return sorted(tasks, key=lambda task: -task.seconds)
+    return sorted(tasks, key=lambda task: (_is_extra(task), -task.seconds))
+
+
+def _is_extra(task: Task) -> bool:
+    """Return whether a task has fair starts only, which take most of a run's time."""
+    return all(block.product.long for block in task.blocks)
 
 
 def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:

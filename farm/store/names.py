@@ -32,6 +32,10 @@ def keep_names(store: Where, trace: str, log: Workload | None) -> None:
     place.write(name, json.dumps(plain, indent=1).encode(), private=True)
 
 
+class NoNamesError(InputError):
+    """Reports that a campaign requested no names for a trace."""
+
+
 def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     """Return the names of a trace's users, groups, queues and partitions by their numbers.
 
@@ -49,8 +53,10 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
 
     Raises
     ------
+    NoNamesError
+        If the store has no names of the trace.
     InputError
-        If the store has no names of the trace, or they cannot be read.
+        If they cannot be read.
 
     Examples
     --------
@@ -67,10 +73,12 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
         plain = json.loads(place.read(name))
         return {column: {int(n): str(v) for n, v in t.items()} for column, t in plain.items()}
     except FileNotFoundError:
-        raise InputError(
+        raise NoNamesError(
             f"store {store} has no names of trace {trace!r}; request them with names = true for "
             "the trace, and run the campaign again"
         ) from None
+    except PermissionError:
+        raise InputError(f"{place.at(name)} is readable by its owner alone") from None
     except (OSError, ValueError, AttributeError):
         raise InputError(
             f"{place.at(name)} cannot be read; run the campaign again to create it"

@@ -22,7 +22,7 @@ from schedfarm.analysis import (
     open_tree,
     verdicts,
 )
-from schedfarm.analysis.compare import _alike
+from schedfarm.analysis.comparison_warnings import _alike
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
@@ -212,7 +212,7 @@ def test_refusals(said: Said, stores: Path) -> None:
         (("fcfs+easy", "saff+easy"), ("saff+easy", "did you mean 'saf+easy'")),
         (("fcfs+easy", "fcfs+easy"), ("'fcfs+easy' is the baseline", "spf+easy, saf+easy")),
         (("--metric", "wiat"), ("wiat", "did you mean 'wait'")),
-        (("--level", "1.5"), ("level is 1.5", "below 1")),
+        (("--level", "1.5"), ("'--level': 1.5", "0<x<1")),
         (("--by", "usr"), ("usr", "did you mean 'user'")),
         (("--trace", "B"), ("trace", "'B'", "A, M")),
         (("--plot", "x.gif"), ("x.gif", ".png, .pdf or .svg")),

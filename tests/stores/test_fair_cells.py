@@ -45,6 +45,24 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(farm.planning.block_shape, "LEAST_SECONDS", 1e-6)
 
 
+def test_fair_starts_come_after_the_cells(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although they take longest: a run that ends early has answers."""
+    cut(monkeypatch)
+    store = build(design(tmp_path / "store", survey(campaign)))
+    tasks = plan(store, campaign, missing_blocks(store, {}, retry_failed=False))
+    extra = [{block.kind for block in task.blocks} <= {"strict", "relaxed"} for task in tasks]
+    assert extra == sorted(extra)
+    assert {*extra} == {False, True}
+    assert tasks[0].seconds < max(task.seconds for task in tasks)
+    for part in (False, True):
+        seconds = [
+            task.seconds for task, is_extra in zip(tasks, extra, strict=True) if is_extra is part
+        ]
+        assert seconds == sorted(seconds, reverse=True)
+
+
 @pytest.mark.parametrize("in_pieces", [False, True], ids=["whole", "cut"])
 def test_stored_fair_start_times_are_those_of_core(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_pieces: bool

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.analysis import StoreError, changes, compare, comparison_text, plain
-from schedfarm.analysis.compare import comparison_warnings
+from schedfarm.analysis.comparison_warnings import comparison_warnings
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import run
@@ -52,11 +52,13 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_failed_cells_are_named(tmp_path: Path, own: str, said: Said) -> None:
-    """By each answer, with the command that lists their errors."""
-    policy = f"{own}:refusing+easy"
-    run(dataclasses.replace(CAMPAIGN, policies=("fcfs+easy", policy)), tmp_path / "s")
+    """By each answer, among the cells that it needs, with the command that lists their errors."""
+    policy, other = (f"{own}:refusing+{rule}" for rule in ("easy", "aggressive"))
+    run(dataclasses.replace(CAMPAIGN, policies=("fcfs+easy", policy, other)), tmp_path / "s")
     advice = "3 cells have failed; 'farm status --failed"
     with pytest.raises(StoreError, match=advice):
+        compare(tmp_path / "s", "fcfs+easy", [policy])
+    with pytest.raises(StoreError, match=advice.replace("3", "6")):
         compare(tmp_path / "s")
     with pytest.raises(StoreError, match=advice):
         changes(tmp_path / "s", "m", policy, "fcfs+easy", load="original")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -179,6 +180,36 @@ def test_waits_of_zero_have_no_interval_and_an_answer(farm: Farm) -> None:
         done = farm(*WORDS)
         assert "has no interval: of 20 finished pairs" in done.stderr
         assert "spf+easy" in done.stdout
+
+
+def named_site(path: str = "site.sacct") -> None:
+    jobs = poisson(64, jobs=400, seed=3, per_week=40, users=8)
+    epoch = np.datetime64("2024-01-01T00:00:00")
+    lines = ["JobIDRaw|User|Submit|Start|End|TimelimitRaw|AllocCPUS|State"]
+    rows = zip(jobs.submit, jobs.run, jobs.estimate, jobs.procs, jobs.user, strict=True)
+    for number, (submit, run, estimate, procs, user) in enumerate(rows, start=1):
+        begun, ended = epoch + int(submit), epoch + int(submit + run)
+        minutes = -(-int(estimate) // 60)
+        lines.append(f"{number}|user{user}x|{begun}|{begun}|{ended}|{minutes}|{procs}|COMPLETED")
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def test_users_have_names_on_request(farm: Farm) -> None:
+    """In a file of the store for its owner; without the file they have numbers, and a caution."""
+    named_site()
+    words = ("what-if", "site.sacct", *WORDS[2:], "--processors", 64, "--load", 0.9)
+    farm("init", "site.sacct", "--processors", 64)
+    assert "# names = true" in Path("site.toml").read_text(encoding="utf-8")
+    Path("site.toml").unlink()
+    done = farm(*words, "--samples", 3, "--names")
+    assert re.search(r"user\dx", done.stdout)
+    assert Campaign.from_toml("site.toml").traces[0].names
+    kept = Path("site.farm/names/site.json")
+    assert json.loads(kept.read_text(encoding="utf-8"))["user"]["1"].startswith("user")
+    kept.write_text("[]", encoding="utf-8")
+    damaged = farm("compare", "site.farm")
+    assert damaged.stderr.count("caution: site: numbers instead of names: ") == 1
+    assert not re.search(r"user\dx", damaged.stdout)
 
 
 def test_a_cluster_is_used_as_by_farm_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import xarray as xr
 
 from schedfarm.analysis.axes import lines_along, narrowed, unfold
 from schedfarm.analysis.bands import bands
-from schedfarm.analysis.compare import compare, compare_values, comparison_warnings, losers
+from schedfarm.analysis.compare import compare, compare_values, losers
+from schedfarm.analysis.comparison_warnings import comparison_warnings
 from schedfarm.analysis.errors import StoreError
 from schedfarm.analysis.plots.kinds import plot
 from schedfarm.analysis.store import open_summary, open_trace, open_tree

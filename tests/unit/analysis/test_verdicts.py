@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import xarray as xr
 
-from schedfarm.analysis.compare import compare, comparison_warnings
+from schedfarm.analysis.compare import compare
+from schedfarm.analysis.comparison_warnings import comparison_warnings
 from schedfarm.analysis.verdicts import comparison_facts, comparison_latex, verdicts
 
 
