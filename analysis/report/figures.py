@@ -69,6 +69,7 @@ def colours() -> tuple[str, ...]:
 def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[Figure]:
     """Return the figures of a page over these policies; felt: the mean of the jobs of a group."""
     marks = _Marks(policies)
+    compared = marks.legend_of([one for one in policies if one != baseline])
     place = {
         "field": "place",
         "type": "nominal",
@@ -100,7 +101,9 @@ def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[
                           "axis": {"tickMinStep": 1}},
                     "y": {"field": "wait", "type": "quantitative", "title": "mean wait, s"},
                     "color": {
-                        **marks.legend("series"),
+                        "field": "series",
+                        "type": "nominal",
+                        **marks.legend_of([*policies, LOGGED]),
                         "scale": {"domain": [*policies, LOGGED],
                                   "range": [*marks.colours, LOGGED_COLOUR]},
                     },
@@ -145,15 +148,15 @@ def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[
                         "encoding": {
                             "x": {"field": "low", "type": "quantitative", "title": against},
                             "x2": {"field": "high"},
-                            "color": marks.colour,
+                            "color": {**marks.colour, **compared},
                         },
                     },
                     {
                         "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
                         "encoding": {
                             "x": {"field": "change", "type": "quantitative", "title": against},
-                            "color": marks.colour,
-                            "shape": marks.shape,
+                            "color": {**marks.colour, **compared},
+                            "shape": {**marks.shape, **compared},
                             "tooltip": _tooltips("trace", "load", "policy", "change", "low",
                                                  "high", "pairs"),
                         },
@@ -277,8 +280,8 @@ def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[
                                   "title": f"{felt} (under {baseline})", **powers},
                             "y": {"field": "change", "type": "quantitative",
                                   "title": f"change of {felt}", **powers},
-                            "color": marks.colour,
-                            "shape": marks.shape,
+                            "color": {**marks.colour, **compared},
+                            "shape": {**marks.shape, **compared},
                             "size": {"field": "jobs", "type": "quantitative",
                                      "title": "% of the jobs", "legend": None},
                             "tooltip": _tooltips("group", "trace", "load", "policy", "before",
@@ -300,18 +303,18 @@ class _Marks:
         self.colours = [cycle[i % len(cycle)] for i in range(len(known))]
         shapes = [SHAPES[MARKERS[i % len(MARKERS)]] for i in range(len(known))]
         dashes = [_dash(DASHES[i % len(DASHES)]) for i in range(len(known))]
-        field = self.legend("policy")
+        field: dict[str, Any] = {"field": "policy", "type": "nominal", **self.legend_of(known)}
         self.order: dict[str, Any] = {"domain": known}
         self.colour: dict[str, Any] = {**field, "scale": {**self.order, "range": self.colours}}
         self.shape: dict[str, Any] = {**field, "scale": {**self.order, "range": shapes}}
         self.dash: dict[str, Any] = {**field, "scale": {**self.order, "range": dashes}}
 
     @staticmethod
-    def legend(field: str) -> dict[str, Any]:
-        """Return the encoding of a policy, with its legend below the figure."""
+    def legend_of(labels: Sequence[str]) -> dict[str, Any]:
+        """Return a legend below the figure for some labels."""
         look = {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 140,
-                "symbolOpacity": 1}  # fmt: skip
-        return {"field": field, "type": "nominal", "legend": look}
+                "symbolOpacity": 1, "values": list(labels)}  # fmt: skip
+        return {"legend": look}
 
 
 def _dash(style: Any) -> list[float]:
