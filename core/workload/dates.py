@@ -24,6 +24,27 @@ def interval(first: str | date, last: str | date) -> tuple[int, int]:
     return begin, end
 
 
+def unix_time(what: str, given: str | date) -> int:
+    """Return the Unix time of a date, at midnight, or of a time: UTC unless it has an offset.
+
+    Examples
+    --------
+    >>> unix_time("from", "1970-01-02"), unix_time("from", "1970-01-01T03:00+01:00")
+    (86400, 7200)
+    """
+    try:
+        when = datetime.fromisoformat(str(given))
+        found = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        found = -1
+    if found < 0:
+        raise InputError(
+            f"{what} is {str(given)!r}, which is not a date since 1970; give one such as "
+            "2024-03-05T08:00"
+        )
+    return found
+
+
 def _moment(given: str | date, *, whole_day: bool) -> int:
     """Return the instant of a date or time, s; with `whole_day` the end of a date."""
     text = str(given)

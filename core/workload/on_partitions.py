@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from schedfarm.core.machines.resources.platform import UNITS, Resources
 from schedfarm.core.names import choices
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.dated_windows import as_unix_times, at_epoch
 from schedfarm.core.workload.node_windows import Withheld, rows_by_region
 from schedfarm.core.workload.on_resources import windows_in_units
 from schedfarm.core.workload.options import Options, option
@@ -153,7 +154,7 @@ class OnPartitions(Options):
         """Windows with processors of regions in place of nodes, each at most once at a time."""
         stocks = dict.fromkeys(UNITS, HORIZON - 1)
         found = []
-        for k, given in enumerate(self.windows):
+        for k, given in enumerate(as_unix_times(self.windows)):
             what, hosts, table = f"partitions: windows[{k}]", frozenset[str](), given
             if isinstance(given, Mapping) and "nodes" in given:
                 hosts = self._hosts_of(what, given)
@@ -295,6 +296,7 @@ def put_on_partitions(
         raise InputError(
             f"'partitions' divides a pool, and these jobs are on {workload.machine}; leave it out"
         )
+    how = replace(how, windows=at_epoch("partitions: ", how.windows, workload.epoch))
     jobs = _within_limits(workload, how, _labels(workload, how))
     labels = _labels(jobs, how)
     used = {name for label in labels.values() for name in label.split(",")}

@@ -13,6 +13,12 @@ from schedfarm.core.checks import is_whole, shown
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS, Resources
 from schedfarm.core.machines.resources.windows import plain, rows_of
+from schedfarm.core.workload.dated_windows import (
+    as_unix_times,
+    at_epoch,
+    dates_as_text,
+    is_dated,
+)
 from schedfarm.core.workload.options import Check, Options, option
 from schedfarm.core.workload.select import on_platform
 from schedfarm.core.workload.workload import Workload
@@ -71,13 +77,16 @@ def _amount(resource: str) -> Check:
 
 
 def windows_in_units(what: str, given: object) -> tuple[dict[str, Any], ...]:
-    """Return windows with amounts as numbers; their sizes are checked with the machine's."""
+    """Return windows with amounts as numbers and dates as text.
+
+    Their sizes are checked with the machine's.
+    """
     if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
         raise InputError(f"{what} is {given!r}; give a list of tables")
     return tuple(
         {
             key: amount_of(f"{what}[{k}]: {key}", key, value) if key in UNITS else value
-            for key, value in one.items()
+            for key, value in dates_as_text(f"{what}[{k}]", one).items()
         }
         if isinstance(one, Mapping)
         else one
@@ -115,8 +124,11 @@ class OnResources(Options):
                 "{gpus = 64}, or leave it out"
             )
         # The log gives the processors, when it is read.
-        rows = rows_of(self.windows, {PROCESSORS: HORIZON - 1, **self.capacities}, "resources: ")
-        object.__setattr__(self, "windows", tuple(plain(rows)))
+        stocks = {PROCESSORS: HORIZON - 1, **self.capacities}
+        rows_of(as_unix_times(self.windows), stocks, "resources: ")
+        dated = [one for one in self.windows if is_dated(one)]
+        rows = rows_of([one for one in self.windows if not is_dated(one)], stocks)
+        object.__setattr__(self, "windows", (*plain(rows), *dated))
 
     @property
     def capacities(self) -> dict[str, int]:
@@ -146,5 +158,6 @@ def put_on_resources(workload: Workload, how: OnResources) -> Workload:
             "'resources' limits requests of jobs on a pool, and these jobs are on "
             f"{workload.machine}; leave it out"
         )
-    machine = Resources(workload.processors, how.capacities, windows=how.windows)
+    windows = at_epoch("resources: ", how.windows, workload.epoch)
+    machine = Resources(workload.processors, how.capacities, windows=windows)
     return on_platform(workload, machine)

@@ -225,7 +225,7 @@ FLOORS = {
         ("figures", "groups", "notes", "plain", "workloads"),
         ("validation",),
         ("compare", "cells"),
-        ("verdicts", "comparison_figure", "plots"),
+        ("comparison_warnings", "verdicts", "comparison_figure", "plots"),
         ("explanation_figure",),
         ("papers", "report.columns", "report.figures"),
         ("report.contents",),
