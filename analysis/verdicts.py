@@ -14,6 +14,7 @@ from schedfarm.analysis.groups import known_groups
 from schedfarm.analysis.intervals import ALIKE
 from schedfarm.analysis.tables import aligned, block_label, decimals_for, fact, latex_text
 from schedfarm.core.arrays import Float64
+from schedfarm.core.bootstrap import ROUNDS
 from schedfarm.core.numerals import NOTHING, counted, grouped
 
 WORDS = {"s": ("shorter", "longer")}
@@ -397,18 +398,28 @@ def _named_losers(groups: Sequence[pd.DataFrame]) -> Iterator[tuple[str, str, st
         yield asked["trace"], asked["load"], asked["policy"], ", ".join(parts)
 
 
+LATEX_NOTES = (
+    "change: of the mean of the policy against that of the baseline, paired by sample",
+    f"interval: symmetric studentised bootstrap, {ROUNDS:,} rounds; Student's below five pairs",
+    "p: two-sided, from the same bootstrap, corrected for the number of policies (Holm)",
+)
+"""Methods of the columns of a table."""
+
+
 def comparison_latex(found: xr.Dataset) -> str:
     r"""Write a comparison as a LaTeX table in the style of booktabs.
 
     A heading for each metric, with its units and the baseline; below it a row for each trace, load
     and policy, the baseline first: the mean, the change of the mean with its interval, the
-    corrected p value and the pairs. A document that includes it needs ``\usepackage{booktabs}``.
+    corrected p value and the pairs. Comments above it name the methods, for a caption. A document
+    that includes it needs ``\usepackage{booktabs}``.
     """
     level = f"{100 * found.attrs['level']:g}"
     base = str(found.attrs["baseline"])
     heads = ["trace", "load", "policy", "mean", r"change (\%)", rf"{level}\,\% interval (\%)",
              "$p$ (Holm)", "pairs"]  # fmt: skip
-    lines = [rf"\begin{{tabular}}{{lll{'r' * (len(heads) - 3)}}}", r"\toprule", _latex_row(heads)]
+    lines = [f"% {line}" for line in LATEX_NOTES]
+    lines += [rf"\begin{{tabular}}{{lll{'r' * (len(heads) - 3)}}}", r"\toprule", _latex_row(heads)]
     for metric in found["metric"].values.tolist():
         one = found.sel(metric=metric)
         name, units = str(one["long_name"].item()), str(one["units"].item())

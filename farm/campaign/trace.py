@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from msgspec import Meta
@@ -32,6 +32,7 @@ from schedfarm.core.workload.on_network import OnNetwork, join_logs, put_on_netw
 from schedfarm.core.workload.on_nodes import OnNodes, put_on_nodes
 from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
+from schedfarm.core.workload.options import Options
 from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.select import check_criteria, on_platform, select, select_jobs
 from schedfarm.core.workload.workload import Workload
@@ -74,6 +75,31 @@ ColumnMap = Annotated[
     Meta(description="a map of columns: a TOML file, a table with columns, or a ready map's name"),
 ]
 Criteria = Annotated[Mapping[str, Any], Meta(description="a table of criteria")]
+
+
+class MachineKey(NamedTuple):
+    """A key whose table changes the machine: its options, its meaning, and the keys it excludes."""
+
+    options: type[Options]
+    purpose: str
+    excludes: tuple[str, ...]
+
+
+MACHINES = {
+    "nodes": MachineKey(
+        OnNodes, "makes nodes of the machine that the jobs come from", ("platform",)
+    ),
+    "resources": MachineKey(
+        OnResources, "limits requests of jobs on a pool", ("platform", "nodes")
+    ),
+    "partitions": MachineKey(OnPartitions, "divides a pool", ("platform", "nodes")),
+    "hosts": MachineKey(
+        OnHosts,
+        "is the whole machine",
+        ("processors", "platform", "nodes", "resources", "partitions"),
+    ),
+}
+"""Row of each of these keys, in the order in which they are checked."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +217,7 @@ class Trace:
             check_types(self)
             self._check_source()
             self._take_platform()
-            self._take_nodes()
-            self._take_resources()
-            self._take_partitions()
-            self._take_hosts()
+            self._take_machine()
             self._take_network()
             object.__setattr__(self, "select", _criteria(self.select))
             self._take_map()
@@ -270,53 +293,33 @@ class Trace:
             object.__setattr__(self, "processors", machine.size)
             object.__setattr__(self, "platform", None)
 
-    def _take_nodes(self) -> None:
-        if self.nodes is None:
-            return
-        if self.platform is not None:
-            raise InputError(
-                "'nodes' makes nodes of the machine that the jobs come from; give it or "
-                "'platform', not both"
-            )
-        object.__setattr__(self, "nodes", OnNodes.from_dict(self.nodes).to_dict())
+    def _take_machine(self) -> None:
+        """Check the table that changes the machine, and put it into its canonical form."""
+        for key, row in MACHINES.items():
+            given = getattr(self, key)
+            if given is None:
+                continue
+            for other in row.excludes:
+                if getattr(self, other) is not None:
+                    raise InputError(f"{key!r} {row.purpose}; give it or {other!r}, not both")
+            how = row.options.from_dict(given)
+            if isinstance(how, OnPartitions):
+                self._check_partitions(how)
+            object.__setattr__(self, key, how.to_dict())
 
-    def _take_resources(self) -> None:
-        if self.resources is None:
-            return
-        for key in ("platform", "nodes"):
-            if getattr(self, key) is not None:
-                raise InputError(
-                    f"'resources' limits requests of jobs on a pool; give it or {key!r}, not both"
-                )
-        object.__setattr__(self, "resources", OnResources.from_dict(self.resources).to_dict())
-
-    def _take_partitions(self) -> None:
-        if self.partitions is None:
-            return
+    def _check_partitions(self, how: OnPartitions) -> None:
+        """Refuse partitions that contradict the processors or other resources of the trace."""
         if self.resources is not None and self.resources.get("windows"):
             raise InputError(
                 "'resources.windows' are for a machine without partitions; give the windows as "
                 "'partitions.windows', which may withhold nodes and other resources"
             )
-        for key in ("platform", "nodes"):
-            if getattr(self, key) is not None:
-                raise InputError(f"'partitions' divides a pool; give it or {key!r}, not both")
-        how = OnPartitions.from_dict(self.partitions)
         if self.processors is not None and self.processors < how.processors:
             raise InputError(
                 f"processors is {self.processors}, and the partitions have {how.processors}; give "
                 "at least that, or leave 'processors' out"
             )
         how.check_stocks(self.resources or {})
-        object.__setattr__(self, "partitions", how.to_dict())
-
-    def _take_hosts(self) -> None:
-        if self.hosts is None:
-            return
-        for key in ("processors", "platform", "nodes", "resources", "partitions"):
-            if getattr(self, key) is not None:
-                raise InputError(f"'hosts' is the whole machine; give it or {key!r}, not both")
-        object.__setattr__(self, "hosts", OnHosts.from_dict(self.hosts).to_dict())
 
     def _take_map(self) -> None:
         if self.map is None:

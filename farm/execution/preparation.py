@@ -23,7 +23,7 @@ from schedfarm.farm.store.store import Store
 class Prepared:
     """Hold a locked store with the tasks of one run or round.
 
-    survey: of the campaign. lock: of the store, held while it is open. tasks: as from `plan`. cells:
+    survey: of the campaign. lock: of the store, held while it is open. tasks: of `plan`. cells:
     of the campaign or its part. before: cells done by earlier runs or rounds. missing: number of
     missing cells of each block. kept: cells of these blocks that earlier runs have simulated.
     notes: a sentence for each damaged part of the store that was made again. verdict: a sentence on

@@ -139,6 +139,8 @@ def test_files(farm: Farm, stores: Path) -> None:
     tex = Path("c.tex").read_text()
     # A heading for each metric, and a line for the baseline of each trace and load.
     assert tex.count(r"\\") == 1 + 2 + len(table) + 2 * 2 * 2
+    notes = [line.partition(":")[0] for line in tex.splitlines() if line.startswith("%")]
+    assert notes == ["% change", "% interval", "% p"]
     assert all(rule in tex for rule in (r"\toprule", r"\midrule", r"\bottomrule"))
     assert "Mean bounded slowdown against fcfs+easy" in tex
     facts = json.loads(farm("compare", stores / "both.farm", "--by", "none", "--json").stdout)
