@@ -107,7 +107,8 @@ class Door(NamedTuple):
     None if places follow from the starts. needs: returns the need of each job, int64[n], given the
     workload, the machine and the unit. has_parts: returns whether the first job that does not fit
     may leave free processors that it cannot use. replans: returns whether each pass makes all
-    decisions again, since more than starts and ends changes what fits.
+    decisions again, since more than starts and ends changes what fits. keeper: returns the idle
+    machine with an empty reservation table, for ``planned``.
     """
 
     check: Callable[[Policy], None]
@@ -117,6 +118,7 @@ class Door(NamedTuple):
     needs: Callable[[Workload, Machine, int], Int64] = _widths
     has_parts: Callable[[Workload], bool] = _has_none
     replans: Callable[[Workload], bool] = _has_none
+    keeper: Callable[[Workload], AnyKeeper] | None = None
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
         """Simulate a rule with at most one reservation, made again at each pass."""
@@ -192,6 +194,34 @@ class Door(NamedTuple):
         underway().check()
         orders.check()
         return world
+
+    def planned(self, workload: Workload, policy: Policy) -> Schedule:
+        """Simulate ``planned``."""
+        keeper = self._kept(workload, policy)
+        return Schedule(workload, policy.name, keeper.jobs.start, keeper.jobs.backfilled)
+
+    def promise_planned(self, workload: Workload, policy: Policy) -> Int64:
+        """Return the starts that ``planned`` reserves at arrival, s.
+
+        They cost nothing: each is the reservation that a job gets then.
+        """
+        promised: Int64 = self._kept(workload, policy).promised
+        return promised
+
+    def _kept(self, workload: Workload, policy: Policy) -> AnyKeeper:
+        """Simulate ``planned``; return the machine after the last completion."""
+        self.check(policy)
+        assert self.keeper is not None
+        keeper = self.keeper(workload)
+        jobs, machine, book, clock, _ = keeper
+        orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
+        walk = WALKS[policy.walk]
+        while run_planned(keeper, orders.ranked, options, walk, orders.called):
+            waiting = np.sort(book.job[: book.state[WAITING]])
+            orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
+        underway().check()
+        orders.check()
+        return keeper
 
     def slurm(self, workload: Workload, policy: Policy) -> Schedule:
         """Simulate ``slurm``."""
@@ -287,21 +317,6 @@ def _call(orders: Orders, workload: Workload, world: Limited) -> None:
     waiting = np.sort(world.waiting[: world.clock[WAITS]])
     start, running = true_starts(workload, world.jobs.start), world.machine.running_jobs()
     orders.call(int(world.clock[NOW]), waiting, start, running)
-
-
-def keep_plan(keeper: AnyKeeper, workload: Workload, policy: Policy) -> None:
-    """Simulate ``planned`` to the last completion.
-
-    Promises cost nothing here: each is the reservation that a job gets at its arrival.
-    """
-    jobs, machine, book, clock, _ = keeper
-    orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
-    walk = WALKS[policy.walk]
-    while run_planned(keeper, orders.ranked, options, walk, orders.called):
-        waiting = np.sort(book.job[: book.state[WAITING]])
-        orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
-    underway().check()
-    orders.check()
 
 
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

@@ -14,6 +14,12 @@ from schedfarm.core.checks import shown
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.platform import STOCKS, Hosts
 from schedfarm.core.workload.columns import UNKNOWN
+from schedfarm.core.workload.dated_windows import (
+    as_unix_times,
+    at_epoch,
+    dates_as_text,
+    is_dated,
+)
 from schedfarm.core.workload.on_resources import amount_of
 from schedfarm.core.workload.options import Options, flag, option
 from schedfarm.core.workload.select import on_platform
@@ -38,6 +44,18 @@ def _groups(what: str, given: object) -> list[Any]:
     ]
 
 
+def _windows(what: str, given: object) -> list[Any]:
+    """Return windows with dates as text; the machine checks the rest."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise InputError(
+            f'{what} is {shown(given)}; give a list of tables such as {{from = "5d", until = "6d"}}'
+        )
+    return [
+        dates_as_text(f"{what}[{k}]", one) if isinstance(one, Mapping) else one
+        for k, one in enumerate(given)
+    ]
+
+
 @dataclass(frozen=True)
 class OnHosts(Options):
     """Declare the hosts of a machine, in groups of equal ones.
@@ -48,6 +66,8 @@ class OnHosts(Options):
         As in `core.machines.hosts.platform.Hosts`; amounts may have a unit.
     exclusive : bool
         Whether a host runs one job at a time.
+    windows : sequence of mapping
+        Intervals in which hosts run no jobs, as there; both ends may be dates.
 
     Examples
     --------
@@ -60,6 +80,7 @@ class OnHosts(Options):
 
     groups: Any = option((), _groups)
     exclusive: bool = option(False, flag)
+    windows: Any = option((), _windows)
 
     def _check_together(self) -> None:
         # Refuses wrong groups.
@@ -69,14 +90,19 @@ class OnHosts(Options):
     def machine(self) -> Hosts:
         """The hosts."""
         try:
-            return Hosts(self.groups, self.exclusive)
+            return Hosts(self.groups, self.exclusive, as_unix_times(self.windows))
         except InputError as error:
             raise InputError(f"hosts: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the groups, and whether they are exclusive, for `from_dict`."""
+        """Return the groups, whether they are exclusive, and the windows, for `from_dict`."""
         plain: dict[str, Any] = self.machine.to_dict()["configuration"]
-        return plain
+        dated = [one for one in self.windows if is_dated(one)]
+        if not dated:
+            return plain
+        others = [one for one in self.windows if not is_dated(one)]
+        fixed = Hosts(self.groups, windows=others).to_dict()["configuration"].get("windows", [])
+        return {**plain, "windows": [*fixed, *dated]}
 
 
 def put_on_hosts(workload: Workload, how: OnHosts) -> Workload:
@@ -97,4 +123,6 @@ def put_on_hosts(workload: Workload, how: OnHosts) -> Workload:
             f"'hosts' is for jobs on a pool, and these jobs are on {workload.machine}; leave it out"
         )
     hosts = readonly(np.where(workload.nodes > 0, workload.nodes, UNKNOWN))
-    return on_platform(replace(workload, hosts=hosts), how.machine)
+    windows = at_epoch("hosts: ", how.windows, workload.epoch)
+    machine = Hosts(how.groups, how.exclusive, windows)
+    return on_platform(replace(workload, hosts=hosts), machine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from schedfarm.core.machines.hosts.platform import Hosts
 from tests.oracles.case import Case, HostJob as Job
@@ -15,6 +16,8 @@ TWO = Hosts([{"count": 2, "processors": 4}])
 WIDE = Hosts([{"count": 2, "processors": 8}])
 
 GPUS = Hosts([{"count": 2, "processors": 4}, {"count": 2, "processors": 4, "gpus": 2}])
+
+RULES = ("none", "aggressive", "easy", "depth(2)", "conservative", "planned")
 
 # The first two jobs leave 1 processor of host 0 from 0 s, all from 10 s, and 2 of host 1 until
 # 20 s. The third needs all of a host: its shadow is 10 s, on host 0. Of the long jobs two may run
@@ -41,6 +44,10 @@ def _cases() -> Iterator[Case]:
     yield from _moved()
     yield from _put_back()
     yield from _walks()
+    yield from _before_windows()
+    yield from _on_other_hosts()
+    yield from _reserved_past_windows()
+    yield from _at_events_of_windows()
 
 
 def _on_hosts() -> Iterator[Case]:
@@ -431,6 +438,286 @@ def _walks() -> Iterator[Case]:
     ):
         promises = [0, 0, 12, 9, 11, last]
         yield Case(name, policy, TWO, rows, starts, CLOCK, [3, 4], promises)
+
+
+def _closed(machine: Hosts, *windows: tuple[int, int, str]) -> Hosts:
+    """Return a machine with windows, each with its begin, end and hosts."""
+    keys = ("from", "until", "hosts")
+    return replace(machine, windows=[dict(zip(keys, one, strict=True)) for one in windows])
+
+
+def _before_windows() -> Iterator[Case]:
+    name = "a job that a window would cut off by 1 s waits, or takes a host of a higher number"
+    # From 5 to 9 host 0 is withheld. So the first takes host 1, and the second, 1 s shorter, host 0
+    # until 5. The third finds host 1 at 6, and the last host 0 at 9.
+    rows = [Job(0, 6, 6, 4), Job(0, 5, 5, 4), Job(0, 6, 6, 2), Job(6, 3, 3, 4)]
+    for rule in (*RULES, "slurm"):
+        machine = _closed(TWO, (5, 9, "0"))
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 6, 9], HOSTS, [])
+    name = "windows of all hosts leave the time between them"
+    # Withheld are 4 to 6 and 10 to 12. The first lasts longer than the 4 s between them; the second
+    # and the third need both hosts for just these.
+    rows = [Job(0, 5, 5, 1), Job(0, 4, 4, 8, 2), Job(0, 4, 4, 8, 2), Job(0, 1, 3, 4)]
+    all_closed = replace(TWO, windows=[{"from": 4, "until": 6, "every": 6, "times": 2}])
+    for rule in (*RULES, "slurm"):
+        starts = [12, 17, 21, 25] if rule in ("none", "slurm") else [12, 0, 6, 12]
+        yield Case(name, f"fcfs+{rule}", all_closed, rows, starts, HOSTS)
+    name = "it is the estimate that a window cuts off, not the run time"
+    # From 5 to 8 all is withheld. The first would end at 2, but is predicted to end at 6. From 8 on
+    # it has host 0, by its estimate until 14, and in fact until 10.
+    rows = [Job(0, 2, 6, 4), Job(0, 5, 5, 4), Job(1, 4, 4, 8, 2)]
+    for rule in RULES:
+        starts = [8, 8, 13] if rule == "none" else [8, 0, 10]
+        promises = [8, 0, 14] if rule in ("conservative", "planned") else None
+        machine = _closed(TWO, (5, 8, "0-1"))
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=promises)
+    name = "a window may begin at 0"
+    # If host 0 is withheld until 4, the second follows the first on host 1, and the third takes
+    # host 0 at 4. If all is, the first two start at 4, and the third when the first ends.
+    rows = [Job(0, 2, 2, 4), Job(0, 3, 3, 2), Job(0, 4, 4, 4)]
+    for rule in (*RULES, "slurm"):
+        yield Case(name, f"fcfs+{rule}", _closed(TWO, (0, 4, "0")), rows, [0, 2, 4], HOSTS, [])
+        yield Case(name, f"fcfs+{rule}", _closed(TWO, (0, 4, "0-1")), rows, [4, 4, 6], HOSTS, [])
+    name = "a job that arrives as a window begins waits, and one that arrives as it ends starts"
+    rows = [Job(3, 1, 1, 4), Job(4, 1, 1, 4), Job(7, 2, 2, 4)]
+    for rule in (*RULES, "slurm"):
+        yield Case(name, f"fcfs+{rule}", _closed(TWO, (4, 7, "0-1")), rows, [3, 7, 7], HOSTS, [])
+    name = "overlapping windows withhold a host until the last of them ends"
+    # Host 0 is withheld from 4 to 12, which neither the end at 6 nor that at 9 changes, and both
+    # hosts are from 12 to 14. At 14 the first has host 0, and the fourth half of host 1.
+    machine = _closed(TWO, (4, 9, "0"), (5, 6, "0"), (7, 12, "0"), (12, 14, "0-1"))
+    rows = [
+        *(Job(0, 20, 20, 4), Job(0, 12, 12, 4), Job(0, 4, 4, 2), Job(0, 5, 5, 2)),
+        Job(5, 1, 1, 4),
+    ]
+    for rule in RULES:
+        starts = [14, 14, 26, 26, 31] if rule == "none" else [14, 0, 0, 14, 19]
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS)
+    name = "repeated windows"
+    # The host is withheld from 2, 7 and 12 on for 2 s each. The second fits from 4 to 7; the third
+    # and the last, next to each other, from 9 to 12; the fourth until 2; and the first from 14.
+    machine = replace(
+        Hosts([{"count": 1, "processors": 2}]),
+        windows=[{"from": 2, "until": 4, "every": 5, "times": 3, "hosts": [0]}],
+    )
+    rows = [
+        *(Job(0, 4, 4, 1), Job(0, 3, 3, 2), Job(0, 3, 3, 1), Job(0, 2, 2, 1)),
+        Job(0, 3, 3, 1),
+    ]
+    for rule in (*RULES, "slurm"):
+        starts = [14, 18, 21, 21, 23] if rule in ("none", "slurm") else [14, 4, 9, 0, 9]
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS)
+    # The first cycle is at 1, when 1 s is left. At 9 the fourth is tested before the last, which
+    # then finds no 3 s before 14. The main scheduler starts it then, behind the first.
+    policy, starts = "fcfs+slurm,bf_interval=1s,bf_resolution=1s", [14, 4, 9, 9, 14]
+    yield Case(name, policy, machine, rows, starts, HOSTS, [1, 2, 3])
+
+
+def _on_other_hosts() -> Iterator[Case]:
+    name = "hosts of a job are on both sides of one that is withheld"
+    # Host 1 is withheld from 4 to 9. So the first has hosts 0 and 2 until 6, and the second host 1
+    # until 4. The third needs all three at 9. Until then the last is short enough for hosts 0 and
+    # 2, and the fourth is not.
+    rows = [
+        *(Job(0, 6, 6, 8, 2), Job(0, 4, 4, 4), Job(4, 3, 3, 12, 3), Job(4, 4, 4, 8, 2)),
+        Job(4, 3, 3, 8, 2),
+    ]
+    for exclusive in (False, True):
+        three = Hosts([{"count": 3, "processors": 4}], exclusive)
+        for rule in RULES:
+            others = {"none": [0, 0, 9, 12, 16], "aggressive": [0, 0, 10, 6, 13]}
+            expected = others.get(rule, [0, 0, 9, 12, 6])
+            passed = {"none": [], "aggressive": [3]}.get(rule, [4])
+            machine = _closed(three, (4, 9, "1"))
+            yield Case(name, f"fcfs+{rule}", machine, rows, expected, HOSTS, passed)
+    name = "an exclusive host that is withheld is neither free nor reserved before the end"
+    # Host 1 is withheld from 3 to 8, and the second ends by then. The third waits for host 0, at 4
+    # by the estimate of the first, and at 2 in fact. The fourth needs both hosts at 8. At 6 the
+    # last has host 0 until then, and the fifth, 1 s longer, waits.
+    machine = _closed(Hosts(TWO.groups, exclusive=True), (3, 8, "1"))
+    rows = [
+        *(Job(0, 2, 4, 1), Job(0, 3, 3, 1), Job(1, 4, 4, 1), Job(2, 5, 5, 2, 2)),
+        *(Job(2, 3, 3, 1), Job(2, 2, 2, 1)),
+    ]
+    for rule, starts, promises in (
+        ("none", [0, 0, 2, 8, 13, 13], None),
+        ("aggressive", [0, 0, 2, 10, 6, 8], None),
+        ("easy", [0, 0, 2, 8, 13, 6], None),
+        ("depth(1)", [0, 0, 2, 8, 13, 6], [0, 0, 4, 8, -1, -1]),
+        ("depth(2)", [0, 0, 2, 8, 13, 6], [0, 0, 4, 8, 13, -1]),
+        ("conservative", [0, 0, 2, 8, 13, 6], [0, 0, 4, 8, 13, 6]),
+        ("planned", [0, 0, 2, 8, 13, 6], [0, 0, 4, 8, 13, 6]),
+    ):
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=promises)
+    name = "a job needs the same hosts at every instant, though one is always open"
+    # Host 0 is withheld from 4 to 8, host 1 until 4 and from 9 to 12. So 6 s are on host 0 from 8,
+    # 5 s on host 1 from 4, and once more from 12, and 4 s on host 0 from 0.
+    machine = _closed(TWO, (4, 8, "0"), (0, 4, "1"), (9, 12, "1"))
+    rows = [Job(0, 6, 6, 4), Job(0, 5, 5, 4), Job(0, 4, 4, 4), Job(0, 5, 5, 4)]
+    for rule in RULES:
+        starts = [8, 12, 14, 17] if rule == "none" else [8, 4, 0, 12]
+        promises = starts if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=promises)
+    name = "a job waits for hosts with GPUs that are withheld, and others start without"
+    # Hosts 2 and 3 are withheld from 5 to 9, when the first gets host 2, and the second may have
+    # hosts 0, 1 and 3. The third uses both GPUs of host 2 until 5, and the fourth host 0 until 9.
+    # The last would have host 1 until 10, and so delays the second, if that has a reservation.
+    rows = [
+        *(Job(0, 6, 6, 1, -1, 1), Job(0, 6, 6, 12, 3), Job(0, 5, 5, 1, -1, 2)),
+        *(Job(0, 9, 9, 4), Job(0, 10, 10, 4)),
+    ]
+    for rule, starts in (
+        ("none", [9, 9, 15, 15, 15]),
+        ("aggressive", [9, 10, 0, 0, 0]),
+        ("easy", [9, 10, 0, 0, 0]),
+        ("depth(1)", [9, 10, 0, 0, 0]),
+        ("depth(2)", [9, 9, 0, 0, 15]),
+        ("conservative", [9, 9, 0, 0, 15]),
+        ("planned", [9, 9, 0, 0, 15]),
+    ):
+        yield Case(name, f"fcfs+{rule}", _closed(GPUS, (5, 9, "2-3")), rows, starts, HOSTS)
+
+
+def _reserved_past_windows() -> Iterator[Case]:
+    name = "a later job that would delay nobody waits because of a window"
+    # Host 1 is withheld from 10 to 20, and so the second has both hosts at 20. The third would be
+    # cut off on host 1 from 1 to 13, and has host 0 from 8, when the first ends, to 20. The fourth
+    # has host 1 until 10. The last is 1 s too long for host 0 at 8.
+    rows = [
+        *(Job(0, 8, 8, 4), Job(1, 5, 5, 8, 2), Job(1, 12, 12, 1), Job(1, 9, 9, 1)),
+        Job(1, 13, 13, 1),
+    ]
+    for rule in ("none", "aggressive", "easy", "depth(1)", *RULES[3:]):
+        others = {"none": [0, 20, 25, 25, 25], "aggressive": [0, 21, 8, 1, 8]}
+        expected = others.get(rule, [0, 20, 8, 1, 25])
+        passed = {"none": [], "aggressive": [2, 3, 4]}.get(rule, [2, 3])
+        promises = expected if rule in ("conservative", "planned") else None
+        machine = _closed(TWO, (10, 20, "1"))
+        yield Case(name, f"fcfs+{rule}", machine, rows, expected, HOSTS, passed, promises)
+    name = "a reservation begins at the end of a window, and a second one behind it"
+    # Host 0 is withheld from 10, when the first ends, to 14. There the third is reserved until 20,
+    # and the fourth from then on both hosts. The fifth has the last processor of host 1 at 1 if
+    # nothing is reserved for the fourth; else the last has it until 20.
+    rows = [
+        *(Job(0, 10, 10, 4), Job(0, 20, 20, 3), Job(1, 6, 6, 4), Job(1, 5, 5, 8, 2)),
+        *(Job(1, 25, 25, 1), Job(1, 19, 19, 1)),
+    ]
+    for rule, starts, promises in (
+        ("none", [0, 0, 14, 20, 25, 25], None),
+        ("aggressive", [0, 0, 14, 39, 1, 20], None),
+        ("easy", [0, 0, 14, 26, 1, 31], None),
+        ("depth(1)", [0, 0, 14, 26, 1, 31], [0, 0, 14, -1, -1, -1]),
+        ("depth(2)", [0, 0, 14, 20, 25, 1], [0, 0, 14, 20, -1, -1]),
+        ("conservative", [0, 0, 14, 20, 25, 1], [0, 0, 14, 20, 25, 1]),
+        ("planned", [0, 0, 14, 20, 25, 1], [0, 0, 14, 20, 25, 1]),
+    ):
+        machine = _closed(TWO, (10, 14, "0"))
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=promises)
+    name = "one of two later jobs ends before a window, as the order of backfills has it"
+    # Host 0 is withheld from 8 to 12, and has the second then. Before that it has 7 s for one job.
+    rows = [Job(0, 20, 20, 4), Job(1, 9, 9, 4), Job(1, 7, 7, 4), Job(1, 5, 5, 4)]
+    for rule in ("aggressive", "easy", "depth(1)"):
+        machine = _closed(TWO, (8, 12, "0"))
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 12, 1, 20], HOSTS, [2])
+        policy = f"fcfs+{rule},backfill=spf"
+        yield Case(name, policy, machine, rows, [0, 12, 20, 1], HOSTS, [3])
+    name = "no reservation moves before a window that would cut its job off"
+    # Host 0 is withheld from 8 to 12, and host 1 runs until 15: so the third is reserved at 12 and
+    # the fourth at 15. At 3 host 0 is free: for 5 s, which is enough for the fourth.
+    rows = [Job(0, 3, 8, 4), Job(0, 15, 15, 4), Job(1, 6, 6, 4), Job(1, 5, 5, 4)]
+    machine, promises = _closed(TWO, (8, 12, "0")), [0, 0, 12, 15]
+    for rule in RULES:
+        starts = [0, 0, 12, 15] if rule == "none" else [0, 0, 12, 3]
+        told = promises if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=told)
+    # If the third lasts 5 s, too, it moves to 3, and the fourth to 12.
+    rows = [*rows[:2], Job(1, 5, 5, 4), rows[3]]
+    for rule in RULES:
+        told = promises if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 3, 12], HOSTS, [], told)
+    name = "a reservation that a window keeps from moving keeps its host, too"
+    # All is withheld from 10 to 14. The third has host 0 at 14, and so the fourth host 1. At 4 the
+    # third moves to host 0 until 10, for which the fourth is too long. If it keeps host 1, the last
+    # has the GPU of host 0 at 14; if reservations are made again, the fourth has host 0 until 23.
+    first = Hosts([{"count": 1, "processors": 4, "gpus": 1}, {"count": 1, "processors": 4}])
+    machine = _closed(first, (10, 14, "0-1"))
+    rows = [
+        *(Job(0, 4, 10, 3), Job(0, 10, 10, 3), Job(1, 6, 6, 3), Job(1, 9, 9, 3)),
+        Job(5, 3, 3, 4, -1, 1),
+    ]
+    for rule in (*RULES, "slurm"):
+        last = 14 if rule == "planned" else 23
+        told = [0, 0, 14, 14, last] if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 4, 14, last], HOSTS, [], told)
+    name = "walks next to a window"
+    # Host 1 is withheld from 6 to 10. There the third is reserved from 10, the last from 15, and
+    # both hosts for the fourth from 20. At 3 host 0 is free: the third moves to 3, and the last to
+    # 8. If the fourth comes after the last, it has both hosts at 13; else host 1 is still reserved
+    # from 15 on, and it stays. Made again in queue order it is before the last, and has them at 10.
+    rows = [
+        *(Job(0, 3, 20, 4), Job(0, 6, 6, 4), Job(1, 5, 5, 4), Job(1, 8, 8, 8, 2)),
+        Job(2, 5, 5, 2),
+    ]
+    promises = [0, 0, 10, 20, 15]
+    for policy, fourth, last, passed in (
+        ("fcfs+planned", 13, 8, [4]),
+        ("fcfs+planned,walk=arrival", 20, 8, [4]),
+        ("fcfs+planned,walk=queue", 20, 8, [4]),
+        ("spf+planned,walk=queue", 13, 8, []),
+        ("lpf+planned,walk=queue", 20, 8, [2, 4]),
+        ("fcfs+conservative", 10, 18, []),
+    ):
+        starts, machine = [0, 0, 3, fourth, last], _closed(TWO, (6, 10, "1"))
+        yield Case(name, policy, machine, rows, starts, HOSTS, passed, promises)
+
+
+def _at_events_of_windows() -> Iterator[Case]:
+    name = "each begin and end is an event, though the host is withheld before and after it"
+    # Host 1 has one processor left until 12, and host 0 is withheld from 5. The third, shortest, is
+    # the head and needs two. From 7 on both starve, and the second is first: at the next event.
+    rows = [Job(0, 12, 12, 3), Job(1, 7, 7, 1), Job(1, 5, 5, 2)]
+    for machine, second in (
+        (_closed(TWO, (5, 12, "0")), 12),
+        (_closed(TWO, (5, 9, "0"), (9, 12, "0")), 9),
+        (_closed(TWO, (5, 12, "0"), (7, 9, "0")), 7),
+        (replace(TWO, windows=[{"from": 5, "until": 9, "every": 4, "times": 2, "hosts": "0"}]), 9),
+    ):
+        yield Case(name, "spf+none,threshold=5s", machine, rows, [0, second, 12], HOSTS, [])
+    name = "the main scheduler sees a window begin or end, but no withdrawal"
+    # The second leaves at 7. Host 1 has had a processor for the third all the time.
+    rows = [Job(0, 12, 12, 3), Job(1, 0, 5, 2, leave=6), Job(1, 7, 7, 1)]
+    one, adjacent = _closed(TWO, (5, 12, "0")), _closed(TWO, (5, 9, "0"), (9, 12, "0"))
+    for rule, machine, last in (("none", one, 7), ("slurm", one, 12), ("slurm", adjacent, 9)):
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, -1, last], LEAVING)
+    name = "no job starts at the end of a window if it leaves then"
+    # If it stays 1 s longer it starts, has run at once, and leaves its hosts to the second.
+    for leave, start in ((8, -1), (9, 8)):
+        rows = [Job(0, 0, 5, 8, 2, leave=leave), Job(0, 5, 5, 4)]
+        for rule in ("none", "aggressive", "easy", "conservative", "slurm"):
+            machine = _closed(TWO, (0, 8, "0-1"))
+            yield Case(name, f"fcfs+{rule}", machine, rows, [start, 8], LEAVING)
+    name = "a cycle knows windows to the second, and jobs until rounded ends"
+    # Host 0 is withheld from 70 to 95, and host 1 runs until 200. In cycles the third is reserved
+    # at 95, and so starts at this event. At 60 the last has just 10 s on host 0. If it expects 11,
+    # it waits for host 1.
+    machine = _closed(TWO, (70, 95, "0"))
+    rows = [
+        *(Job(0, 200, 200, 4), Job(0, 40, 40, 4), Job(1, 100, 100, 4), Job(1, 60, 60, 4)),
+        Job(1, 10, 10, 4),
+    ]
+    yield Case(name, "fcfs+slurm", machine, rows, [0, 0, 95, 195, 60], HOSTS, [4])
+    rows = [*rows[:4], Job(1, 10, 11, 4)]
+    yield Case(name, "fcfs+slurm", machine, rows, [0, 0, 95, 195, 200], HOSTS, [])
+    name = "cycles reserve past a window of all hosts"
+    # In the cycle at 5 the first would be cut off at 12, and is reserved from 18 to 28. The second
+    # ends at 12, the third 1 s later. The cycle at 20 starts the first. With the main scheduler
+    # that starts at 0, and the others at the end of the window.
+    machine = _closed(Hosts(TWO.groups, exclusive=True), (12, 18, "0-1"))
+    rows = [Job(0, 10, 10, 2, 2), Job(0, 7, 7, 1), Job(0, 8, 8, 1)]
+    options = "bf_interval=5s,bf_resolution=4s"
+    policy = f"fcfs+slurm,sched_interval=off,{options}"
+    yield Case(name, policy, machine, rows, [20, 5, 30], HOSTS, [1])
+    yield Case(name, f"fcfs+slurm,{options}", machine, rows, [0, 18, 18], HOSTS, [])
 
 
 ON_HOSTS = tuple(_cases())

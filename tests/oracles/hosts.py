@@ -2,8 +2,8 @@
 
     python -m tests.oracles.hosts --cases 10000 --seed 1
 
-Jobs, hosts, limits, departures, options of Slurm's schedulers and orders are drawn. Prints the
-first case on which programs differ, and then exits with 1.
+Jobs, hosts, windows, limits, departures, options of Slurm's schedulers and orders are drawn. Prints
+the first case on which programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import random
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,22 @@ QUEUES = ("fcfs", "lcfs", "spf", "saf", "lxf", "wfp3", "fair-share")
 """Orders of a walk by queue."""
 
 
-def machine(dice: random.Random) -> Hosts:
-    """Return up to nine hosts in up to three groups, with GPUs, memory or neither."""
+def window(dice: random.Random, count: int, unit: int) -> dict[str, Any]:
+    """Return a random window of all or some of so many hosts, repeated or not."""
+    begin, lasts = dice.choice((0, *(dice.randrange(40) for _ in range(3)))), dice.randrange(1, 9)
+    found: dict[str, Any] = {"from": unit * begin, "until": unit * (begin + lasts)}
+    if dice.random() < 0.7:
+        found["hosts"] = dice.sample(range(count), dice.randrange(1, count + 1))
+    if dice.random() < 0.3:
+        found |= {"every": unit * dice.randrange(lasts, 20), "times": dice.randrange(1, 4)}
+    return found
+
+
+def machine(dice: random.Random, unit: int = 1) -> Hosts:
+    """Return up to nine hosts in up to three groups, with GPUs, memory or neither.
+
+    Half of the machines have up to three windows, whose instants are multiples of a unit, s.
+    """
     names = [name for name in ("gpus", "memory") if dice.random() < 0.4]
     groups = [
         {
@@ -40,12 +55,15 @@ def machine(dice: random.Random) -> Hosts:
         }
         for _ in range(dice.randrange(1, 4))
     ]
-    return Hosts(groups, dice.random() < 0.3)
+    count = sum(group["count"] for group in groups)
+    windows = [window(dice, count, unit) for _ in range(dice.choice((0, 0, 0, 1, 2, 3)))]
+    return Hosts(groups, dice.random() < 0.3, windows)
 
 
 def with_hosts(dice: random.Random, work: Workload) -> Workload:
     """Return the jobs on random hosts; one that could not run there requests a processor only."""
-    platform, n = machine(dice), len(work)
+    unit = 60 if int(work.estimate.max(initial=0)) >= 60 else 1
+    platform, n = machine(dice, unit), len(work)
     columns = {
         "hosts": np.array([dice.choice((-1, -1, 1, 2, 3, 4)) for _ in range(n)]),
         "procs": np.array([dice.randrange(1, platform.size + 1) for _ in range(n)]),

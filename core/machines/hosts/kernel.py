@@ -9,7 +9,7 @@ Each test writes the hosts that it finds into `picked`; `begin` gives a job thos
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,19 @@ from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
 from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
 from schedfarm.core.machines.hosts.bookings import PENDING, Bookings, no_bookings, unbook
+from schedfarm.core.machines.hosts.closings import (
+    amount_of,
+    first_of,
+    host_of,
+    is_open,
+    set_next,
+)
+from schedfarm.core.machines.resources.timetable import (
+    CONSTANT,
+    change_at,
+    next_change,
+    pass_change,
+)
 
 FREE, EXTRA = range(2)
 """Places of `total` and `narrow`: of the free amounts, and of those that a reservation leaves."""
@@ -37,7 +50,8 @@ class Fleet(NamedTuple):
     resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
     job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. age: int64[2], the number of
     releases, and of releases and reservations of the head. failed: int64[2, kinds + 1], the age at
-    which a kind has last found too few hosts in `free`, and in both.
+    which a kind has last found too few hosts in `free`, and in both. table:
+    `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
     running: Running
@@ -57,6 +71,7 @@ class Fleet(NamedTuple):
     age: Int64
     failed: Int64
     bookings: Bookings
+    table: Any
 
     def running_jobs(self) -> Int64:
         """Return the running jobs, int64[k]."""
@@ -65,6 +80,8 @@ class Fleet(NamedTuple):
 
 def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
     """Return idle hosts of some capacity for jobs of these numbers of hosts and shares.
+
+    No host is withheld.
 
     Examples
     --------
@@ -98,6 +115,7 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
         np.zeros(2, np.int64),
         np.full((2, kinds.shape[0]), -1, np.int64),
         no_bookings(n, int(count.sum()) + most),
+        CONSTANT,
     )
 
 
@@ -125,18 +143,19 @@ def change_total(fleet: Fleet, row: int, by: int) -> None:
 
 
 @verb
-def pick(fleet: Fleet, kind: int) -> bool:
+def pick(fleet: Fleet, kind: int, now: int) -> bool:
     """Pick the hosts of the lowest numbers that are free for a kind; return whether they suffice.
 
     A booking that has just been made for the next start is forgotten. Invariant: a kind that has
-    found too few hosts does not find enough before a job ends, since others only take amounts.
+    found too few hosts does not find enough before a job or a window ends, since others only take
+    amounts, and the next window comes closer.
     """
     fleet.bookings.state[PENDING] = -1
     found, want = 0, fleet.count[kind]
     if fleet.failed[FREE, kind] == fleet.age[FREE] or fleet.held[kind] > fleet.total[FREE]:
         return False
     for h in range(fleet.free.shape[0]):
-        if is_enough(fleet.free, h, fleet.share, kind):
+        if is_enough(fleet.free, h, fleet.share, kind) and is_open(fleet.table, h, kind, now):
             fleet.picked[found] = h
             found += 1
             if found == want:
@@ -223,16 +242,24 @@ def release(fleet: Fleet, jobs: Jobs) -> bool:
 
 @machine.next_end.of(Fleet)
 def next_end_of(fleet: Fleet) -> int:
-    """Return the next end."""
-    return next_end(fleet.running)
+    """Return the next end, or begin or end of a window."""
+    return min(next_end(fleet.running), change_at(fleet.table, next_change(fleet.table)))
 
 
 @machine.release_due.of(Fleet)
 def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
-    """End the jobs that end now."""
-    early = False
+    """End the jobs that end now, and withhold or give back the hosts of windows."""
+    early, table = False, fleet.table
     while next_end(fleet.running) == now:
         early |= release(fleet, jobs)
+    k = next_change(table)
+    if change_at(table, k) == now:
+        for q in range(first_of(table, k), first_of(table, k + 1)):
+            fleet.free[host_of(table, q), fleet.free.shape[1] - 1] += amount_of(table, q)
+            set_next(table, q)
+        pass_change(table)
+        fleet.age[FREE] += 1
+        fleet.age[EXTRA] += 1
     return early
 
 
@@ -261,7 +288,7 @@ def has_free(fleet: Fleet, c: int, need: int) -> bool:
 @machine.place_for.of(Fleet)
 def place_for(fleet: Fleet, need: int, now: int) -> int:
     """Return 0 if a job of this kind fits."""
-    return 0 if pick(fleet, need) else -1
+    return 0 if pick(fleet, need, now) else -1
 
 
 @machine.begin.of(Fleet)
@@ -325,7 +352,7 @@ def reserve(fleet: Fleet, hold: Int64, rule: int, need: int) -> None:
 def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) -> int:
     """Return 0 if a job fits without affecting the reservation; charge what that leaves."""
     if now + estimate <= hold[SHADOW]:
-        return 0 if pick(fleet, need) else -1
+        return 0 if pick(fleet, need, now) else -1
     if not pick_beside(fleet, need):
         return -1
     for q in range(fleet.count[need]):
@@ -349,7 +376,7 @@ def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> 
         if need <= 0:
             continue
         is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
-        if pick(fleet, need) and (is_short or pick_beside(fleet, need)):
+        if pick(fleet, need, now) and (is_short or pick_beside(fleet, need)):
             kept |= 1 << at
     return kept
 

@@ -25,7 +25,9 @@ from schedfarm.core.machines.hosts.bookings import (
     forget_all,
     unbook,
 )
+from schedfarm.core.machines.hosts.closings import amount_of, first_of, host_of
 from schedfarm.core.machines.hosts.kernel import FREE, Fleet, change, is_enough, narrow_enough, pick
+from schedfarm.core.machines.resources.timetable import change_at, next_change
 
 
 class Plan(NamedTuple):
@@ -61,11 +63,14 @@ def empty_plan(n: int) -> Plan:
 
 
 @verb
-def next_time(fleet: Fleet, p: int, b: int, e: int) -> int:
-    """Return the next instant at which hosts change: an end, or a booking's begin or end."""
-    running, bookings, t = fleet.running, fleet.bookings, NEVER
+def next_time(fleet: Fleet, p: int, b: int, e: int, w: int) -> int:
+    """Return the next instant at which hosts change, s: those of jobs, bookings and windows.
+
+    p, b, e, w: places in the lists of running jobs, of begins and ends of bookings, and of windows.
+    """
+    running, bookings, t = fleet.running, fleet.bookings, change_at(fleet.table, w)
     if p >= 0:
-        t = rounded(running.predicted[p], bookings.state[UNIT])
+        t = min(t, rounded(running.predicted[p], bookings.state[UNIT]))
     if b < bookings.state[LIVE]:
         t = min(t, bookings.begin[bookings.by_begin[b]])
     if e < bookings.state[LIVE]:
@@ -77,6 +82,12 @@ def next_time(fleet: Fleet, p: int, b: int, e: int) -> int:
 def move(fleet: Fleet, h: int, kind: int, by: int, need: int, t: int) -> int:
     """Change a host of a search at t; return the change of the number of hosts with a share."""
     change(fleet.ahead, h, fleet.share, kind, by)
+    return counted(fleet, h, need, t)
+
+
+@verb
+def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
+    """Note whether a host has a share from t on; return the change of the number that have it."""
     enough = is_enough(fleet.ahead, h, fleet.share, need)
     if enough == (fleet.since[h] < NEVER):
         return 0
@@ -86,14 +97,14 @@ def move(fleet: Fleet, h: int, kind: int, by: int, need: int, t: int) -> int:
 
 @verb
 def pass_instant(
-    fleet: Fleet, need: int, t: int, p: int, b: int, e: int
-) -> tuple[int, int, int, int]:
+    fleet: Fleet, need: int, t: int, p: int, b: int, e: int, w: int
+) -> tuple[int, int, int, int, int]:
     """Make all changes of an instant; return the places in the lists, and the change of hosts.
 
     Invariant: `since` is the instant from which a host has the share up to now, NEVER if it lacks
     it. Ends come first, so that a host that one job leaves to another one does not lack it between.
     """
-    running, bookings, found = fleet.running, fleet.bookings, 0
+    running, bookings, table, found = fleet.running, fleet.bookings, fleet.table, 0
     while p >= 0 and rounded(running.predicted[p], bookings.state[UNIT]) == t:
         j = running.width[p]
         for q in range(fleet.first[j], fleet.first[j] + fleet.count[fleet.kind[j]]):
@@ -105,13 +116,19 @@ def pass_instant(
         for q in range(first, first + fleet.count[kind]):
             found += move(fleet, bookings.host[q], kind, 1, need, t)
         e += 1
+    if change_at(table, w) == t:
+        for q in range(first_of(table, w), first_of(table, w + 1)):
+            h = host_of(table, q)
+            fleet.ahead[h, fleet.ahead.shape[1] - 1] += amount_of(table, q)
+            found += counted(fleet, h, need, t)
+        w += 1
     while b < bookings.state[LIVE] and bookings.begin[bookings.by_begin[b]] == t:
         one = bookings.by_begin[b]
         kind, first = bookings.kind[one], bookings.first[one]
         for q in range(first, first + fleet.count[kind]):
             found += move(fleet, bookings.host[q], kind, -1, need, t)
         b += 1
-    return p, b, e, found
+    return p, b, e, w, found
 
 
 @verb
@@ -147,9 +164,9 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
     ended there, or before.
     """
     want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
-    found = look_ahead(fleet, need, now)
+    found, w = look_ahead(fleet, need, now), next_change(fleet.table)
     while True:
-        t = next_time(fleet, p, b, e)
+        t = next_time(fleet, p, b, e, w)
         last = t - length
         if found >= want and last >= now and count_since(fleet.since, last) >= want:
             # The least instant with as many hosts, by bisection.
@@ -161,7 +178,7 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
                 else:
                     first = middle + 1
             return int(first)
-        p, b, e, more = pass_instant(fleet, need, t, p, b, e)
+        p, b, e, w, more = pass_instant(fleet, need, t, p, b, e, w)
         found += more
 
 
@@ -170,10 +187,11 @@ def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
     """Pick the hosts of the lowest numbers that have the share in [t, t + length), if enough do."""
     p, b, e, found = fleet.running.count[0] - 1, 0, 0, 0
     look_ahead(fleet, need, t)
-    instant = next_time(fleet, p, b, e)
+    w = next_change(fleet.table)
+    instant = next_time(fleet, p, b, e, w)
     while instant < t + length:
-        p, b, e, _ = pass_instant(fleet, need, instant, p, b, e)
-        instant = next_time(fleet, p, b, e)
+        p, b, e, w, _ = pass_instant(fleet, need, instant, p, b, e, w)
+        instant = next_time(fleet, p, b, e, w)
     for h in range(fleet.since.size):
         if fleet.since[h] <= t:
             fleet.picked[found] = h
@@ -214,7 +232,7 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
     """Return whether the job at place i fits now next to the reservations made so far."""
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
-    if not pick(fleet, need):
+    if not pick(fleet, need, now):
         return False
     bookings = fleet.bookings
     if plan.state[LOADED] == 0 or bookings.state[LIVE] == 0:

@@ -11,6 +11,7 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import is_whole, shown
 from schedfarm.core.errors import InputError
+from schedfarm.core.machines.hosts.windows import intervals, plain, rows_of, spans_of_hosts
 from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS
 from schedfarm.core.names import choices
 
@@ -43,12 +44,16 @@ class Hosts:
         order, and a job takes free ones of the lowest numbers.
     exclusive : bool
         Whether a host runs one job at a time.
+    windows : sequence of mapping
+        Intervals in which some hosts run no jobs: ``from`` and ``until`` (s, or a duration),
+        ``every`` and ``times`` if they are repeated, and ``hosts``, their numbers as a list or as a
+        text such as ``"0-3,7"``; by default all.
 
     Raises
     ------
     InputError
         If there is no host or there are more than 65,536, a key of a group is unknown or missing,
-        an amount is wrong, or all hosts together have 2^62 or more of a resource.
+        an amount or a window is wrong, or all hosts together have 2^62 or more of a resource.
 
     Examples
     --------
@@ -67,6 +72,7 @@ class Hosts:
 
     groups: Sequence[Any]
     exclusive: bool = False
+    windows: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
         given = self.groups
@@ -91,6 +97,7 @@ class Hosts:
                     f"groups[{g}]: memory is in some groups only; give it in all of them or in none"
                 )
         object.__setattr__(self, "groups", rows)
+        object.__setattr__(self, "windows", rows_of(self.windows, total))
 
     @property
     def _tables(self) -> list[dict[str, int]]:
@@ -179,8 +186,19 @@ class Hosts:
     @property
     def key(self) -> str:
         """Text of the machine in a workload's digest."""
-        parts = (" ".join(f"{name} {amount}" for name, amount in row) for row in self.groups)
+        parts = [" ".join(f"{name} {amount}" for name, amount in row) for row in self.groups]
+        parts += [" ".join(["window", *map(str, row)]) for row in self.windows]
         return "|".join(["exclusive hosts" if self.exclusive else "hosts", *parts])
+
+    @property
+    def intervals(self) -> list[tuple[int, int, range | list[int]]]:
+        """Begin and end of each interval of a window, s, and the numbers of its hosts."""
+        return intervals(self.windows, sum(group[COUNT] for group in self._tables))
+
+    @property
+    def spans(self) -> tuple[Int64, Int64, Int64]:
+        """Host, begin and end of each span in which a host is withheld, int64[k]."""
+        return spans_of_hosts(self.windows, sum(group[COUNT] for group in self._tables))
 
     @property
     def limit(self) -> str:
@@ -200,6 +218,8 @@ class Hosts:
         configuration: dict[str, Any] = {"groups": self._tables}
         if self.exclusive:
             configuration["exclusive"] = True
+        if self.windows:
+            configuration["windows"] = plain(self.windows)
         return {"name": self.name, "configuration": configuration}
 
 

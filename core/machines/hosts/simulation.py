@@ -8,19 +8,19 @@ import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.machine import Machine
-from schedfarm.core.engine.run import Door, idle_jobs, keep_plan
+from schedfarm.core.engine.run import Door, idle_jobs
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.hosts import book, kernel, plans, usage
+from schedfarm.core.machines.hosts import book, closings, kernel, plans, usage
 from schedfarm.core.machines.hosts.book import HostKeeper, host_keeper
+from schedfarm.core.machines.hosts.closings import closings_of
 from schedfarm.core.machines.hosts.kernel import Fleet, idle_fleet
 from schedfarm.core.machines.hosts.plans import Plan, empty_plan
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
-STEPS = (book, kernel, plans, usage)
+STEPS = (book, closings, kernel, plans, usage)
 """Modules with the steps of this machine."""
 
 
@@ -39,11 +39,21 @@ def _fleet(workload: Workload, unit: int) -> Fleet:
     assert isinstance(platform, Hosts)
     count, share = platform.requests(workload)
     capacity = platform.capacity
-    if platform.exclusive:
-        # One more resource, of which each host has one and each job takes it.
-        capacity = np.column_stack((capacity, np.ones(capacity.shape[0], np.int64)))
-        share = np.column_stack((share, np.ones(share.shape[0], np.int64)))
-    return idle_fleet(np.ascontiguousarray(capacity), count, share)
+    hosts, n = capacity.shape[0], len(workload)
+    # One more resource, of which each job takes 1, and a window takes all.
+    all_jobs = 1 if platform.exclusive else max(n, 1)
+    if platform.exclusive or platform.windows:
+        capacity = np.column_stack((capacity, np.full(hosts, all_jobs)))
+        share = np.column_stack((share, np.ones(n, np.int64)))
+    if not platform.windows:
+        return idle_fleet(np.ascontiguousarray(capacity), count, share)
+    # Whether a host is open for a job depends on its estimate, which its kind then includes.
+    fleet = idle_fleet(capacity, count, np.column_stack((share, workload.estimate)))
+    shares, lasting = fleet.share[:, :-1].copy(), fleet.share[:, -1].copy()
+    ends = [end for begin, until, _ in platform.intervals for end in (begin, until)]
+    instants = np.unique(np.array(ends, np.int64))
+    table = closings_of(platform.spans, instants, hosts, all_jobs, lasting)
+    return fleet._replace(share=shares, table=table)
 
 
 def _plan(workload: Workload, unit: int, widest: int) -> Plan:
@@ -55,31 +65,25 @@ def _kinds(workload: Workload, machine: Machine, unit: int) -> Int64:
     return kind
 
 
-DOOR = Door(_check, _fleet, _plan, lambda machine: None, _kinds)
+def _has_windows(workload: Workload) -> bool:
+    platform = workload.platform
+    assert isinstance(platform, Hosts)
+    return bool(platform.windows)
+
+
+def _keeper(workload: Workload) -> HostKeeper:
+    fleet = _fleet(workload, 1)
+    promised = np.full(len(workload), NO_PROMISE, np.int64)
+    return host_keeper(idle_jobs(workload, fleet.kind), fleet, promised)
+
+
+DOOR = Door(
+    _check, _fleet, _plan, lambda machine: None, _kinds, replans=_has_windows, keeper=_keeper
+)
 
 none = partial(DOOR.schedule, code=NONE)
 aggressive = partial(DOOR.schedule, code=AGGRESSIVE)
 easy = partial(DOOR.schedule, code=EASY)
 reserving, promise_reserving = DOOR.reserving, DOOR.promise_reserving
+planned, promise_planned = DOOR.planned, DOOR.promise_planned
 slurm = DOOR.slurm
-
-
-def planned(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``planned``."""
-    keeper = _keeper(workload, policy)
-    return Schedule(workload, policy.name, keeper.jobs.start, keeper.jobs.backfilled)
-
-
-def promise_planned(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``planned`` reserves at arrival, s."""
-    return _keeper(workload, policy).promised
-
-
-def _keeper(workload: Workload, policy: Policy) -> HostKeeper:
-    """Return the machine after the last completion under ``planned``."""
-    _check(policy)
-    fleet = _fleet(workload, 1)
-    promised = np.full(len(workload), NO_PROMISE, np.int64)
-    keeper = host_keeper(idle_jobs(workload, fleet.kind), fleet, promised)
-    keep_plan(keeper, workload, policy)
-    return keeper

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
@@ -21,7 +20,7 @@ from schedfarm.core.engine.planned import (
     empty_book,
 )
 from schedfarm.core.engine.predicted import promise_predicted, simulate_predicted
-from schedfarm.core.engine.run import WALKS, Door, idle_jobs, keep_plan, options_of, unit_of
+from schedfarm.core.engine.run import WALKS, Door, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
 from schedfarm.core.machines.pool import clone, kernel, plans, usage
@@ -41,7 +40,20 @@ def _plan(workload: Workload, unit: int, widest: int) -> Plan:
     return empty_plan(len(workload), widest)
 
 
-POOL = Door(lambda policy: None, _machine, _plan, lambda machine: None)
+def _keeper(workload: Workload) -> Bookkeeper:
+    """Return an idle machine of whole units, and an empty reservation table."""
+    n, unit = len(workload), unit_of(workload)
+    processors = workload.processors // unit
+    return Bookkeeper(
+        idle_jobs(workload, workload.procs // unit),
+        idle_machine(processors, n),
+        empty_book(n, processors),
+        np.zeros(CLOCK, np.int64),
+        np.full(n, NO_PROMISE, np.int64),
+    )
+
+
+POOL = Door(lambda policy: None, _machine, _plan, lambda machine: None, keeper=_keeper)
 
 
 def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
@@ -53,6 +65,7 @@ def _schedule(workload: Workload, policy: Policy, code: int) -> Schedule:
 none = partial(_schedule, code=NONE)
 aggressive = partial(_schedule, code=AGGRESSIVE)
 easy = partial(_schedule, code=EASY)
+planned, promise_planned = POOL.planned, POOL.promise_planned
 slurm = POOL.slurm
 
 
@@ -68,47 +81,6 @@ def promise_reserving(workload: Workload, policy: Policy) -> Int64:
     if policy.predict is not None:
         return promise_predicted(workload, policy)
     return POOL.promise_reserving(workload, policy)
-
-
-def planned(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``planned``."""
-    start, backfilled, _ = schedule_planned(workload, policy)
-    return Schedule(workload, policy.name, start, backfilled)
-
-
-def promise_planned(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``planned`` reserves at arrival, s."""
-    return schedule_planned(workload, policy)[2]
-
-
-def schedule_planned(
-    workload: Workload, policy: Policy
-) -> tuple[Int64, npt.NDArray[np.bool_], Int64]:
-    """Simulate a workload under ``planned``; return starts, backfills and promises.
-
-    Examples
-    --------
-    >>> w = Workload.from_columns(submit=[0, 1, 2], run=[9, 9, 7], estimate=[9, 9, 7],
-    ...                           procs=[1, 2, 1], processors=2)
-    >>> [x.tolist() for x in schedule_planned(w, Policy.parse("fcfs+planned"))]
-    [[0, 9, 2], [False, False, True], [0, 9, 2]]
-    """
-    keeper = bookkeeper(workload)
-    keep_plan(keeper, workload, policy)
-    return keeper.jobs.start, keeper.jobs.backfilled, keeper.promised
-
-
-def bookkeeper(workload: Workload) -> Bookkeeper:
-    """Return an idle machine of whole units, and an empty reservation table."""
-    n, unit = len(workload), unit_of(workload)
-    processors = workload.processors // unit
-    return Bookkeeper(
-        idle_jobs(workload, workload.procs // unit),
-        idle_machine(processors, n),
-        empty_book(n, processors),
-        np.zeros(CLOCK, np.int64),
-        np.full(n, NO_PROMISE, np.int64),
-    )
 
 
 def _fair(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
@@ -141,7 +113,7 @@ def fair_plan(workload: Workload, policy: Policy, fair: Fair) -> Int64:
     """Return fair start times under ``planned``, by arrival, as for the other rules."""
     orders, walk = Orders(workload, policy), WALKS[policy.walk]
     options, fst = options_of(workload, policy, RESERVING), fair_starts(len(workload))
-    here, copy = bookkeeper(workload), bookkeeper(workload)
+    here, copy = _keeper(workload), _keeper(workload)
     underway().follow(here.jobs.start, fair.last)
     fair_planned(here, copy, fair, cloned(orders.ranked), options, walk, fst)
     orders.check()

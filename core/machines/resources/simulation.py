@@ -8,7 +8,7 @@ import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.machine import Machine
-from schedfarm.core.engine.run import Door, idle_jobs, keep_plan
+from schedfarm.core.engine.run import Door, idle_jobs
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.resources import book, kernel, plans, usage
@@ -18,7 +18,6 @@ from schedfarm.core.machines.resources.plans import Plan, empty_plan
 from schedfarm.core.machines.resources.platform import Resources
 from schedfarm.core.machines.resources.timetable import timetable_of
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 STEPS = (book, kernel, plans, usage)
@@ -79,35 +78,17 @@ def _has_windows(workload: Workload) -> bool:
     return bool(_resources(workload).windows)
 
 
-DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds, _has_unions, _has_windows)
+def _keeper(workload: Workload) -> StockKeeper:
+    stock, changes = _stock(workload, 1), _resources(workload).intervals.begin.size
+    promised = np.full(len(workload), NO_PROMISE, np.int64)
+    return stock_keeper(idle_jobs(workload, stock.kind), stock, changes, promised)
+
+
+DOOR = Door(_check, _stock, _plan, lambda machine: None, _kinds, _has_unions, _has_windows, _keeper)
 
 none = partial(DOOR.schedule, code=NONE)
 aggressive = partial(DOOR.schedule, code=AGGRESSIVE)
 easy = partial(DOOR.schedule, code=EASY)
 reserving, promise_reserving = DOOR.reserving, DOOR.promise_reserving
+planned, promise_planned = DOOR.planned, DOOR.promise_planned
 slurm = DOOR.slurm
-
-
-def planned(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``planned``."""
-    keeper = _keeper(workload, policy)
-    return Schedule(workload, policy.name, keeper.jobs.start, keeper.jobs.backfilled)
-
-
-def promise_planned(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``planned`` reserves at arrival, s."""
-    return _keeper(workload, policy).promised
-
-
-def _keeper(workload: Workload, policy: Policy) -> StockKeeper:
-    """Return the machine after the last completion under ``planned``."""
-    _check(policy)
-    stock = _stock(workload, 1)
-    keeper = stock_keeper(
-        idle_jobs(workload, stock.kind),
-        stock,
-        _resources(workload).intervals.begin.size,
-        np.full(len(workload), NO_PROMISE, np.int64),
-    )
-    keep_plan(keeper, workload, policy)
-    return keeper

@@ -206,3 +206,84 @@ def test_without_reservations_hosts_of_one_processor_are_a_pool() -> None:
     assert starts["none"][0] == starts["none"][1]
     assert starts["aggressive"][0] == starts["aggressive"][1]
     assert starts["easy"] == [[0, 0, 5, 1], [0, 0, 5, 5]]
+
+
+SHORT = {"from": 5, "until": 9}
+
+
+@pytest.mark.parametrize(
+    ("windows", "why"),
+    [
+        ("5d", "windows is '5d'; give a list of tables"),
+        ([7], "windows[0] is 7; give a table with from and until"),
+        ([SHORT, {**SHORT, "host": "1"}], "windows[1] has 'host'; did you mean 'hosts'"),
+        ([{**SHORT, "hosts": "0-3"}], "hosts = '0-3'; give numbers of hosts from 0 to 2"),
+        ([{**SHORT, "hosts": "2-1"}], "hosts = '2-1'; give numbers"),
+        ([{**SHORT, "hosts": "n1"}], "hosts = 'n1'; give numbers"),
+        ([{**SHORT, "hosts": []}], "hosts = []; give numbers"),
+        ([{**SHORT, "hosts": [0, 1.5]}], "hosts = [0, 1.5]; give numbers"),
+        ([{**SHORT, "hosts": -1}], "hosts = -1; give numbers"),
+        ([{"from": 9, "until": 5}], "until must be later than from"),
+        ([{**SHORT, "every": 3, "times": 2}], "longer than its period of 3s"),
+        ([{**SHORT, "every": 10}], "has every alone; give both"),
+        ([{**SHORT, "every": 10, "times": 10_001}], "give a whole number, 1 to 10,000"),
+        ([{**SHORT, "every": 10, "times": 6_000}] * 2, "more than 10,000 intervals in all"),
+    ],
+)
+def test_wrong_windows_are_refused(windows: Any, why: str) -> None:
+    """In one sentence with the window and the value."""
+    with pytest.raises(InputError) as refused:
+        Hosts(MACHINE.groups, windows=windows)
+    assert why in str(refused.value)
+
+
+def test_windows_have_one_form() -> None:
+    """Numbers of hosts as a list or text; in order of time; part of the machine's digest."""
+    one = Hosts(MACHINE.groups, windows=[{**SHORT, "hosts": [2, 0, 1]}, {"from": 1, "until": 2}])
+    other = Hosts(MACHINE.groups, windows=[{"from": 1, "until": 2, "hosts": "0, 1-2"}, SHORT])
+    assert one == other
+    assert one.key == other.key != MACHINE.key
+    assert platform_from_dict(one.to_dict()) == one
+    assert replace(one, exclusive=True).windows == one.windows
+    assert one.to_dict()["configuration"]["windows"] == [{"from": 1, "until": 2}, SHORT]
+
+
+def test_spans_of_a_host_are_apart() -> None:
+    """Intervals that overlap or follow each other are one, as if looked at second by second."""
+    windows = [
+        {"from": 0, "until": 4, "hosts": "0,2"},
+        {"from": 4, "until": 6, "hosts": "0"},
+        {"from": 5, "until": 9},
+        {"from": 7, "until": 8, "hosts": "1", "every": 6, "times": 3},
+    ]
+    machine = Hosts(MACHINE.groups, windows=windows)
+    host, begin, end = machine.spans
+    assert list(zip(host.tolist(), begin.tolist(), end.tolist(), strict=True)) == [
+        (0, 0, 9),
+        (1, 5, 9),
+        (1, 13, 14),
+        (1, 19, 20),
+        (2, 0, 4),
+        (2, 5, 9),
+    ]
+    for t in range(25):
+        closed = {h for first, last, hosts in machine.intervals if first <= t < last for h in hosts}
+        inside = (begin <= t) & (t < end)
+        assert set(host[inside].tolist()) == closed
+
+
+def test_a_log_meets_windows_at_dates() -> None:
+    """Dates become instants of the log, next to others; the plain form keeps them as text."""
+    windows = [{"from": "1970-01-02", "until": "1970-01-03", "hosts": "1"}, SHORT]
+    how = OnHosts.from_dict({"groups": [PLAIN], "windows": windows})
+    assert OnHosts.from_dict(how.to_dict()).to_dict() == how.to_dict()
+    assert how.to_dict()["windows"][-1]["from"] == "1970-01-02"
+    log = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[1], processors=8)
+    dated = log.take(slice(None), epoch=86_300)
+    assert [one[:2] for one in put_on_hosts(dated, how).platform.windows] == [(5, 9), (100, 86_500)]
+    with pytest.raises(
+        InputError, match=r"hosts: windows\[0\] is from 1970-01-02, and the log has"
+    ):
+        put_on_hosts(log, how)
+    with pytest.raises(InputError, match="hosts: windows is 7; give a list of tables"):
+        OnHosts.from_dict({"groups": [PLAIN], "windows": 7})

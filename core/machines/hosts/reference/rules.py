@@ -6,7 +6,7 @@ from typing import Any
 
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.platform import Hosts
-from schedfarm.core.machines.hosts.reference.shares import Farm, Hold, Places
+from schedfarm.core.machines.hosts.reference.shares import Closing, Farm, Hold, Places
 from schedfarm.core.machines.resources.reference.amounts import Amounts, at_most, less
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.reference import plan
@@ -36,7 +36,12 @@ class Machine(Replayable):
                 )
         self.units = platform.units
         rows = tuple(tuple(row) for row in platform.capacity.tolist())
-        self.farm = Farm(rows, platform.exclusive)
+        closings = tuple(
+            Closing(begin, end, frozenset(hosts)) for begin, end, hosts in platform.intervals
+        )
+        self.farm = Farm(rows, platform.exclusive, closings)
+        # Begins and ends of windows.
+        self.changes = {t for one in closings for t in (one.begin, one.end)}
         self.count: dict[Job, int] = {}
         self.share: dict[Job, Amounts] = {}
         for job in self.jobs:
@@ -49,6 +54,14 @@ class Machine(Replayable):
         # Reason why the last pass left a job waiting.
         self.held_back: dict[Job, str] = {}
 
+    def instants(self) -> list[int]:
+        """Add the later begins and ends of windows."""
+        return [*super().instants(), *(t for t in self.changes if t > self.now)]
+
+    def has_changed(self) -> bool:
+        """Whether a window begins or ends now."""
+        return self.now in self.changes
+
     def running_holds(self) -> list[Hold]:
         """Return the holds of running jobs until their predicted ends."""
         return [self.hold(job, job.start, job.predicted_end) for job in self.running]
@@ -58,11 +71,15 @@ class Machine(Replayable):
         return Hold(begin, end, self.share[job], self.places[job])
 
     def free_now(self, job: Job) -> Places:
-        """Return the hosts that are physically free for a job at this moment of a pass."""
-        return self.farm.free_for(self.share[job], self.now, self.now + 1, self.running_holds())
+        """Return the hosts that are free and open for a job at this moment of a pass.
+
+        Running jobs have begun, so that a host that is free now remains so until the job ends.
+        """
+        until = self.now + job.estimate
+        return self.farm.free_for(self.share[job], self.now, until, self.running_holds())
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether enough hosts are physically free for a job."""
+        """Whether enough hosts are free and open for a job."""
         return len(self.free_now(job)) >= self.count[job]
 
     def beginning(self, job: Job, holds: list[Hold]) -> Hold:
@@ -102,7 +119,8 @@ class Machine(Replayable):
     def lacks(self, job: Job) -> str:
         """Return a sentence on the missing hosts."""
         free, count = len(self.free_now(job)), self.count[job]
-        return f"of {count} hosts that it needs, only {free} are free for it"
+        what = "free, and in no window before its predicted end" if self.changes else "free for it"
+        return f"of {count} hosts that it needs, only {free} are {what}"
 
     def is_held_back(self, job: Job) -> bool:
         """Whether a limit keeps a job from starting; record it as the reason of its wait."""
@@ -116,6 +134,15 @@ class Machine(Replayable):
         self.places[job] = free[: self.count[job]]
         self.start(job, backfilled=backfilled)
         self.reason[job] = why
+
+    def backfill(self, job: Job, held: list[Hold]) -> None:
+        """Start a job behind the K on hosts that it leaves to the reservations."""
+        until, holds = self.now + job.estimate, self.running_holds() + held
+        free = self.farm.free_for(self.share[job], self.now, until, holds)
+        if len(free) >= self.count[job]:
+            self.begin(job, free, "it fits and delays no reservation", backfilled=True)
+        else:
+            self.held_back[job] = "it would delay a reservation"
 
 
 class Strict(Machine):
@@ -153,6 +180,12 @@ class Easy(Strict):
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
+        if self.farm.closings:
+            held = self.beginning(head, self.running_holds())
+            for job in waiting:
+                if job is not head and not self.is_held_back(job):
+                    self.backfill(job, [held])
+            return
         shadow, reserved = self.shadow(head)
         left = self.left(head, shadow, reserved)
         for job in waiting:
@@ -220,15 +253,6 @@ class Reserving(Machine):
         for job in behind:
             if job in self.waiting and job not in held and not self.is_held_back(job):
                 self.backfill(job, [*held.values()])
-
-    def backfill(self, job: Job, held: list[Hold]) -> None:
-        """Start a job behind the K on hosts that it leaves to the reservations."""
-        until, holds = self.now + job.estimate, self.running_holds() + held
-        free = self.farm.free_for(self.share[job], self.now, until, holds)
-        if len(free) >= self.count[job]:
-            self.begin(job, free, "it fits and delays no reservation", backfilled=True)
-        else:
-            self.held_back[job] = "it would delay a reservation"
 
 
 class Planned(plan.Planned, Machine):

@@ -21,8 +21,17 @@ class Hold:
 
 
 @dataclass(frozen=True)
+class Closing:
+    """An interval [begin, end) in which a window withholds some hosts."""
+
+    begin: int
+    end: int
+    places: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Farm:
-    """Tell what holds leave free on the hosts of a machine.
+    """Tell what holds and windows leave free on the hosts of a machine.
 
     Examples
     --------
@@ -34,10 +43,14 @@ class Farm:
     ((0,), (0, 1))
     >>> Farm(farm.capacities, exclusive=True).free_for((1, 0), 5, 9, holds)
     (0,)
+    >>> farm = Farm(farm.capacities, closings=(Closing(7, 9, frozenset([0])),))
+    >>> [farm.free_for((1, 0), *span, holds) for span in ((5, 7), (5, 8), (9, 12))]
+    [(0, 1), (1,), (0, 1)]
     """
 
     capacities: tuple[Amounts, ...]
     exclusive: bool = False
+    closings: tuple[Closing, ...] = ()
 
     def request(self, wanted: Amounts, given: int) -> tuple[int, Amounts]:
         """Return the number of hosts that a job takes and its share of each.
@@ -73,22 +86,32 @@ class Farm:
             return False
         return at_most(share, self.free_at(place, instant, holds))
 
+    def withheld(self, begin: int, end: int) -> set[int]:
+        """Return the hosts that windows withhold at any instant of [begin, end)."""
+        met = [one for one in self.closings if one.begin < end and begin < one.end]
+        return {place for one in met for place in one.places}
+
     def free_for(self, share: Amounts, begin: int, end: int, holds: list[Hold]) -> Places:
-        """Return the hosts that are free for a share in all of [begin, end)."""
+        """Return the hosts that are free for a share, and open, in all of [begin, end)."""
         # Hosts become less free only where a hold begins.
         instants = [begin] + [hold.begin for hold in holds if begin < hold.begin < end]
+        withheld = self.withheld(begin, end)
         return tuple(
             place
             for place in range(len(self.capacities))
-            if all(self.is_free(place, share, t, holds) for t in instants)
+            if place not in withheld and all(self.is_free(place, share, t, holds) for t in instants)
         )
 
     def earliest(
         self, count: int, share: Amounts, lasts: int, now: int, holds: list[Hold]
     ) -> tuple[int, Places]:
-        """Return the first instant from which enough hosts are free for some seconds, and those."""
-        # Hosts become more free only where a hold ends.
-        for instant in sorted({now} | {hold.end for hold in holds if hold.end > now}):
+        """Return the first instant from which enough hosts are free for some seconds, and those.
+
+        The hosts are open in these seconds, too.
+        """
+        # Hosts become more free only where a hold ends, or a window.
+        ends = {hold.end for hold in holds} | {one.end for one in self.closings}
+        for instant in sorted({now} | {end for end in ends if end > now}):
             places = self.free_for(share, instant, instant + lasts, holds)
             if len(places) >= count:
                 return instant, places[:count]

@@ -1,0 +1,188 @@
+"""Spans in which hosts are withheld from jobs, as steps of the kernels.
+
+A host has one more resource, of which each job takes 1 and a window takes all. Kernels are compiled
+for one of two types, as those of `core.machines.resources.timetable`, whose steps are implemented
+here for hosts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.jit import NEVER, generic
+from schedfarm.core.machines.resources.timetable import (
+    FIELDS,
+    NEXT,
+    Constant,
+    change_at,
+    next_change,
+    pass_change,
+)
+
+
+class Closings(NamedTuple):
+    """The instants, s, at which windows begin or end, ascending, int64[k], and the hosts affected.
+
+    first: int64[k + 1], place of an instant's hosts in the next three, int64[m]: host, its number;
+    amount, the change of its last resource; then, the begin of its next span, s, NEVER if there is
+    none. closes: int64[hosts], the begin of the next span of each host from now on, s. lasting:
+    int64[kinds + 1], the estimate of each kind of job, s.
+    """
+
+    instant: Int64
+    first: Int64
+    host: Int64
+    amount: Int64
+    then: Int64
+    closes: Int64
+    lasting: Int64
+    state: Int64
+
+
+def closings_of(
+    spans: tuple[Int64, Int64, Int64], instants: Int64, hosts: int, amount: int, lasting: Int64
+) -> Closings:
+    """Return the closings of idle hosts.
+
+    spans: host, begin and end of each, in order of host and begin, apart from each other. instants:
+    of all begins and ends of windows. amount: of the last resource of each host.
+
+    Examples
+    --------
+    >>> spans = np.array([[0, 0, 1], [5, 20, 5], [9, 30, 12]])
+    >>> found = closings_of(tuple(spans), np.array([5, 9, 12, 20, 30]), 3, 8, np.zeros(1, int))
+    >>> found.first.tolist(), found.host.tolist(), found.amount.tolist()
+    ([0, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 0], [-8, -8, 8, 8, -8, 8])
+    >>> found.closes.tolist() == [5, 5, NEVER], found.then.tolist()[0]
+    (True, 20)
+    """
+    host, begin, end = spans
+    following = np.full(host.size, NEVER, np.int64)
+    same = host[1:] == host[:-1]
+    following[:-1][same] = begin[1:][same]
+    closes = np.full(hosts, NEVER, np.int64)
+    closes[host[::-1]] = begin[::-1]
+    when = np.concatenate((end, begin))
+    order = np.argsort(when, kind="stable")
+    steps = np.repeat(np.array([amount, -amount], np.int64), host.size)
+    return Closings(
+        instants,
+        np.append(np.searchsorted(when[order], instants), when.size).astype(np.int64),
+        np.tile(host, 2)[order],
+        steps[order],
+        np.tile(following, 2)[order],
+        closes,
+        lasting,
+        np.zeros(FIELDS, np.int64),
+    )
+
+
+@generic
+def is_open(table: Constant | Closings, h: int, kind: int, now: int) -> bool:
+    """Return whether no span of a host begins before the end of a job that starts now."""
+    raise NotImplementedError
+
+
+@generic
+def first_of(table: Constant | Closings, k: int) -> int:
+    """Return the place of the first host of change k."""
+    raise NotImplementedError
+
+
+@generic
+def host_of(table: Constant | Closings, q: int) -> int:
+    """Return the host at a place."""
+    raise NotImplementedError
+
+
+@generic
+def amount_of(table: Constant | Closings, q: int) -> int:
+    """Return the change of the last resource of the host at a place."""
+    raise NotImplementedError
+
+
+@generic
+def set_next(table: Constant | Closings, q: int) -> None:
+    """Go on to the next span of the host at a place."""
+    raise NotImplementedError
+
+
+@is_open.of(Constant)
+def always_open(table: Constant, h: int, kind: int, now: int) -> bool:
+    """Return True."""
+    return True
+
+
+@first_of.of(Constant)
+def first_of_none(table: Constant, k: int) -> int:
+    """Return 0."""
+    return 0
+
+
+@host_of.of(Constant)
+def no_host(table: Constant, q: int) -> int:
+    """Return 0."""
+    return 0
+
+
+@amount_of.of(Constant)
+def no_amount(table: Constant, q: int) -> int:
+    """Return 0."""
+    return 0
+
+
+@set_next.of(Constant)
+def set_nothing(table: Constant, q: int) -> None:
+    """Do nothing."""
+
+
+@next_change.of(Closings)
+def next_change_of(table: Closings) -> int:
+    """Return the first change that has not passed."""
+    return int(table.state[NEXT])
+
+
+@change_at.of(Closings)
+def instant_of(table: Closings, k: int) -> int:
+    """Return the instant."""
+    return int(table.instant[k]) if k < table.instant.size else NEVER
+
+
+@pass_change.of(Closings)
+def pass_one(table: Closings) -> None:
+    """Count it."""
+    table.state[NEXT] += 1
+
+
+@is_open.of(Closings)
+def is_open_until(table: Closings, h: int, kind: int, now: int) -> bool:
+    """Compare the end with the begin of the next span."""
+    return bool(now + table.lasting[kind] <= table.closes[h])
+
+
+@first_of.of(Closings)
+def first_of_change(table: Closings, k: int) -> int:
+    """Return the place."""
+    return int(table.first[k])
+
+
+@host_of.of(Closings)
+def host_at(table: Closings, q: int) -> int:
+    """Return the host."""
+    return int(table.host[q])
+
+
+@amount_of.of(Closings)
+def amount_at(table: Closings, q: int) -> int:
+    """Return the amount."""
+    return int(table.amount[q])
+
+
+@set_next.of(Closings)
+def set_next_of(table: Closings, q: int) -> None:
+    """Note the begin of the span after one that begins."""
+    if table.amount[q] < 0:
+        table.closes[table.host[q]] = table.then[q]
