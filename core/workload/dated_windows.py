@@ -9,7 +9,7 @@ from typing import Any
 
 from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
-from schedfarm.core.workload.dates import unix_time
+from schedfarm.core.workload.dates import iso_time, unix_time
 
 ENDS = ("from", "until")
 """Keys of a window whose value may be a date."""
@@ -23,9 +23,9 @@ def is_dated(window: object) -> bool:
 
 
 def dates_as_text(what: str, window: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a window with its dates as text; refuse one that has a date at one end only.
+    """Return a window with its dates as canonical text; refuse one that has a date at one end only.
 
-    TOML has dates of its own, other than text.
+    They may be text, or the dates of TOML.
     """
     if not is_dated(window):
         return dict(window)
@@ -36,7 +36,7 @@ def dates_as_text(what: str, window: Mapping[str, Any]) -> dict[str, Any]:
                 "as 2024-03-05T08:00"
             )
         unix_time(f"{what}: {key}", window[key])
-    return {key: str(value) if key in ENDS else value for key, value in window.items()}
+    return {key: iso_time(value) if key in ENDS else value for key, value in window.items()}
 
 
 def as_unix_times(windows: Iterable[Any]) -> list[Any]:

@@ -45,6 +45,17 @@ def unix_time(what: str, given: str | date) -> int:
     return found
 
 
+def iso_time(given: str | date) -> str:
+    """Return the canonical text of a date or time that `unix_time` accepts.
+
+    Examples
+    --------
+    >>> iso_time("2024-03-05"), iso_time("2024-03-05 08:00+02:00")
+    ('2024-03-05T00:00:00', '2024-03-05T08:00:00+02:00')
+    """
+    return datetime.fromisoformat(str(given)).isoformat(timespec="seconds")
+
+
 def _moment(given: str | date, *, whole_day: bool) -> int:
     """Return the instant of a date or time, s; with `whole_day` the end of a date."""
     text = str(given)

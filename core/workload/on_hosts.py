@@ -13,6 +13,7 @@ from schedfarm.core.arrays import readonly
 from schedfarm.core.checks import shown
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.platform import STOCKS, Hosts
+from schedfarm.core.machines.hosts.windows import hosts_text
 from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.dated_windows import (
     as_unix_times,
@@ -97,7 +98,14 @@ class OnHosts(Options):
     def to_dict(self) -> dict[str, Any]:
         """Return the groups, whether they are exclusive, and the windows, for `from_dict`."""
         plain: dict[str, Any] = self.machine.to_dict()["configuration"]
-        dated = [one for one in self.windows if is_dated(one)]
+        count = len(self.machine.capacity)
+        dated = [
+            {**one, **({"hosts": text} if text else {})}
+            for k, given in enumerate(self.windows)
+            if is_dated(given)
+            for text in (hosts_text(f"windows[{k}]", given.get("hosts"), count),)
+            for one in ({key: value for key, value in given.items() if key != "hosts"},)
+        ]
         if not dated:
             return plain
         others = [one for one in self.windows if not is_dated(one)]
@@ -124,5 +132,8 @@ def put_on_hosts(workload: Workload, how: OnHosts) -> Workload:
         )
     hosts = readonly(np.where(workload.nodes > 0, workload.nodes, UNKNOWN))
     windows = at_epoch("hosts: ", how.windows, workload.epoch)
-    machine = Hosts(how.groups, how.exclusive, windows)
+    try:
+        machine = Hosts(how.groups, how.exclusive, windows)
+    except InputError as error:
+        raise InputError(f"hosts: {error}") from None
     return on_platform(replace(workload, hosts=hosts), machine)

@@ -159,5 +159,10 @@ def put_on_resources(workload: Workload, how: OnResources) -> Workload:
             f"{workload.machine}; leave it out"
         )
     windows = at_epoch("resources: ", how.windows, workload.epoch)
-    machine = Resources(workload.processors, how.capacities, windows=windows)
+    if not windows and not how.capacities:  # all windows are before the log
+        return workload
+    try:
+        machine = Resources(workload.processors, how.capacities, windows=windows)
+    except InputError as error:
+        raise InputError(f"resources: {error}") from None
     return on_platform(workload, machine)

@@ -146,7 +146,7 @@ def _delays(
     from schedfarm.farm.cli.group_names import group_names
 
     jobs = schedule.workload
-    names = {**jobs.names, by: group_names(source, jobs.name, by) or jobs.names.get(by, {})}
+    names = {**jobs.names, by: jobs.names.get(by) or group_names(source, jobs.name, by)}
     with brought_policy(policy) as chosen:
         found = delays(replace(jobs, names=names), chosen, by, top=max(top, 1))
     return json.dumps(found.facts(), indent=1) if as_json else found.text()

@@ -330,7 +330,11 @@ def _check_same(
             "another --store"
         )
     (old,), (new,) = had.traces, fresh.traces
-    for key in ("processors", "clean", "map", "names"):
+    if new.names and not old.names:
+        raise InputError(
+            f"{file} keeps no names; add names = true to its [[traces]], and give the command again"
+        )
+    for key in ("processors", "clean", "map"):
         had_value, given = getattr(old, key), getattr(new, key)
         if source[key] and had_value != given:
             raise InputError(
@@ -516,18 +520,20 @@ def _preliminary(question: Question, samples: str) -> None:
 def _answer(question: Question, short: str) -> None:
     """Print the comparison, and write the page."""
     from schedfarm import analysis
+    from schedfarm.analysis.reading import reading
     from schedfarm.farm.cli.compare import losers_of
 
     store, (baseline, *uses) = str(question.place), question.policies
-    found = analysis.compare(store, baseline, uses)
-    groups, notes = losers_of(store, found, "user")
-    notes += analysis.comparison_warnings(store, found)
-    click.echo(analysis.comparison_text(found, groups))
-    if short:
-        notes.insert(0, short)
-    for sentence in notes:
-        click.echo(f"note: {sentence}", err=True)
-    _page(question)
+    with reading():
+        found = analysis.compare(store, baseline, uses)
+        groups, notes = losers_of(store, found, "user")
+        notes += analysis.comparison_warnings(store, found)
+        click.echo(analysis.comparison_text(found, groups))
+        if short:
+            notes.insert(0, short)
+        for sentence in notes:
+            click.echo(f"note: {sentence}", err=True)
+        _page(question)
 
 
 def _page(question: Question) -> None:

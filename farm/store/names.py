@@ -33,7 +33,7 @@ def keep_names(store: Where, trace: str, log: Workload | None) -> None:
 
 
 class NoNamesError(InputError):
-    """Reports that a campaign requested no names for a trace."""
+    """Reports that there are no names of a trace: its campaign requested none, or has no store."""
 
 
 def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
@@ -72,13 +72,13 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     try:
         plain = json.loads(place.read(name))
         return {column: {int(n): str(v) for n, v in t.items()} for column, t in plain.items()}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise NoNamesError(
             f"store {store} has no names of trace {trace!r}; request them with names = true for "
             "the trace, and run the campaign again"
         ) from None
     except PermissionError:
-        raise InputError(f"{place.at(name)} is readable by its owner alone") from None
+        raise InputError(f"{place.at(name)} may not be read by this user; its owner can") from None
     except (OSError, ValueError, AttributeError):
         raise InputError(
             f"{place.at(name)} cannot be read; run the campaign again to create it"

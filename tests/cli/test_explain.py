@@ -98,6 +98,12 @@ def test_a_job_that_never_waited(farm: Farm) -> None:
     assert facts("log.swf", number, "--policy", "fcfs+easy")["cause"] is None
 
 
+def test_users_of_a_log_have_no_file_of_names(farm: Farm) -> None:
+    """So that nothing is said of one."""
+    done = farm("explain", "log.swf", "--policy", "fcfs+easy", "--by", "user")
+    assert "names" not in done.stderr
+
+
 def test_groups_that_let_each_other_wait(farm: Farm) -> None:
     """A row for each user with much work, and the same numbers as JSON."""
     words = ("explain", "log.swf", "--policy", "easy", "--by", "user", "--top", 3)

@@ -708,6 +708,13 @@ def _at_events_of_windows() -> Iterator[Case]:
     yield Case(name, "fcfs+slurm", machine, rows, [0, 0, 95, 195, 60], HOSTS, [4])
     rows = [*rows[:4], Job(1, 10, 11, 4)]
     yield Case(name, "fcfs+slurm", machine, rows, [0, 0, 95, 195, 200], HOSTS, [])
+    name = "a reservation whose rounded end is in a window has hosts for its job only"
+    # In the cycle at 1 the first is reserved from 20 to 50 on both hosts, behind the window. Two of
+    # the others end before that, although at 10 in the map; the last waits for the first to end.
+    machine = _closed(TWO, (8, 20, "0-1"))
+    rows = [Job(0, 30, 30, 8, 2), Job(0, 6, 6, 4), Job(0, 6, 6, 4), Job(0, 6, 6, 4)]
+    policy = "fcfs+slurm,bf_interval=1s,bf_resolution=5s"
+    yield Case(name, policy, machine, rows, [20, 1, 1, 50], HOSTS, [1, 2])
     name = "cycles reserve past a window of all hosts"
     # In the cycle at 5 the first would be cut off at 12, and is reserved from 18 to 28. The second
     # ends at 12, the third 1 s later. The cycle at 20 starts the first. With the main scheduler

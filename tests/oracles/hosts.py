@@ -31,20 +31,26 @@ QUEUES = ("fcfs", "lcfs", "spf", "saf", "lxf", "wfp3", "fair-share")
 
 
 def window(dice: random.Random, count: int, unit: int) -> dict[str, Any]:
-    """Return a random window of all or some of so many hosts, repeated or not."""
+    """Return a random window of all or some of so many hosts, repeated or not.
+
+    Its instants are multiples of a unit, s, or near to one.
+    """
     begin, lasts = dice.choice((0, *(dice.randrange(40) for _ in range(3)))), dice.randrange(1, 9)
-    found: dict[str, Any] = {"from": unit * begin, "until": unit * (begin + lasts)}
+    late, more = (dice.randrange(unit) * (dice.random() < 0.5) for _ in range(2))
+    found: dict[str, Any] = {"from": unit * begin + late}
+    found["until"] = unit * (begin + lasts) + late + more
     if dice.random() < 0.7:
         found["hosts"] = dice.sample(range(count), dice.randrange(1, count + 1))
     if dice.random() < 0.3:
-        found |= {"every": unit * dice.randrange(lasts, 20), "times": dice.randrange(1, 4)}
+        every = unit * dice.randrange(lasts, 20) + more
+        found |= {"every": every, "times": dice.randrange(1, 4)}
     return found
 
 
 def machine(dice: random.Random, unit: int = 1) -> Hosts:
     """Return up to nine hosts in up to three groups, with GPUs, memory or neither.
 
-    Half of the machines have up to three windows, whose instants are multiples of a unit, s.
+    Half of the machines have up to three windows; unit: of their instants, s.
     """
     names = [name for name in ("gpus", "memory") if dice.random() < 0.4]
     groups = [

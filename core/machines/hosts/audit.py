@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from schedfarm.core.arrays import Int64
 from schedfarm.core.audit import times
 from schedfarm.core.audit.times import Evidence
 from schedfarm.core.audit.verdict import Fault
@@ -15,7 +18,7 @@ from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.numerals import counted
 from schedfarm.core.schedule import Schedule
 
-CHECKS = ("start", "submit", "kills", "capacity", "resources")
+CHECKS = ("start", "submit", "kills", "capacity", "resources", "windows")
 """Names of the checks."""
 
 
@@ -30,24 +33,54 @@ def naming(schedule: Schedule, job: int) -> str:
     return f"job {work.job[0]} ({counted(int(count[0]), 'host')} with {each} each)"
 
 
-def _overloads(evidence: Evidence) -> Iterator[Fault]:
-    """Yield the first instants at which jobs need more than all hosts have together."""
-    work = evidence.schedule.workload
+def _rows(schedule: Schedule) -> Iterator[tuple[str, Int64, Int64, str]]:
+    """Yield the check, the requests of jobs, the amounts of hosts, and the unit of each resource.
+
+    The hosts themselves are one if each runs one job at a time.
+    """
+    work = schedule.workload
     platform = work.platform
     assert isinstance(platform, Hosts)
     count, share = platform.requests(work)
-    total = platform.capacity.sum(axis=0)
-    rows = [
-        ("resources" if r else "capacity", count * share[:, r], int(total[r]), unit)
-        for r, unit in enumerate(platform.units)
-    ]
+    capacity = platform.capacity
+    for r, unit in enumerate(platform.units):
+        yield "resources" if r else "capacity", count * share[:, r], capacity[:, r], unit
     if platform.exclusive:
-        rows.append(("capacity", count, platform.capacity.shape[0], "hosts"))
-    for check, asked, most, unit in rows:
+        yield "capacity", count, np.ones(capacity.shape[0], np.int64), "hosts"
+
+
+def _overloads(evidence: Evidence) -> Iterator[Fault]:
+    """Yield the first instants at which jobs need more than all hosts have together."""
+    for check, asked, each, unit in _rows(evidence.schedule):
+        most = int(each.sum())
         for _, over in times.over_limits(evidence, asked, [most]):
             what = f"started at {over.instant} s, when the running jobs need {over.asked} of"
             why = f"{evidence.says(over.which)} {what} {most} {unit}"
             yield Fault(over.instant, over.which, check, why)
+
+
+def _within_windows(evidence: Evidence) -> Iterator[Fault]:
+    """Yield the first instants at which jobs and windows together need more than all hosts have."""
+    schedule = evidence.schedule
+    platform = schedule.workload.platform
+    assert isinstance(platform, Hosts)
+    host, first, last = platform.spans
+    lasting = np.flatnonzero(schedule.end > schedule.start)
+    start = np.concatenate((schedule.start[lasting], first))
+    end = np.concatenate((schedule.end[lasting], last))
+    for _, asked, each, unit in _rows(schedule):
+        most = int(each.sum())
+        over = times.first_over(start, end, np.concatenate((asked[lasting], each[host])), most)
+        if over is None:
+            continue
+        there = (schedule.start <= over.instant) & (over.instant < schedule.end)
+        among = np.flatnonzero(there & (asked > 0))
+        job = int(among[np.argmax(schedule.start[among])])
+        why = (
+            f"{evidence.says(job)} runs at {over.instant} s, when windows and the running jobs "
+            f"need {over.asked} of {most} {unit}"
+        )
+        yield Fault(over.instant, job, "windows", why)
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
@@ -56,3 +89,7 @@ def proofs(evidence: Evidence) -> Iterator[Fault | None]:
     yield times.late(evidence)
     yield times.overrun(evidence)
     yield times.first(_overloads(evidence))
+    platform = evidence.schedule.workload.platform
+    assert isinstance(platform, Hosts)
+    if platform.windows:
+        yield times.first(_within_windows(evidence))

@@ -27,9 +27,9 @@ class Closings(NamedTuple):
     """The instants, s, at which windows begin or end, ascending, int64[k], and the hosts affected.
 
     first: int64[k + 1], place of an instant's hosts in the next three, int64[m]: host, its number;
-    amount, the change of its last resource; then, the begin of its next span, s, NEVER if there is
-    none. closes: int64[hosts], the begin of the next span of each host from now on, s. lasting:
-    int64[kinds + 1], the estimate of each kind of job, s.
+    amount, the change of its last resource; then, the beginning of its next span, s, NEVER if there
+    is none. closes: int64[hosts], the beginning of the next span of each host from now on, s.
+    lasting: int64[kinds + 1], the estimate of each kind of job, s.
     """
 
     instant: Int64
@@ -47,8 +47,8 @@ def closings_of(
 ) -> Closings:
     """Return the closings of idle hosts.
 
-    spans: host, begin and end of each, in order of host and begin, apart from each other. instants:
-    of all begins and ends of windows. amount: of the last resource of each host.
+    spans: host, beginning and end of each, in order of host and time, apart from each other.
+    instants: of all beginnings and ends of windows. amount: of the last resource of each host.
 
     Examples
     --------
@@ -87,6 +87,15 @@ def is_open(table: Constant | Closings, h: int, kind: int, now: int) -> bool:
 
 
 @generic
+def exact_length(table: Constant | Closings, kind: int, length: int) -> int:
+    """Return the length of a reservation without the rounding of its end, as far as it matters.
+
+    A window may begin between the end and the rounded end.
+    """
+    raise NotImplementedError
+
+
+@generic
 def first_of(table: Constant | Closings, k: int) -> int:
     """Return the place of the first host of change k."""
     raise NotImplementedError
@@ -114,6 +123,12 @@ def set_next(table: Constant | Closings, q: int) -> None:
 def always_open(table: Constant, h: int, kind: int, now: int) -> bool:
     """Return True."""
     return True
+
+
+@exact_length.of(Constant)
+def same_length(table: Constant, kind: int, length: int) -> int:
+    """Return the length: without windows hosts change at rounded instants only."""
+    return length
 
 
 @first_of.of(Constant)
@@ -159,8 +174,14 @@ def pass_one(table: Closings) -> None:
 
 @is_open.of(Closings)
 def is_open_until(table: Closings, h: int, kind: int, now: int) -> bool:
-    """Compare the end with the begin of the next span."""
+    """Compare the end with the beginning of the next span."""
     return bool(now + table.lasting[kind] <= table.closes[h])
+
+
+@exact_length.of(Closings)
+def length_of(table: Closings, kind: int, length: int) -> int:
+    """Return the estimate."""
+    return min(length, int(table.lasting[kind]))
 
 
 @first_of.of(Closings)
@@ -183,6 +204,6 @@ def amount_at(table: Closings, q: int) -> int:
 
 @set_next.of(Closings)
 def set_next_of(table: Closings, q: int) -> None:
-    """Note the begin of the span after one that begins."""
+    """Note the beginning of the span after one that begins."""
     if table.amount[q] < 0:
         table.closes[table.host[q]] = table.then[q]

@@ -1,8 +1,9 @@
 """Hosts for the engine's passes: a machine with a single place, 0, inside which a job has hosts.
 
-A job's width is the index of its kind, as on `core.machines.resources`: jobs with equal requests
-have the same kind, and kinds are numbered from 1 by the processors that they take, so that a lane
-mask discards those that need more than are free. Whether a kind fits is then tested host by host.
+A job's width is the index of its kind, as on `core.machines.resources`: jobs with equal requests,
+and equal estimates if there are windows, have the same kind. Kinds are numbered from 1 by the
+processors that they take, so that a lane mask discards those that need more than are free. Whether
+a kind fits is then tested host by host.
 
 Each test writes the hosts that it finds into `picked`; `begin` gives a job those of the last test.
 """
@@ -49,8 +50,8 @@ class Fleet(NamedTuple):
     int64[kinds + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1,
     resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
     job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. age: int64[2], the number of
-    releases, and of releases and reservations of the head. failed: int64[2, kinds + 1], the age at
-    which a kind has last found too few hosts in `free`, and in both. table:
+    releases and changes of windows, and of these and reservations of the head. failed: int64[2,
+    kinds + 1], the age at which a kind has last found too few hosts in `free`, and in both. table:
     `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
@@ -242,7 +243,7 @@ def release(fleet: Fleet, jobs: Jobs) -> bool:
 
 @machine.next_end.of(Fleet)
 def next_end_of(fleet: Fleet) -> int:
-    """Return the next end, or begin or end of a window."""
+    """Return the next end, or beginning or end of a window."""
     return min(next_end(fleet.running), change_at(fleet.table, next_change(fleet.table)))
 
 

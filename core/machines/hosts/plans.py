@@ -1,4 +1,4 @@
-"""A plan on hosts: searches through the ends of running jobs and the bookings of waiting ones.
+"""A plan on hosts: searches through the ends of jobs, the bookings of waiting ones, and windows.
 
 There is no profile: one with each host's amounts at every step would be copied as a whole at each
 step, whereas an end or a booking changes a few hosts. A search goes through these in order of time.
@@ -25,7 +25,7 @@ from schedfarm.core.machines.hosts.bookings import (
     forget_all,
     unbook,
 )
-from schedfarm.core.machines.hosts.closings import amount_of, first_of, host_of
+from schedfarm.core.machines.hosts.closings import amount_of, exact_length, first_of, host_of
 from schedfarm.core.machines.hosts.kernel import FREE, Fleet, change, is_enough, narrow_enough, pick
 from schedfarm.core.machines.resources.timetable import change_at, next_change
 
@@ -287,8 +287,8 @@ def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
 
 @planning.take.of(Fleet)
 def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
-    """Book the hosts of the lowest numbers."""
-    pick_at(fleet, need, t, length)
+    """Book the hosts of the lowest numbers; the end of the booking may be rounded."""
+    pick_at(fleet, need, t, exact_length(fleet.table, need, length))
     book(fleet.bookings, t, t + length, need, fleet.picked, fleet.count[need])
 
 

@@ -192,12 +192,12 @@ class Hosts:
 
     @property
     def intervals(self) -> list[tuple[int, int, range | list[int]]]:
-        """Begin and end of each interval of a window, s, and the numbers of its hosts."""
+        """Beginning and end of each interval of a window, s, and the numbers of its hosts."""
         return intervals(self.windows, sum(group[COUNT] for group in self._tables))
 
     @property
     def spans(self) -> tuple[Int64, Int64, Int64]:
-        """Host, begin and end of each span in which a host is withheld, int64[k]."""
+        """Host, beginning and end of each span in which a host is withheld, int64[k]."""
         return spans_of_hosts(self.windows, sum(group[COUNT] for group in self._tables))
 
     @property

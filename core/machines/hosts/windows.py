@@ -23,7 +23,7 @@ MOST_CLOSED = 10**7
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", re.ASCII)
 
 Row = tuple[int, int, int, int, str]
-"""Begin and end of the first interval, s, period, s, number of intervals, and hosts, "" for all."""
+"""Beginning and end of the first interval, period, s, number of intervals; hosts, "" for all."""
 
 
 def rows_of(given: object, count: int) -> tuple[Row, ...]:
@@ -64,10 +64,10 @@ def _row(what: str, given: object, count: int) -> Row:
     begin, end, every, times, _ = row_of(
         what, {key: 1 if key == HOSTS else value for key, value in given.items()}, {HOSTS: 1}
     )
-    return begin, end, every, times, _text(what, given.get(HOSTS), count)
+    return begin, end, every, times, hosts_text(what, given.get(HOSTS), count)
 
 
-def _text(what: str, given: object, count: int) -> str:
+def hosts_text(what: str, given: object, count: int) -> str:
     """Return the canonical text of numbers of hosts, "" for all."""
     if given is None:
         return ""
@@ -122,9 +122,9 @@ def intervals(rows: Iterable[Row], count: int) -> list[tuple[int, int, range | l
 
 
 def spans_of_hosts(rows: Iterable[Row], count: int) -> tuple[Int64, Int64, Int64]:
-    """Return the host, begin and end of each span in which a host is withheld, int64[k].
+    """Return the host, beginning and end of each span in which a host is withheld, int64[k].
 
-    Intervals of a host that overlap or follow each other are one span. In order of host and begin.
+    Intervals of a host that overlap or follow each other are one span. In order of host and time.
 
     Examples
     --------
@@ -137,13 +137,14 @@ def spans_of_hosts(rows: Iterable[Row], count: int) -> tuple[Int64, Int64, Int64
     begin, end = (np.repeat(np.array([one[k] for one in found], np.int64), sizes) for k in (0, 1))
     order = np.lexsort((begin, host))
     host, begin, end = host[order], begin[order], end[order]
-    keep: list[int] = []
-    for k in range(host.size):
-        if keep and host[keep[-1]] == host[k] and begin[k] <= end[keep[-1]]:
-            end[keep[-1]] = max(end[keep[-1]], end[k])
-        else:
-            keep.append(k)
-    return host[keep], begin[keep], end[keep]
+    # The last end so far of each host, by ranks, since sums with a host's number could overflow.
+    known, rank = np.unique(end, return_inverse=True)
+    most = known.size
+    last = known[np.maximum.accumulate(host * most + rank.ravel()) - host * most]
+    fresh = np.ones(host.size, np.bool_)
+    fresh[1:] = (host[1:] != host[:-1]) | (begin[1:] > last[:-1])
+    ends = np.append(fresh[1:], True)[: host.size]
+    return host[fresh], begin[fresh], last[ends]
 
 
 def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -197,10 +198,15 @@ def named_site(path: str = "site.sacct") -> None:
 def test_users_have_names_on_request(farm: Farm) -> None:
     """In a file of the store for its owner; without the file they have numbers, and a caution."""
     named_site()
-    words = ("what-if", "site.sacct", *WORDS[2:], "--processors", 64, "--load", 0.9)
+    words = ("what-if", "site.sacct", *WORDS[2:], "--processors", 64, "--load", 0.9, "--quiet")
     farm("init", "site.sacct", "--processors", 64)
     assert "# names = true" in Path("site.toml").read_text(encoding="utf-8")
     Path("site.toml").unlink()
+    farm(*words, "--samples", 3)
+    refused = farm(*words, "--samples", 3, "--names", status=2)
+    assert "site.toml keeps no names; add names = true to its [[traces]]" in refused.stderr
+    Path("site.toml").unlink()
+    shutil.rmtree("site.farm")
     done = farm(*words, "--samples", 3, "--names")
     assert re.search(r"user\dx", done.stdout)
     assert Campaign.from_toml("site.toml").traces[0].names
@@ -209,6 +215,10 @@ def test_users_have_names_on_request(farm: Farm) -> None:
     kept.write_text("[]", encoding="utf-8")
     damaged = farm("compare", "site.farm")
     assert damaged.stderr.count("caution: site: numbers instead of names: ") == 1
+    kept.write_text("[]", encoding="utf-8")
+    again = farm(*words, "--samples", 3)
+    # The run writes the file again.
+    assert "numbers instead" not in again.stderr
     assert not re.search(r"user\dx", damaged.stdout)
 
 

@@ -68,6 +68,27 @@ def test_the_beginning_of_a_log_cuts_repeated_windows() -> None:
         assert held == [(max(a, 0), b) for a, b in ends if b > 0]
 
 
+def test_windows_before_the_log_are_left_out() -> None:
+    """The machine is a pool without them, and has its other resources with some."""
+    past = 'from = "2020-03-05", until = "2020-03-06"'
+    jobs = log(MARCH)
+    assert put_on_resources(jobs, resources(past)).platform == jobs.platform
+    limited = OnResources.from_dict({"gpus": 4, "windows": tomllib.loads(f"w = [{{{past}}}]")["w"]})
+    assert put_on_resources(jobs, limited).platform.to_dict()["configuration"]["capacities"] == {
+        "gpus": 4
+    }
+
+
+def test_equal_dates_have_one_text() -> None:
+    """A campaign with the same date in another form is the same."""
+    texts = (
+        'from = 2024-03-05, until = "2024-03-06T00:00"',
+        'from = "2024-03-05", until = 2024-03-06',
+    )
+    first, second = (resources(text).to_dict() for text in texts)
+    assert first == second
+
+
 def test_partitions_have_windows_at_dates() -> None:
     """Next to others by seconds, which stay as they are."""
     how = OnPartitions.from_dict(
@@ -106,5 +127,5 @@ def test_wrong_dates_are_refused_before_the_log_is_read(text: str, expected: str
 
 def test_a_log_without_dates_is_refused() -> None:
     how = resources('from = "2024-03-05", until = "2024-03-06"')
-    with pytest.raises(InputError, match=r"windows\[0\] is from 2024-03-05, and the log has no"):
+    with pytest.raises(InputError, match=r"windows\[0\] is from 2024-03-05T00:00:00, and the log"):
         put_on_resources(log(-1), how)

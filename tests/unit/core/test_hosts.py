@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -277,13 +279,61 @@ def test_a_log_meets_windows_at_dates() -> None:
     windows = [{"from": "1970-01-02", "until": "1970-01-03", "hosts": "1"}, SHORT]
     how = OnHosts.from_dict({"groups": [PLAIN], "windows": windows})
     assert OnHosts.from_dict(how.to_dict()).to_dict() == how.to_dict()
-    assert how.to_dict()["windows"][-1]["from"] == "1970-01-02"
+    assert how.to_dict()["windows"][-1]["from"] == "1970-01-02T00:00:00"
+    again = OnHosts.from_dict(
+        {"groups": [PLAIN], "windows": [{**windows[0], "hosts": [1]}, windows[1]]}
+    )
+    assert again.to_dict() == how.to_dict()
     log = Workload.from_columns(submit=[0], run=[9], estimate=[9], procs=[1], processors=8)
     dated = log.take(slice(None), epoch=86_300)
     assert [one[:2] for one in put_on_hosts(dated, how).platform.windows] == [(5, 9), (100, 86_500)]
     with pytest.raises(
-        InputError, match=r"hosts: windows\[0\] is from 1970-01-02, and the log has"
+        InputError, match=r"hosts: windows\[0\] is from 1970-01-02.*, and the log has"
     ):
         put_on_hosts(log, how)
     with pytest.raises(InputError, match="hosts: windows is 7; give a list of tables"):
         OnHosts.from_dict({"groups": [PLAIN], "windows": 7})
+
+
+def test_random_spans_are_those_of_each_second() -> None:
+    """Also of intervals inside others, that follow each other, and of one host or all."""
+    dice = random.Random(7)
+    for _ in range(200):
+        windows = [
+            {
+                "from": begin,
+                "until": begin + dice.randrange(1, 9),
+                "hosts": dice.sample(range(3), dice.randrange(1, 4)),
+            }
+            for begin in (dice.randrange(30) for _ in range(dice.randrange(6)))
+        ]
+        machine = Hosts(MACHINE.groups, windows=windows)
+        host, begin, end = machine.spans
+        assert (np.diff(host * 100 + begin) > 0).all()
+        assert (begin[1:] > end[:-1])[host[1:] == host[:-1]].all()
+        closed = {
+            (h, t)
+            for first, last, hosts in machine.intervals
+            for h in hosts
+            for t in range(first, last)
+        }
+        spans = zip(host.tolist(), begin.tolist(), end.tolist(), strict=True)
+        assert {(h, t) for h, first, last in spans for t in range(first, last)} == closed
+
+
+@pytest.mark.parametrize(
+    ("exclusive", "procs", "unit"), [(False, 9, "processors"), (True, 2, "hosts")]
+)
+def test_a_job_in_a_window_is_found_by_its_amounts(exclusive: bool, procs: int, unit: str) -> None:
+    """Where all hosts together have less than the running jobs need."""
+    machine = Hosts(MACHINE.groups, exclusive, [{"from": 4, "until": 20, "hosts": "0-1"}])
+    work = jobs(machine, procs=[procs], hosts=[3 if procs > 3 else 2], run=[9])
+    good = simulate_reference(work, "fcfs+easy")
+    assert good.start.tolist() == [20]
+    assert "windows" in audit(good, "fcfs+easy").checked
+    assert audit(good, "fcfs+easy").ok
+    verdict = audit(moved(good, 0, 4), "fcfs+easy")
+    assert (verdict.rule, verdict.instant) == ("windows", 4), verdict.why
+    assert re.search(
+        rf"runs at 4 s, when windows and the running jobs need .* {unit}$", verdict.why
+    )
