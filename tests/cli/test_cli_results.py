@@ -174,8 +174,12 @@ def test_bands_that_cannot_be_are_refused(said: Said, stores: Path) -> None:
         (("--kind", "range", "--trim", "0.2"), ["it is for auto and trimmed"]),
         (
             ("--kind", "quantile", "--quantiles", "half"),
-            ["'half' is not shares such as 0.1,0.5,0.9"],
+            ["'half' is not ascending shares such as 0.1,0.5,0.9"],
         ),
+        (("--kind", "quantile", "--quantiles", "0.9,0.1"), ["'0.9,0.1' is not ascending shares"]),
+        (("--kind", "quantile", "--quantiles", "0.1,1.5"), ["'0.1,1.5' is not ascending shares"]),
+        (("--trim", "0.5"), ["'--trim': 0.5 is not in the range 0<=x<0.5"]),
+        (("--kind", "interval", "--level", "nan"), ["level is nan; it must be above 0"]),
         (("--trace", "KTH"), ["unknown trace 'KTH'"]),
         (("--metric", "wiat"), ["did you mean 'wait'?"]),
         (("--json", "--csv", "-"), ["--json and --csv - both write to standard output: give one"]),
