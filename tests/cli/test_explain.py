@@ -99,7 +99,7 @@ def test_a_job_that_never_waited(farm: Farm) -> None:
 
 
 def test_users_of_a_log_have_no_file_of_names(farm: Farm) -> None:
-    """So that nothing is said of one."""
+    """The command gives no caution about one."""
     done = farm("explain", "log.swf", "--policy", "fcfs+easy", "--by", "user")
     assert "names" not in done.stderr
 

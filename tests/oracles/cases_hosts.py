@@ -628,13 +628,13 @@ def _reserved_past_windows() -> Iterator[Case]:
     machine, promises = _closed(TWO, (8, 12, "0")), [0, 0, 12, 15]
     for rule in RULES:
         starts = [0, 0, 12, 15] if rule == "none" else [0, 0, 12, 3]
-        told = promises if rule in ("conservative", "planned") else None
-        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=told)
+        promised = promises if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, starts, HOSTS, promises=promised)
     # If the third lasts 5 s, too, it moves to 3, and the fourth to 12.
     rows = [*rows[:2], Job(1, 5, 5, 4), rows[3]]
     for rule in RULES:
-        told = promises if rule in ("conservative", "planned") else None
-        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 3, 12], HOSTS, [], told)
+        promised = promises if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 3, 12], HOSTS, [], promised)
     name = "a reservation that a window keeps from moving keeps its host, too"
     # All is withheld from 10 to 14. The third has host 0 at 14, and so the fourth host 1. At 4 the
     # third moves to host 0 until 10, for which the fourth is too long. If it keeps host 1, the last
@@ -647,8 +647,8 @@ def _reserved_past_windows() -> Iterator[Case]:
     ]
     for rule in (*RULES, "slurm"):
         last = 14 if rule == "planned" else 23
-        told = [0, 0, 14, 14, last] if rule in ("conservative", "planned") else None
-        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 4, 14, last], HOSTS, [], told)
+        promised = [0, 0, 14, 14, last] if rule in ("conservative", "planned") else None
+        yield Case(name, f"fcfs+{rule}", machine, rows, [0, 0, 4, 14, last], HOSTS, [], promised)
     name = "walks next to a window"
     # Host 1 is withheld from 6 to 10. There the third is reserved from 10, the last from 15, and
     # both hosts for the fourth from 20. At 3 host 0 is free: the third moves to 3, and the last to

@@ -31,7 +31,7 @@ QUEUES = ("fcfs", "lcfs", "spf", "saf", "lxf", "wfp3", "fair-share")
 
 
 def window(dice: random.Random, count: int, unit: int) -> dict[str, Any]:
-    """Return a random window of all or some of so many hosts, repeated or not.
+    """Return a random window of some or all of `count` hosts, repeated or not.
 
     Its instants are multiples of a unit, s, or near to one.
     """

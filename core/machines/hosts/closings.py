@@ -88,9 +88,9 @@ def is_open(table: Constant | Closings, h: int, kind: int, now: int) -> bool:
 
 @generic
 def exact_length(table: Constant | Closings, kind: int, length: int) -> int:
-    """Return the length of a reservation without the rounding of its end, as far as it matters.
+    """Return the length of a reservation before its end is rounded up.
 
-    A window may begin between the end and the rounded end.
+    A window may begin between its end and its rounded end.
     """
     raise NotImplementedError
 
@@ -127,7 +127,7 @@ def always_open(table: Constant, h: int, kind: int, now: int) -> bool:
 
 @exact_length.of(Constant)
 def same_length(table: Constant, kind: int, length: int) -> int:
-    """Return the length: without windows hosts change at rounded instants only."""
+    """Return the rounded length: without windows, hosts change at rounded instants only."""
     return length
 
 

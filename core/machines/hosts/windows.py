@@ -27,7 +27,7 @@ Row = tuple[int, int, int, int, str]
 
 
 def rows_of(given: object, count: int) -> tuple[Row, ...]:
-    """Return the rows of given windows of so many hosts, in order of time.
+    """Return the rows of the windows of a machine with `count` hosts, in order of time.
 
     Raises
     ------
