@@ -114,7 +114,7 @@ def of_size(platform: Platform, processors: int) -> Platform | None:
     >>> of_size(Resources(4, {"gpus": 2}), 8)
     Resources(processors=8, capacities=(('gpus', 2),), windows=())
     """
-    if isinstance(platform, Partitions):
+    if isinstance(platform, Partitions | Hosts):
         return platform.sized(processors)
     if isinstance(platform, Resources):
         return replace(platform, processors=processors)
@@ -157,7 +157,9 @@ def platform_from_dict(plain: object) -> Platform:
     form: Callable[..., Platform] = PLATFORMS[name].form
     rows = fields(PLATFORMS[name].form)
     known = [field.name for field in rows]
-    needed = [field.name for field in rows if field.default is MISSING]
+    needed = [
+        field.name for field in rows if field.default is MISSING is field.default_factory
+    ]
     if not isinstance(configuration, Mapping):
         raise InputError(f"platform {name!r}: configuration={configuration!r}; give a table")
     for key in (*configuration, *needed):

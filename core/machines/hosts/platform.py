@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,20 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import is_whole, shown
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.hosts.windows import intervals, plain, rows_of, spans_of_hosts
+from schedfarm.core.machines.hosts.members import MANY, Label, Row, labels_of, within
+from schedfarm.core.machines.hosts.members import plain as plain_partitions
+from schedfarm.core.machines.hosts.members import rows_of as partitions_of
+from schedfarm.core.machines.hosts.windows import (
+    HOSTS,
+    intervals,
+    plain,
+    renumbered,
+    rows_of,
+    spans_of_hosts,
+)
 from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS
 from schedfarm.core.names import choices
+from schedfarm.core.numerals import counted
 
 if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
@@ -48,12 +59,18 @@ class Hosts:
         Intervals in which some hosts run no jobs: ``from`` and ``until`` (s, or a duration),
         ``every`` and ``times`` if they are repeated, and ``hosts``, their numbers as a list or as a
         text such as ``"0-3,7"``; by default all.
+    partitions : mapping of str to object
+        Hosts that a job of each partition may use, as in a window. By default all jobs use all.
+    numbers : mapping of str to int
+        Number in jobs' column ``partition`` of each partition. A list of partitions, separated by
+        commas, may have a number, too: its jobs use hosts of any of them.
 
     Raises
     ------
     InputError
         If there is no host or there are more than 65,536, a key of a group is unknown or missing,
-        an amount or a window is wrong, or all hosts together have 2^62 or more of a resource.
+        an amount, a window or a partition is wrong, or all hosts together have 2^62 or more of a
+        resource.
 
     Examples
     --------
@@ -62,17 +79,22 @@ class Hosts:
     (20, ('processors', 'gpus'), [[8, 0], [8, 0], [4, 2]])
     >>> machine.to_dict()["configuration"]["groups"][1]
     {'count': 1, 'processors': 4, 'gpus': 2}
+    >>> parts = Hosts(machine.groups, partitions={"a": "0-1", "b": "1-2"}, numbers={"a": 3, "b": 5})
+    >>> parts.members.tolist(), parts.labels
+    ([[True, True, False], [False, True, True]], (('a', 3), ('b', 5)))
     """
 
     name: ClassVar[str] = "hosts"
     part: ClassVar[str] = "host"
     keeps: ClassVar[tuple[str, ...]] = ()
-    asks: ClassVar[tuple[str, ...]] = ("hosts", *STOCKS)
+    asks: ClassVar[tuple[str, ...]] = ("hosts", *STOCKS, "partition")
     dated: ClassVar[bool] = False
 
     groups: Sequence[Any]
     exclusive: bool = False
     windows: Sequence[Any] = ()
+    partitions: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         given = self.groups
@@ -98,6 +120,12 @@ class Hosts:
                 )
         object.__setattr__(self, "groups", rows)
         object.__setattr__(self, "windows", rows_of(self.windows, total))
+        parts = partitions_of(self.partitions, total)
+        object.__setattr__(self, "partitions", parts)
+        object.__setattr__(self, "numbers", labels_of(self.numbers, parts))
+        if not parts:
+            # Without partitions the column is no request.
+            object.__setattr__(self, "asks", type(self).asks[:-1])
 
     @property
     def _tables(self) -> list[dict[str, int]]:
@@ -148,6 +176,33 @@ class Hosts:
         counts = [group[COUNT] for group in self._tables]
         return np.repeat(np.array(rows, np.int64), counts, axis=0)
 
+    @property
+    def count(self) -> int:
+        """Number of hosts."""
+        return sum(group[COUNT] for group in self._tables)
+
+    @property
+    def parts(self) -> tuple[Row, ...]:
+        """Partitions with their hosts as a text, "" for all, by name."""
+        return self.partitions  # type: ignore[return-value]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Partitions, and lists of them, with their numbers, in the order of these."""
+        return self.numbers  # type: ignore[return-value]
+
+    @property
+    def members(self) -> Bool:
+        """Whether each host is in each label's partitions, bool[labels, hosts]."""
+        rows = [within(self.parts, label, self.count) for label, _ in self.labels]
+        return np.array(rows, np.bool_).reshape(len(rows), self.count)
+
+    def label_of(self, jobs: Columns) -> Int64:
+        """Return the index of each job's partition in the labels, int64[n]; 0 without any."""
+        known = np.array([number for _, number in self.labels], np.int64)
+        place: Int64 = np.minimum(np.searchsorted(known, jobs.partition), max(known.size - 1, 0))
+        return place
+
     def requests(self, jobs: Columns) -> tuple[Int64, Int64]:
         """Return what each job takes, with 0 hosts for a job that could not run if it were alone.
 
@@ -160,17 +215,30 @@ class Hosts:
         """
         amounts = [jobs.procs, *(getattr(jobs, name) for name in self.names[1:])]
         asked = np.maximum(np.stack(amounts, axis=1), 0)
-        rows = np.column_stack((jobs.hosts, asked))
+        rows = np.column_stack((self.label_of(jobs), jobs.hosts, asked))
         kinds, kind = np.unique(rows, axis=0, return_inverse=True)
-        found = [self._hosts_of(int(row[0]), row[1:]) for row in kinds]
+        counts = self._counts
+        found = [self._hosts_of(counts[row[0]], int(row[1]), row[2:]) for row in kinds]
         count = np.array(found, np.int64)[kind.reshape(-1)] if len(jobs) else jobs.procs
         share: Int64 = -(-asked // np.maximum(count, 1)[:, None])
         return count, share
 
-    def _hosts_of(self, given: int, asked: Int64) -> int:
-        """Return the number of hosts of a request, 0 if they do not have its shares."""
+    @property
+    def _counts(self) -> Int64:
+        """Number of hosts of each group that a label's jobs may use, int64[labels, groups]."""
+        sizes = [group[COUNT] for group in self._tables]
+        if not self.labels:
+            return np.array([sizes], np.int64)
+        firsts = np.cumsum([0, *sizes[:-1]])
+        found: Int64 = np.add.reduceat(self.members.astype(np.int64), firsts, axis=1)
+        return found
+
+    def _hosts_of(self, counts: Int64, given: int, asked: Int64) -> int:
+        """Return the number of hosts of a request, 0 if they do not have its shares.
+
+        counts: hosts of each group that the job may use.
+        """
         tables = self._tables
-        counts = np.array([group[COUNT] for group in tables], np.int64)
         rows = np.array([[group.get(name, 0) for name in self.names] for group in tables], np.int64)
         if (asked > counts @ rows).any():
             return 0
@@ -188,22 +256,25 @@ class Hosts:
         """Text of the machine in a workload's digest."""
         parts = [" ".join(f"{name} {amount}" for name, amount in row) for row in self.groups]
         parts += [" ".join(["window", *map(str, row)]) for row in self.windows]
+        parts += [f"partition {name} {hosts}" for name, hosts in self.parts]
+        parts += [f"number {label} {number}" for label, number in self.labels]
         return "|".join(["exclusive hosts" if self.exclusive else "hosts", *parts])
 
     @property
     def intervals(self) -> list[tuple[int, int, range | list[int]]]:
         """Beginning and end of each interval of a window, s, and the numbers of its hosts."""
-        return intervals(self.windows, sum(group[COUNT] for group in self._tables))
+        return intervals(self.windows, self.count)
 
     @property
     def spans(self) -> tuple[Int64, Int64, Int64]:
         """Host, beginning and end of each span in which a host is withheld, int64[k]."""
-        return spans_of_hosts(self.windows, sum(group[COUNT] for group in self._tables))
+        return spans_of_hosts(self.windows, self.count)
 
     @property
     def limit(self) -> str:
         """Limit of a job's requests, for the message that refuses others."""
-        return "at most what its number of hosts have, with an estimate of at least 1 s"
+        of = " of its partition" if self.parts else ""
+        return f"at most what its number of hosts{of} have, with an estimate of at least 1 s"
 
     def admits(self, jobs: Columns) -> Bool:
         """Return whether each job could run if it were alone, and takes time, bool[n]."""
@@ -211,7 +282,49 @@ class Hosts:
         return admitted
 
     def check(self, jobs: Columns) -> None:
-        """Accept all jobs: every request has a meaning here."""
+        """Refuse jobs of a partition that the machine does not have."""
+        wrong = ~np.isin(jobs.partition, [number for _, number in self.labels])
+        if self.parts and wrong.any():
+            first = int(np.argmax(wrong))
+            listed = ", ".join(f"{name} ({number})" for name, number in self.labels[:MANY])
+            raise InputError(
+                f"{counted(int(wrong.sum()), 'job')}, job {jobs.job[first]} first, with partition "
+                f"{jobs.partition[first]}, which the machine does not have; its partitions: "
+                f"{listed}"
+            )
+
+    def sized(self, processors: int) -> Hosts:
+        """Return a machine with about as many processors; the groups change with it.
+
+        Each group keeps its part of the hosts, rounded down, but at least one host. Each of the new
+        hosts of a group is in the partitions and windows of one of the old ones, in their order; a
+        partition or a window without hosts would keep one.
+
+        Examples
+        --------
+        >>> machine = Hosts([{"count": 4, "processors": 8}], partitions={"a": "0", "b": "1-3"},
+        ...                 numbers={"a": 1, "b": 2})
+        >>> bigger, smaller = machine.sized(50), machine.sized(31)
+        >>> bigger.size, dict(bigger.parts), smaller.size, dict(smaller.parts)
+        (48, {'a': '0-1', 'b': '2-5'}, 24, {'a': '0', 'b': '1-2'})
+        """
+        sizes = [group[COUNT] for group in self._tables]
+        after = [max(1, count * processors // self.size) for count in sizes]
+        groups = [
+            {**group, COUNT: count} for group, count in zip(self._tables, after, strict=True)
+        ]
+        return Hosts(
+            groups,
+            self.exclusive,
+            [
+                {**one, HOSTS: renumbered(one[HOSTS], sizes, after)} if HOSTS in one else one
+                for one in plain(self.windows)
+            ],
+            {
+                name: renumbered(text, sizes, after) if text else None for name, text in self.parts
+            },
+            dict(self.labels),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
@@ -220,6 +333,9 @@ class Hosts:
             configuration["exclusive"] = True
         if self.windows:
             configuration["windows"] = plain(self.windows)
+        if self.parts:
+            configuration["partitions"] = plain_partitions(self.parts, self.count)
+            configuration["numbers"] = dict(self.labels)
         return {"name": self.name, "configuration": configuration}
 
 

@@ -105,6 +105,28 @@ def numbers(text: str, count: int) -> range | list[int]:
     return [one for first, *last in spans for one in range(first, (last or [first])[0] + 1)]
 
 
+def renumbered(text: str, before: Sequence[int], after: Sequence[int]) -> list[int]:
+    """Return the hosts that stand for some hosts if groups have other numbers of hosts.
+
+    Host k of a group of n' stands for host k n / n' of n, rounded down. before, after: hosts of
+    each group.
+
+    Examples
+    --------
+    >>> renumbered("0-1,4", [4, 4], [2, 8]), renumbered("1", [4], [2])
+    ([0, 2, 3], [0])
+    """
+    old, first, found = set(numbers(text, sum(before))), 0, []
+    stands, nearest = 0, 0
+    for was, now in zip(before, after, strict=True):
+        found += [stands + k for k in range(now) if first + k * was // now in old]
+        nearest = next(
+            (stands + k * now // was for k in range(was) if first + k in old), nearest
+        )
+        first, stands = first + was, stands + now
+    return found or [nearest]
+
+
 def intervals(rows: Iterable[Row], count: int) -> list[tuple[int, int, range | list[int]]]:
     """Return every interval with the numbers of its hosts.
 
