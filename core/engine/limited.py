@@ -155,7 +155,11 @@ def last_to_start(world: Limited, now: int) -> int:
     """Return the last place of the queue whose job may start, or -1."""
     free = most_free(world.machine)
     for p in range(world.clock[WAITS] - 1, -1, -1):
-        if may_start(world, world.waiting[p], free, now):
+        j = world.waiting[p]
+        if (
+            may_start(world, j, free, now)
+            and place_for(world.machine, world.jobs.procs[j], now) >= 0
+        ):
             return p
     return -1
 

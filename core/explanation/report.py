@@ -195,6 +195,8 @@ def _requested(found: Explanation, job: int) -> str:
     if isinstance(jobs.platform, Hosts):
         hosts, _ = jobs.platform.requests(jobs.take(slice(job, job + 1)))
         said.append(counted(int(hosts[0]), "host"))
+        if jobs.platform.parts:
+            said.append(f"partition {jobs.platform.label(int(jobs.partition[job]))}")
     return ", ".join(said)
 
 

@@ -157,9 +157,7 @@ def platform_from_dict(plain: object) -> Platform:
     form: Callable[..., Platform] = PLATFORMS[name].form
     rows = fields(PLATFORMS[name].form)
     known = [field.name for field in rows]
-    needed = [
-        field.name for field in rows if field.default is MISSING is field.default_factory
-    ]
+    needed = [field.name for field in rows if field.default is MISSING is field.default_factory]
     if not isinstance(configuration, Mapping):
         raise InputError(f"platform {name!r}: configuration={configuration!r}; give a table")
     for key in (*configuration, *needed):

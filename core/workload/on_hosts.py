@@ -23,6 +23,16 @@ from schedfarm.core.workload.dated_windows import (
 )
 from schedfarm.core.workload.on_resources import amount_of
 from schedfarm.core.workload.options import Options, flag, option
+from schedfarm.core.workload.partition_limits import (
+    MAX_NODES,
+    MAX_TIME,
+    check_names,
+    labels_of,
+    table_of,
+    time_limit,
+    whole_from_1,
+    within_limits,
+)
 from schedfarm.core.workload.select import on_platform
 from schedfarm.core.workload.workload import Workload
 
@@ -57,6 +67,11 @@ def _windows(what: str, given: object) -> list[Any]:
     ]
 
 
+def _partitions(what: str, given: object) -> object:
+    """Return the hosts of each partition; the machine checks them."""
+    return {} if given is None else given
+
+
 @dataclass(frozen=True)
 class OnHosts(Options):
     """Declare the hosts of a machine, in groups of equal ones.
@@ -69,6 +84,12 @@ class OnHosts(Options):
         Whether a host runs one job at a time.
     windows : sequence of mapping
         Intervals in which hosts run no jobs, as there; both ends may be dates.
+    partitions : mapping of str to object
+        Hosts of each partition, as there.
+    max_time : mapping of str to str
+        Largest estimate of the jobs of a partition; others are dropped.
+    max_nodes : mapping of str to int
+        Largest number of nodes of the jobs of a partition, by the log's column; others are dropped.
 
     Examples
     --------
@@ -82,23 +103,41 @@ class OnHosts(Options):
     groups: Any = option((), _groups)
     exclusive: bool = option(False, flag)
     windows: Any = option((), _windows)
+    partitions: Any = option(None, _partitions)
+    max_time: Any = option(None, table_of(time_limit, MAX_TIME))
+    max_nodes: Any = option(None, table_of(whole_from_1, MAX_NODES))
 
     def _check_together(self) -> None:
+        limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
+        check_names(self.within, limits, dict(self.machine.parts))
         # Refuses wrong groups.
         _ = self.machine
 
     @cached_property
     def machine(self) -> Hosts:
-        """The hosts."""
+        """The hosts, with the partitions numbered by name."""
+        given = self.partitions if isinstance(self.partitions, Mapping) else {}
+        return self.hosts({str(name): k for k, name in enumerate(given)})
+
+    def hosts(self, numbers: Mapping[str, int], epoch: int | None = None) -> Hosts:
+        """Return the hosts for jobs whose partitions have these numbers.
+
+        epoch: Unix time at which the log begins, s; by default dates become Unix times.
+        """
+        windows = self.windows
+        dated = as_unix_times(windows) if epoch is None else at_epoch("hosts: ", windows, epoch)
         try:
-            return Hosts(self.groups, self.exclusive, as_unix_times(self.windows))
+            return Hosts(self.groups, self.exclusive, dated, self.partitions, numbers)
         except InputError as error:
             raise InputError(f"hosts: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the groups, whether they are exclusive, and the windows, for `from_dict`."""
+        """Return the given options, from which `from_dict` gives equal ones."""
         plain: dict[str, Any] = self.machine.to_dict()["configuration"]
-        count = len(self.machine.capacity)
+        plain.pop("numbers", None)
+        limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
+        plain |= {key: dict(table) for key, table in limits.items() if table}
+        count = self.machine.count
         dated = [
             {**one, **({"hosts": text} if text else {})}
             for k, given in enumerate(self.windows)
@@ -116,24 +155,44 @@ class OnHosts(Options):
 def put_on_hosts(workload: Workload, how: OnHosts) -> Workload:
     """Put jobs of a pool on hosts, as many as the log has nodes; drop those that do not fit there.
 
-    Where a log has no number of nodes, a job takes as few hosts as possible.
+    Where a log has no number of nodes, a job takes as few hosts as possible. Partitions without
+    jobs are left out, and so are all if each has all hosts.
+
+    Raises
+    ------
+    InputError
+        If the jobs are not on a pool, a window has dates and the log has none, a job has no
+        partition or an undeclared one, or `max_nodes` is given for a log without nodes.
 
     Examples
     --------
     >>> w = Workload.from_columns(submit=[0, 0, 0], run=[9, 9, 9], estimate=[9, 9, 9],
-    ...                           procs=[6, 6, 6], nodes=[2, 1, -1], processors=8)
+    ...                           procs=[6, 6, 6], nodes=[2, 1, -1], partition=[1, 1, 2],
+    ...                           processors=8)
     >>> some = put_on_hosts(w, OnHosts([{"count": 2, "processors": 4}]))
     >>> some.job.tolist(), some.hosts.tolist(), dict(some.dropped)
     ([1, 3], [2, -1], {'not admitted': 1})
+    >>> how = OnHosts([{"count": 2, "processors": 4}], partitions={"1": None, "2": "0"})
+    >>> put_on_hosts(w, how).job.tolist()
+    [1]
     """
     if workload.platform.name != "pool":
         raise InputError(
             f"'hosts' is for jobs on a pool, and these jobs are on {workload.machine}; leave it out"
         )
-    hosts = readonly(np.where(workload.nodes > 0, workload.nodes, UNKNOWN))
-    windows = at_epoch("hosts: ", how.windows, workload.epoch)
-    try:
-        machine = Hosts(how.groups, how.exclusive, windows)
-    except InputError as error:
-        raise InputError(f"hosts: {error}") from None
-    return on_platform(replace(workload, hosts=hosts), machine)
+    jobs, labels = workload, dict[int, str]()
+    if how.partitions:
+        known = sorted(how.partitions)
+        labels = labels_of(how.within, workload, known)
+        jobs = within_limits(how.within, workload, labels, how.max_time, how.max_nodes)
+        labels = labels_of(how.within, jobs, known)
+    used = {name for label in labels.values() for name in label.split(",")}
+    kept = {name: hosts for name, hosts in how.partitions.items() if name in used}
+    numbers = {label: number for number, label in labels.items()}
+    machine = replace(how, partitions=kept, max_time=None, max_nodes=None).hosts(
+        numbers, workload.epoch
+    )
+    if machine.members.all():
+        machine = replace(machine, partitions={}, numbers={})
+    hosts = readonly(np.where(jobs.nodes > 0, jobs.nodes, UNKNOWN))
+    return on_platform(replace(jobs, hosts=hosts), machine)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from schedfarm.core.arrays import HORIZON, Bool, Int64
-from schedfarm.core.checks import is_whole, shown
-from schedfarm.core.durations import duration, seconds_of
+from schedfarm.core.arrays import HORIZON
 from schedfarm.core.errors import InputError
 from schedfarm.core.folded import listed
 from schedfarm.core.machines.partitions.platform import Partitions
@@ -26,53 +22,31 @@ from schedfarm.core.machines.partitions.windows import (
 from schedfarm.core.machines.platform import Platform
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.machines.resources.platform import UNITS, Resources
-from schedfarm.core.names import choices
-from schedfarm.core.numerals import counted
-from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.dated_windows import as_unix_times, at_epoch
 from schedfarm.core.workload.node_windows import Withheld, rows_by_region
 from schedfarm.core.workload.on_resources import windows_in_units
 from schedfarm.core.workload.options import Options, option
+from schedfarm.core.workload.partition_limits import (
+    MAX_NODES,
+    MAX_TIME,
+    check_names,
+    each,
+    labels_of,
+    table_of,
+    time_limit,
+    whole_from_1,
+    within_limits,
+)
 from schedfarm.core.workload.select import keep_jobs, on_platform
 from schedfarm.core.workload.workload import Workload
 
 LARGER = "larger than their partition"
-LONGER = "above the time limit of their partition"
-WIDER = "above the node limit of their partition"
-"""Reasons for which jobs are dropped."""
-
-
-def _whole(what: str, value: object) -> int:
-    if not is_whole(value) or not 0 < value < HORIZON:  # type: ignore[operator]
-        raise InputError(f"{what} is {shown(value)}; give a whole number from 1, below 2^62")
-    return int(value)  # type: ignore[call-overload, no-any-return]
-
-
-def _time(what: str, value: object) -> str:
-    seconds = seconds_of(value) if isinstance(value, str) else None
-    if not seconds:
-        raise InputError(f"{what} is {shown(value)}; give a duration such as '2h'")
-    return duration(seconds)
+"""Reason for which jobs are dropped."""
 
 
 def _hosts(what: str, value: object) -> str:
     listed(value, what)
     return str(value)
-
-
-def _table(of: Callable[[str, object], object], such: str) -> Callable[[str, object], object]:
-    """Return the check of a table by its values; None is an empty one."""
-
-    def check(what: str, given: object) -> object:
-        given = {} if given is None else given
-        if not isinstance(given, Mapping):
-            raise InputError(f"{what} is {shown(given)}; give a table such as {such}")
-        for key in given:
-            if not isinstance(key, str) or not key.strip():
-                raise InputError(f"{what} has the name {key!r}; give a table such as {such}")
-        return {key: of(f"{what}: {key}", value) for key, value in given.items()}
-
-    return check
 
 
 _REGIONS = '{short = 64, "short,long" = 96}'
@@ -81,8 +55,8 @@ _NODES = "{short = 'n[01-10]', long = 'n[05-99]'}"
 
 def _cpus(what: str, given: object) -> object:
     if isinstance(given, Mapping):
-        return _table(_whole, "{'n[01-99]' = 16}")(what, given)
-    return _whole(what, given)
+        return table_of(whole_from_1, "{'n[01-99]' = 16}")(what, given)
+    return whole_from_1(what, given)
 
 
 @dataclass(frozen=True)
@@ -119,11 +93,11 @@ class OnPartitions(Options):
 
     within = "partitions"
 
-    regions: Any = option(None, _table(_whole, _REGIONS))
-    nodes: Any = option(None, _table(_hosts, _NODES))
+    regions: Any = option(None, table_of(whole_from_1, _REGIONS))
+    nodes: Any = option(None, table_of(_hosts, _NODES))
     cpus: Any = option(None, lambda what, given: None if given is None else _cpus(what, given))
-    max_time: Any = option(None, _table(_time, "{short = '2h'}"))
-    max_nodes: Any = option(None, _table(_whole, "{short = 4}"))
+    max_time: Any = option(None, table_of(time_limit, MAX_TIME))
+    max_nodes: Any = option(None, table_of(whole_from_1, MAX_NODES))
     windows: Any = option(
         (), lambda what, given: windows_in_units(what, () if given is None else given)
     )
@@ -140,12 +114,8 @@ class OnPartitions(Options):
                 raise InputError(f"partitions: regions: {label!r} has an empty name; leave it out")
         if len(self.sizes) < len(self.regions):
             raise InputError("partitions: regions lists the same partitions twice; add them up")
-        for what in ("max_time", "max_nodes"):
-            for name in getattr(self, what):
-                if name not in self.names:
-                    raise InputError(
-                        f"partitions: {what} is for {name!r}; {choices(name, self.names)}"
-                    )
+        limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
+        check_names(self.within, limits, self.names)
         # Refuses wrong windows.
         _ = self.region_windows
 
@@ -297,14 +267,15 @@ def put_on_partitions(
             f"'partitions' divides a pool, and these jobs are on {workload.machine}; leave it out"
         )
     how = replace(how, windows=at_epoch("partitions: ", how.windows, workload.epoch))
-    jobs = _within_limits(workload, how, _labels(workload, how))
-    labels = _labels(jobs, how)
+    labels = labels_of(how.within, workload, how.names)
+    jobs = within_limits(how.within, workload, labels, how.max_time, how.max_nodes)
+    labels = labels_of(how.within, jobs, how.names)
     used = {name for label in labels.values() for name in label.split(",")}
     room = {
         number: sum(n for region, n in how.sizes.items() if _share(region, label))
         for number, label in labels.items()
     }
-    jobs = keep_jobs(jobs, jobs.procs <= _each(jobs, room), LARGER)
+    jobs = keep_jobs(jobs, jobs.procs <= each(jobs, room), LARGER)
     if not len(jobs):
         raise InputError(f"partitions: no job of {workload.name!r} is within its partition")
     regions = _regions_of(used, how.sizes)
@@ -343,52 +314,6 @@ def _window_of(used: set[str], window: Mapping[str, Any]) -> dict[str, Any] | No
     return found if found.keys() & UNITS.keys() else None
 
 
-def _labels(workload: Workload, how: OnPartitions) -> dict[int, str]:
-    """Return the partition, or the list of partitions, of each number of the log."""
-    numbers, counts = np.unique(workload.partition, return_counts=True)
-    names, found = workload.names.get("partition", {}), {}
-    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-        label = names.get(number, "" if number == UNKNOWN else str(number))
-        parts = [name.strip() for name in label.split(",")]
-        for name in parts:
-            if name not in how.names:
-                said = f"the partition {name!r}" if name else "no partition"
-                raise InputError(
-                    f"partitions: {counted(count, 'job')} of {workload.name!r} "
-                    f"{'has' if count == 1 else 'have'} {said}, which is not declared; declare it, "
-                    f"or select jobs with select.partitions; {choices(name, how.names)}"
-                )
-        found[number] = ",".join(parts)
-    return found
-
-
 def _share(region: str, label: str) -> bool:
     """Return whether nodes of a region are in one of the partitions of a label."""
     return not {*region.split(",")}.isdisjoint(label.split(","))
-
-
-def _each(workload: Workload, of: Mapping[int, int]) -> Int64:
-    """Return the value of each job's partition, int64[n]."""
-    numbers, which = np.unique(workload.partition, return_inverse=True)
-    values: Int64 = np.array([of[number] for number in numbers.tolist()], np.int64)[which.ravel()]
-    return values
-
-
-def _within_limits(workload: Workload, how: OnPartitions, labels: Mapping[int, str]) -> Workload:
-    """Drop the jobs that exceed a limit of each of their partitions."""
-    times = {name: seconds_of(text) or 0 for name, text in how.max_time.items()}
-    if how.max_nodes and (workload.nodes < 0).all():
-        raise InputError(
-            f"partitions: max_nodes is given, but the log {workload.name!r} does not have the "
-            "nodes of jobs; leave it out"
-        )
-    longest, widest = (
-        {
-            number: max(table.get(name, HORIZON) for name in label.split(","))
-            for number, label in labels.items()
-        }
-        for table in (times, how.max_nodes)
-    )
-    some = keep_jobs(workload, workload.estimate <= _each(workload, longest), LONGER)
-    allowed: Bool = some.nodes <= _each(some, widest)
-    return keep_jobs(some, allowed, WIDER)

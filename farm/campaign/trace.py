@@ -165,8 +165,8 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Size of the pool on which the jobs run, if it differs from the size for which samples and
-        loads are made. It is not smaller than the widest job.
+        Processors of the pool on which the jobs run, if they differ from those for which samples
+        and loads are made; not fewer than the widest job's. Hosts become as many whole ones.
     found : tuple of str, optional
         Files of the joined logs, once found; not a key of a campaign.
     base, at : optional
@@ -367,16 +367,16 @@ class Trace:
         _check_parameters(self.model, self.parameters)
 
     def _check_resize(self) -> None:
-        """Refuse `resize` for a machine that is not a pool, or if a model's jobs do not fit."""
+        """Refuse `resize` for a machine of several places, or if a model's jobs do not fit."""
         if self.resize is None:
             return
         machine = self.machine
-        for key in ("join", "nodes", "network", "hosts"):
+        for key in ("join", "nodes", "network"):
             if getattr(self, key) is not None:
-                raise InputError(f"'resize' is another size of a pool; leave it or {key!r} out")
+                raise InputError(f"'resize' is for a pool or hosts; leave it or {key!r} out")
         if machine is not None and machine != Pool(machine.size):
             raise InputError(
-                f"'resize' is another size of a pool, and the platform is of kind {machine.name!r}"
+                f"'resize' is for a pool or hosts, and the platform is of kind {machine.name!r}"
             )
         if self.model is not None and machine is not None and self.resize < machine.size:
             raise InputError(
@@ -394,8 +394,8 @@ class Trace:
         platform = of_size(jobs.platform, self.resize)
         if platform is None:
             raise InputError(
-                f"trace {self.name!r}: only a pool can have another size, and the jobs are on a "
-                f"platform of kind {jobs.platform.name!r}"
+                f"trace {self.name!r}: only a pool or hosts can have another size, and the jobs "
+                f"are on a platform of kind {jobs.platform.name!r}"
             )
         widest = int(jobs.procs.max(initial=0))
         if widest > self.resize:
@@ -408,8 +408,8 @@ class Trace:
             first = int(np.argmin(fits))
             raise InputError(
                 f"trace {self.name!r}: job {jobs.job[first]} requests {jobs.procs[first]} "
-                f"processors, more than its partition has on {self.resize}; leave such jobs out at "
-                "all sizes, with select.widths"
+                f"processors, more than its partition or its hosts have on {self.resize}; leave "
+                "such jobs out at all sizes, with select.widths"
             )
         return jobs.take(slice(None), platform=platform)
 

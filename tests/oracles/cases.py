@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.oracles.cases_grid import GRID
 from tests.oracles.cases_hosts import ON_HOSTS
+from tests.oracles.cases_hosts_partitions import ON_HOSTS_IN_PARTITIONS
 from tests.oracles.cases_network import NETWORK
 from tests.oracles.cases_nodes import ON_NODES
 from tests.oracles.cases_orders import OF_ORDERS
@@ -16,7 +17,7 @@ CASES = {
     "grid": GRID,
     "resources": ON_RESOURCES,
     "partitions": ON_PARTITIONS,
-    "hosts": ON_HOSTS,
+    "hosts": (*ON_HOSTS, *ON_HOSTS_IN_PARTITIONS),
     "nodes": ON_NODES,
     "network": NETWORK,
 }

@@ -2,8 +2,8 @@
 
     python -m tests.oracles.hosts --cases 10000 --seed 1
 
-Jobs, hosts, windows, limits, departures, options of Slurm's schedulers and orders are drawn. Prints
-the first case on which programs differ, and then exits with 1.
+Jobs, hosts, windows, partitions, limits, departures, options of Slurm's schedulers and orders are
+drawn. Prints the first case on which programs differ, and then exits with 1.
 """
 
 from __future__ import annotations
@@ -47,10 +47,29 @@ def window(dice: random.Random, count: int, unit: int) -> dict[str, Any]:
     return found
 
 
+def partitions(dice: random.Random, count: int) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return up to four random partitions of `count` hosts, or none, and their numbers.
+
+    Up to two lists of partitions have numbers, too.
+    """
+    names = dice.sample("abcd", dice.choice((0, 0, 0, 0, 1, 2, 3, 4)))
+    hosts = {
+        name: dice.choice((None, *3 * [dice.sample(range(count), dice.randrange(1, count + 1))]))
+        for name in names
+    }
+    lists = [
+        ",".join(sorted(dice.sample(names, dice.randrange(2, len(names) + 1))))
+        for _ in range(dice.randrange(3) if len(names) > 1 else 0)
+    ]
+    labels = dict.fromkeys([*names, *lists])
+    return hosts, dict(zip(labels, dice.sample(range(9), len(labels)), strict=True))
+
+
 def machine(dice: random.Random, unit: int = 1) -> Hosts:
     """Return up to nine hosts in up to three groups, with GPUs, memory or neither.
 
-    Half of the machines have up to three windows; unit: of their instants, s.
+    Half of the machines have up to three windows, and half up to four partitions; unit: of the
+    instants of windows, s.
     """
     names = [name for name in ("gpus", "memory") if dice.random() < 0.4]
     groups = [
@@ -63,16 +82,23 @@ def machine(dice: random.Random, unit: int = 1) -> Hosts:
     ]
     count = sum(group["count"] for group in groups)
     windows = [window(dice, count, unit) for _ in range(dice.choice((0, 0, 0, 1, 2, 3)))]
-    return Hosts(groups, dice.random() < 0.3, windows)
+    return Hosts(groups, dice.random() < 0.3, windows, *partitions(dice, count))
 
 
 def with_hosts(dice: random.Random, work: Workload) -> Workload:
     """Return the jobs on random hosts; one that could not run there requests a processor only."""
     unit = 60 if int(work.estimate.max(initial=0)) >= 60 else 1
     platform, n = machine(dice, unit), len(work)
+    # Processors of each partition by its number.
+    rooms = {
+        number: int(platform.capacity[mine, 0].sum())
+        for (_, number), mine in zip(platform.labels, platform.members, strict=True)
+    } or {-1: platform.size}
+    partition = [dice.choice([*rooms]) for _ in range(n)]
     columns = {
         "hosts": np.array([dice.choice((-1, -1, 1, 2, 3, 4)) for _ in range(n)]),
-        "procs": np.array([dice.randrange(1, platform.size + 1) for _ in range(n)]),
+        "partition": np.array(partition),
+        "procs": np.array([dice.randrange(1, rooms[number] + 1) for number in partition]),
         "estimate": np.maximum(work.estimate, 1),
         **{
             name: np.array([dice.choice((-1, 0, dice.randrange(1, 9))) for _ in range(n)])

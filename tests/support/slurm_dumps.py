@@ -43,3 +43,34 @@ def change(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
+
+
+def edit(dump: Path, row: int, **fields: str) -> None:
+    """Change fields of one job of the log."""
+    rows = (dump / "sacct.txt").read_text().splitlines()
+    names = rows[0].split("|")
+    found = dict(zip(names, rows[row].split("|"), strict=True)) | fields
+    rows[row] = "|".join(found[name] for name in names)
+    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+
+
+def clear(dump: Path, begin: str, end: str) -> None:
+    """Remove the jobs that ran between two instants."""
+    head, *rows = (dump / "sacct.txt").read_text().splitlines()
+    first, last = head.split("|").index("Start"), head.split("|").index("End")
+    kept = [row for row in rows if row.split("|")[last] <= begin or row.split("|")[first] >= end]
+    assert len(kept) > 100
+    (dump / "sacct.txt").write_text("\n".join([head, *kept]) + "\n")
+
+
+def reserve(dump: Path, *rows: str) -> None:
+    """Write the table of sacctmgr with rows."""
+    head = "Name|TimeStart|TimeEnd|Flags|NodeName"
+    (dump / "reservations.txt").write_text("\n".join([head, *rows]) + "\n")
+
+
+def nested(dump: Path, *nodes: str) -> None:
+    """Let debug have some of the 8 nodes of batch."""
+    rows = (dump / "sinfo.txt").read_text().splitlines()
+    kept = [row for row in rows if "|debug|" not in row or row[:4] in nodes]
+    (dump / "sinfo.txt").write_text("\n".join(kept) + "\n")

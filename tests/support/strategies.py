@@ -342,15 +342,22 @@ def host_workloads(
 ) -> Workload:
     """Draw jobs for up to three groups of hosts, shared or exclusive, with GPUs, memory or neither.
 
-    Jobs request a number of hosts or as few as possible. One that could not run there requests a
-    processor only.
+    Half of the machines have up to three partitions, and a list of two. Jobs request a number of
+    hosts or as few as possible. One that could not run there requests a processor only.
     """
     work = draw(workloads(max_jobs, exact, units))
     names = draw(st.lists(st.sampled_from(("gpus", "memory")), unique=True))
     group = {"count": st.integers(1, 3), "processors": st.integers(1, 5)}
     group |= {name: st.integers(0, 4) for name in names}
     groups = draw(st.lists(st.fixed_dictionaries(group), min_size=1, max_size=3))
-    platform = Hosts(groups, draw(st.booleans()))
+    count = sum(one["count"] for one in groups)
+    known = "abc"[: draw(st.sampled_from((0, 0, 1, 2, 3)))]
+    parts = {
+        name: draw(st.sets(st.integers(0, count - 1), min_size=1).map(sorted)) for name in known
+    }
+    labels = [*parts, *(["a,b"] if len(known) > 1 else [])]
+    numbers = dict(zip(labels, draw(st.permutations(range(3, 3 + len(labels)))), strict=True))
+    platform = Hosts(groups, draw(st.booleans()), partitions=parts, numbers=numbers)
     n = len(work)
 
     def drawn(values: st.SearchStrategy[int]) -> np.ndarray:
@@ -361,6 +368,7 @@ def host_workloads(
     few = st.sampled_from((-1, -1, 0))
     columns = {
         "hosts": drawn(st.sampled_from((-1, -1, 1, 2, 3, 4))),
+        "partition": drawn(st.sampled_from([*numbers.values()] or [-1])),
         "procs": drawn(st.integers(1, platform.size)),
         "estimate": np.maximum(work.estimate, 1),
         **{name: drawn(few | st.integers(1, 8)) for name in names},

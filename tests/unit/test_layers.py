@@ -154,6 +154,7 @@ FLOORS = {
             "philox",
         ),
         ("machines.*.windows",),
+        ("machines.hosts.members",),
         ("machines.*.platform", "bootstrap"),
         ("machines.platform",),
         ("workload",),

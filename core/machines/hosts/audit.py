@@ -18,19 +18,22 @@ from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.numerals import counted
 from schedfarm.core.schedule import Schedule
 
-CHECKS = ("start", "submit", "kills", "capacity", "resources", "windows")
+CHECKS = ("start", "submit", "kills", "capacity", "resources", "partitions", "windows")
 """Names of the checks."""
 
 
 def naming(schedule: Schedule, job: int) -> str:
-    """Name a job in a sentence, with its hosts and its share of each."""
+    """Name a job in a sentence, with its hosts, its share of each, and its partition."""
     work = schedule.workload.take(slice(job, job + 1))
     platform = work.platform
     assert isinstance(platform, Hosts)
     count, share = platform.requests(work)
     amounts = zip(share[0].tolist(), platform.units, strict=True)
     each = ", ".join(f"{amount} {unit}" for amount, unit in amounts if amount)
-    return f"job {work.job[0]} ({counted(int(count[0]), 'host')} with {each} each)"
+    said = f"job {work.job[0]} ({counted(int(count[0]), 'host')} with {each} each"
+    if platform.parts:
+        said += f"; partition {platform.label(int(work.partition[0]))}"
+    return said + ")"
 
 
 def _rows(schedule: Schedule) -> Iterator[tuple[str, Int64, Int64, str]]:
@@ -47,6 +50,9 @@ def _rows(schedule: Schedule) -> Iterator[tuple[str, Int64, Int64, str]]:
         yield "resources" if r else "capacity", count * share[:, r], capacity[:, r], unit
     if platform.exclusive:
         yield "capacity", count, np.ones(capacity.shape[0], np.int64), "hosts"
+    for (label, number), inside in zip(platform.labels, platform.members, strict=True):
+        asked = np.where(work.partition == number, count * share[:, 0], 0)
+        yield "partitions", asked, capacity[:, 0] * inside, f"processors of {label}"
 
 
 def _overloads(evidence: Evidence) -> Iterator[Fault]:

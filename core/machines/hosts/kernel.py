@@ -36,6 +36,18 @@ from schedfarm.core.machines.resources.timetable import (
     pass_change,
 )
 
+PARTS, ASIDE = 0, 1
+"""Places of `aside`: of the number of partitions, and of the first of them."""
+
+KIND, START, LOST = range(3)
+"""Places of `sought`: the kind of the last search for a reservation, -1 if its hosts are no longer
+those in `picked`, the start that it found, s, and the first of the instants, s, since which hosts
+had the share that they lose at an instant of the search."""
+
+AGE, NOW, LENGTH = range(3)
+"""Places of a row of `late`: the age and the instant, s, at which a kind was last tested next to
+reservations and did not fit, and for how long, s."""
+
 FREE, EXTRA = range(2)
 """Places of `total` and `narrow`: of the free amounts, and of those that a reservation leaves."""
 
@@ -51,7 +63,10 @@ class Fleet(NamedTuple):
     resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
     job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. age: int64[2], the number of
     releases and changes of windows, and of these and reservations of the head. failed: int64[2,
-    kinds + 1], the age at which a kind has last found too few hosts in `free`, and in both. table:
+    kinds + 1], the age at which a kind has last found too few hosts in `free`, and in both. sought:
+    int64[3]. late: int64[kinds + 1, 3]. aside:
+    int64[parts + 1], the number of resources that stand for partitions, before the last one, and
+    for each how often it is set aside, so that its hosts lack the last resource. table:
     `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
@@ -71,6 +86,9 @@ class Fleet(NamedTuple):
     picked: Int64
     age: Int64
     failed: Int64
+    sought: Int64
+    late: Int64
+    aside: Int64
     bookings: Bookings
     table: Any
 
@@ -79,10 +97,11 @@ class Fleet(NamedTuple):
         return self.running.running_jobs()
 
 
-def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
+def idle_fleet(capacity: Int64, count: Int64, share: Int64, parts: int = 0) -> Fleet:
     """Return idle hosts of some capacity for jobs of these numbers of hosts and shares.
 
-    No host is withheld.
+    No host is withheld. parts: the number of resources, before the last one, that stand for
+    partitions.
 
     Examples
     --------
@@ -115,6 +134,9 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
         np.zeros(hosts, np.int64),
         np.zeros(2, np.int64),
         np.full((2, kinds.shape[0]), -1, np.int64),
+        np.full(3, -1, np.int64),
+        np.full((kinds.shape[0], 3), -1, np.int64),
+        np.array([parts, *[0] * parts], np.int64),
         no_bookings(n, int(count.sum()) + most),
         CONSTANT,
     )
@@ -123,10 +145,10 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64) -> Fleet:
 @verb
 def is_enough(amounts: Int64, h: int, share: Int64, kind: int) -> bool:
     """Return whether a host has the share of a kind."""
-    enough = True
-    for r in range(share.shape[1]):
-        enough &= share[kind, r] <= amounts[h, r]
-    return enough
+    r = 0
+    while r < share.shape[1] and share[kind, r] <= amounts[h, r]:
+        r += 1
+    return bool(r == share.shape[1])
 
 
 @verb
@@ -151,7 +173,7 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
     found too few hosts does not find enough before a job or a window ends, since others only take
     amounts, and the next window comes closer.
     """
-    fleet.bookings.state[PENDING] = -1
+    fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
     found, want = 0, fleet.count[kind]
     if fleet.failed[FREE, kind] == fleet.age[FREE] or fleet.held[kind] > fleet.total[FREE]:
         return False
@@ -168,7 +190,7 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
 @verb
 def pick_beside(fleet: Fleet, kind: int) -> bool:
     """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
-    fleet.bookings.state[PENDING] = -1
+    fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
     found, want = 0, fleet.count[kind]
     known = fleet.failed[FREE, kind] == fleet.age[FREE]
     if known or fleet.failed[EXTRA, kind] == fleet.age[EXTRA]:
@@ -305,10 +327,41 @@ def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
     change_total(fleet, FREE, -fleet.held[kind])
 
 
+@verb
+def withhold(fleet: Fleet, r: int, by: int) -> None:
+    """Change what the hosts of a partition, resource r, have of the last resource."""
+    free, last = fleet.free, fleet.free.shape[1] - 1
+    for h in range(free.shape[0]):
+        if free[h, r] > 0:
+            free[h, last] += by
+
+
 @machine.set_aside.of(Fleet)
 def set_aside(fleet: Fleet, need: int) -> bool:
-    """Return False: a job that does not fit could take any host."""
+    """Withhold the hosts of the job's partition; return False if it has all hosts.
+
+    Invariant: hosts of a partition keep some of the resource that stands for it, of which they have
+    one for each job, since the job that does not fit has none.
+    """
+    first = fleet.share.shape[1] - 1 - fleet.aside[PARTS]
+    for r in range(first, first + fleet.aside[PARTS]):
+        if fleet.share[need, r] > 0:
+            withhold(fleet, r, -fleet.kind.size)
+            fleet.aside[ASIDE + r - first] += 1
+            return True
     return False
+
+
+@machine.put_back.of(Fleet)
+def put_back(fleet: Fleet) -> None:
+    """Give back the hosts of all partitions."""
+    first = fleet.share.shape[1] - 1 - fleet.aside[PARTS]
+    for r in range(first, first + fleet.aside[PARTS]):
+        if fleet.aside[ASIDE + r - first] > 0:
+            withhold(fleet, r, fleet.aside[ASIDE + r - first] * fleet.kind.size)
+            fleet.aside[ASIDE + r - first] = 0
+            # Kinds that found too few hosts may find them now.
+            fleet.age[FREE] += 1
 
 
 @verb

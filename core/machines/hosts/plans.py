@@ -26,7 +26,20 @@ from schedfarm.core.machines.hosts.bookings import (
     unbook,
 )
 from schedfarm.core.machines.hosts.closings import amount_of, exact_length, first_of, host_of
-from schedfarm.core.machines.hosts.kernel import FREE, Fleet, change, is_enough, narrow_enough, pick
+from schedfarm.core.machines.hosts.kernel import (
+    AGE,
+    FREE,
+    KIND,
+    LENGTH,
+    LOST,
+    NOW,
+    START,
+    Fleet,
+    change,
+    is_enough,
+    narrow_enough,
+    pick,
+)
 from schedfarm.core.machines.resources.timetable import change_at, next_change
 
 
@@ -88,11 +101,15 @@ def move(fleet: Fleet, h: int, kind: int, by: int, need: int, t: int) -> int:
 @verb
 def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
     """Note whether a host has a share from t on; return the change of the number that have it."""
-    enough = is_enough(fleet.ahead, h, fleet.share, need)
-    if enough == (fleet.since[h] < NEVER):
+    enough, since = is_enough(fleet.ahead, h, fleet.share, need), fleet.since[h]
+    if enough == (since < NEVER):
         return 0
-    fleet.since[h] = t if enough else NEVER
-    return 1 if enough else -1
+    if enough:
+        fleet.since[h] = t
+        return 1
+    fleet.since[h] = NEVER
+    fleet.sought[LOST] = min(fleet.sought[LOST], since)
+    return -1
 
 
 @verb
@@ -154,44 +171,53 @@ def count_since(since: Int64, t: int) -> int:
 
 
 @verb
-def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
-    """Return the first instant from which enough hosts have the share for `length` seconds.
+def first_since(since: Int64, want: int, first: int, last: int) -> int:
+    """Return the first instant in first..last since which enough hosts have had the share.
 
-    Invariant: before the changes at t, k hosts have had the share since s, the k-th smallest of
-    `since`, so that a start at s is possible if s + length <= t. It is the first one: let a start
-    at u < s be possible. At the last instant of changes before u + length those k hosts have had
-    the share since u, and the next changes are at u + length or later. So the search would have
-    ended there, or before.
+    Since `last` enough have had it.
     """
-    want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
-    found, w = look_ahead(fleet, need, now), next_change(fleet.table)
-    while True:
-        t = next_time(fleet, p, b, e, w)
-        last = t - length
-        if found >= want and last >= now and count_since(fleet.since, last) >= want:
-            # The least instant with as many hosts, by bisection.
-            first = now
-            while first < last:
-                middle = first + ((last - first) >> 1)
-                if count_since(fleet.since, middle) >= want:
-                    last = middle
-                else:
-                    first = middle + 1
-            return int(first)
-        p, b, e, w, more = pass_instant(fleet, need, t, p, b, e, w)
-        found += more
+    while first < last:
+        middle = first + ((last - first) >> 1)
+        if count_since(since, middle) >= want:
+            last = middle
+        else:
+            first = middle + 1
+    return int(first)
 
 
 @verb
-def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
-    """Pick the hosts of the lowest numbers that have the share in [t, t + length), if enough do."""
-    p, b, e, found = fleet.running.count[0] - 1, 0, 0, 0
-    look_ahead(fleet, need, t)
-    w = next_change(fleet.table)
-    instant = next_time(fleet, p, b, e, w)
-    while instant < t + length:
-        p, b, e, w, _ = pass_instant(fleet, need, instant, p, b, e, w)
-        instant = next_time(fleet, p, b, e, w)
+def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
+    """Return the first instant from which enough hosts have the share for `length` seconds.
+
+    Invariant: before the changes at t, k hosts have had the share since `start`, the k-th smallest
+    of `since`, NEVER if fewer have it. It changes if a host that had the share since then or before
+    loses it, or if the k-th host gets it; other hosts get it later. So a start at `start` is
+    possible if start + length <= t. It is the first one: let a start at u < start be possible. At
+    the last instant of changes before u + length those k hosts have had the share since u, and the
+    next changes are at u + length or later. So the search would have ended there, or before.
+    """
+    want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
+    found, w, sought = look_ahead(fleet, need, now), next_change(fleet.table), fleet.sought
+    start = now if found >= want else NEVER
+    while True:
+        t = next_time(fleet, p, b, e, w)
+        if start < NEVER and start + length <= t:
+            return int(start)
+        sought[LOST] = NEVER
+        p, b, e, w, more = pass_instant(fleet, need, t, p, b, e, w)
+        found += more
+        if found < want:
+            start = NEVER
+        elif start == NEVER:
+            start = t
+        elif sought[LOST] <= start:
+            start = first_since(fleet.since, want, start, t)
+
+
+@verb
+def choose(fleet: Fleet, need: int, t: int) -> bool:
+    """Pick the hosts of the lowest numbers that have had the share since t, if enough have."""
+    found = 0
     for h in range(fleet.since.size):
         if fleet.since[h] <= t:
             fleet.picked[found] = h
@@ -199,6 +225,18 @@ def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
             if found == fleet.count[need]:
                 return True
     return False
+
+
+@verb
+def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
+    """Pick the hosts of the lowest numbers that have the share in [t, t + length), if enough do."""
+    p, b, e, w = fleet.running.count[0] - 1, 0, 0, next_change(fleet.table)
+    look_ahead(fleet, need, t)
+    instant = next_time(fleet, p, b, e, w)
+    while instant < t + length:
+        p, b, e, w, _ = pass_instant(fleet, need, instant, p, b, e, w)
+        instant = next_time(fleet, p, b, e, w)
+    return choose(fleet, need, t)
 
 
 @planning.lay_out.of(Fleet)
@@ -222,14 +260,27 @@ def go_on(fleet: Fleet, plan: Plan, now: int) -> None:
 
 @planning.earliest.of(Fleet)
 def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
-    """Return the earliest start; there are no steps."""
+    """Return the earliest start, which is its own step, and pick its hosts.
+
+    Invariant: after the search the hosts that have had the share since the start t are those that
+    have it in all of [t, t + length): the next changes are at t + length or later, and the search
+    would have ended before the last ones if these were.
+    """
     cell = plan.front[0] + i
-    return 0, earliest_start(fleet, plan.need[cell], now, plan.length[cell]), 0
+    need = plan.need[cell]
+    t = earliest_start(fleet, need, now, plan.length[cell])
+    choose(fleet, need, t)
+    fleet.sought[KIND], fleet.sought[START] = need, t
+    return 0, t, t
 
 
 @verb
 def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
-    """Return whether the job at place i fits now next to the reservations made so far."""
+    """Return whether the job at place i fits now next to the reservations made so far.
+
+    Invariant: a kind that does not fit for some time does not fit for as long or longer at the same
+    instant before a job or a window ends, since reservations are only added then.
+    """
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
     if not pick(fleet, need, now):
@@ -239,7 +290,15 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
         return True
     if bookings.begin[bookings.by_begin[0]] >= now + length:
         return True
-    return pick_at(fleet, need, now, length)
+    late = fleet.late[need]
+    known = late[AGE] == fleet.age[FREE] and late[NOW] == now
+    if known and late[LENGTH] <= length:
+        return False
+    if pick_at(fleet, need, now, length):
+        return True
+    late[AGE], late[NOW] = fleet.age[FREE], now
+    late[LENGTH] = length
+    return False
 
 
 @planning.place_now.of(Fleet)
@@ -275,31 +334,33 @@ def last_rival(fleet: Fleet, plan: Plan, c: int, now: int, first: int, last: int
 
 @planning.step_now.of(Fleet)
 def step_now(fleet: Fleet, plan: Plan, c: int) -> int:
-    """Return 0: there are no steps."""
+    """Return 0: a step is an instant, and this one is before all others."""
     return 0
 
 
 @planning.step_of.of(Fleet)
 def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
-    """Return 0: there are no steps."""
-    return 0
+    """Return the instant."""
+    return t
 
 
 @planning.take.of(Fleet)
 def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
     """Book the hosts of the lowest numbers; the end of the booking may be rounded."""
-    pick_at(fleet, need, t, exact_length(fleet.table, need, length))
+    if fleet.sought[KIND] != need or fleet.sought[START] != t:
+        pick_at(fleet, need, t, exact_length(fleet.table, need, length))
+    fleet.sought[KIND] = -1
     book(fleet.bookings, t, t + length, need, fleet.picked, fleet.count[need])
 
 
 @planning.leaves_room.of(Fleet)
 def leaves_room(fleet: Fleet, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Return False, so that the jobs which may start are searched again.
+    """Return whether the reservation begins at `end` or later; else jobs are searched again.
 
     That a reservation leaves enough hosts for its own time does not suffice: others may lack the
     share before or after it.
     """
-    return False
+    return step >= end
 
 
 @planning.place_of.of(Fleet)
@@ -307,7 +368,7 @@ def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
     """Pick the booked hosts, if there are any."""
     bookings = fleet.bookings
     b = bookings.of[plan.job[plan.front[0] + i]]
-    bookings.state[PENDING] = -1
+    bookings.state[PENDING] = fleet.sought[KIND] = -1
     if b >= 0:
         for q in range(fleet.count[bookings.kind[b]]):
             fleet.picked[q] = bookings.host[bookings.first[b] + q]

@@ -11,9 +11,15 @@ import numpy as np
 from schedfarm.core.arrays import HORIZON, Bool, Int64
 from schedfarm.core.checks import is_whole, shown
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.hosts.members import MANY, Label, Row, labels_of, within
-from schedfarm.core.machines.hosts.members import plain as plain_partitions
-from schedfarm.core.machines.hosts.members import rows_of as partitions_of
+from schedfarm.core.machines.hosts.members import (
+    MANY,
+    Label,
+    Row,
+    labels_of,
+    plain as plain_partitions,
+    rows_of as partitions_of,
+    within,
+)
 from schedfarm.core.machines.hosts.windows import (
     HOSTS,
     intervals,
@@ -197,6 +203,10 @@ class Hosts:
         rows = [within(self.parts, label, self.count) for label, _ in self.labels]
         return np.array(rows, np.bool_).reshape(len(rows), self.count)
 
+    def label(self, number: int) -> str:
+        """Return the partition that has a number."""
+        return next(label for label, one in self.labels if one == number)
+
     def label_of(self, jobs: Columns) -> Int64:
         """Return the index of each job's partition in the labels, int64[n]; 0 without any."""
         known = np.array([number for _, number in self.labels], np.int64)
@@ -273,8 +283,8 @@ class Hosts:
     @property
     def limit(self) -> str:
         """Limit of a job's requests, for the message that refuses others."""
-        of = " of its partition" if self.parts else ""
-        return f"at most what its number of hosts{of} have, with an estimate of at least 1 s"
+        hosts = "hosts of its partition" if self.parts else "its number of hosts"
+        return f"at most what {hosts} have, with an estimate of at least 1 s"
 
     def admits(self, jobs: Columns) -> Bool:
         """Return whether each job could run if it were alone, and takes time, bool[n]."""
@@ -310,9 +320,7 @@ class Hosts:
         """
         sizes = [group[COUNT] for group in self._tables]
         after = [max(1, count * processors // self.size) for count in sizes]
-        groups = [
-            {**group, COUNT: count} for group, count in zip(self._tables, after, strict=True)
-        ]
+        groups = [{**group, COUNT: count} for group, count in zip(self._tables, after, strict=True)]
         return Hosts(
             groups,
             self.exclusive,
@@ -320,9 +328,7 @@ class Hosts:
                 {**one, HOSTS: renumbered(one[HOSTS], sizes, after)} if HOSTS in one else one
                 for one in plain(self.windows)
             ],
-            {
-                name: renumbered(text, sizes, after) if text else None for name, text in self.parts
-            },
+            {name: renumbered(text, sizes, after) if text else None for name, text in self.parts},
             dict(self.labels),
         )
 

@@ -40,19 +40,27 @@ def _fleet(workload: Workload, unit: int) -> Fleet:
     count, share = platform.requests(workload)
     capacity = platform.capacity
     hosts, n = capacity.shape[0], len(workload)
-    # One more resource, of which each job takes 1, and a window takes all.
+    # One more resource for each label, of which its hosts have enough for all jobs, and others
+    # none; and one of which each job takes 1, and a window takes all.
     all_jobs = 1 if platform.exclusive else max(n, 1)
-    if platform.exclusive or platform.windows:
-        capacity = np.column_stack((capacity, np.full(hosts, all_jobs)))
-        share = np.column_stack((share, np.ones(n, np.int64)))
+    members = platform.members
+    label = platform.label_of(workload)
+    apart = np.flatnonzero(~members.all(axis=1))
+    if platform.exclusive or platform.windows or apart.size:
+        capacity = np.column_stack(
+            (capacity, members[apart].T * max(n, 1), np.full(hosts, all_jobs))
+        )
+        share = np.column_stack((share, label[:, None] == apart, np.ones(n, np.int64)))
+    capacity, share = np.ascontiguousarray(capacity), np.ascontiguousarray(share)
     if not platform.windows:
-        return idle_fleet(np.ascontiguousarray(capacity), count, share)
+        return idle_fleet(capacity, count, share, apart.size)
     # Whether a host is open for a job depends on its estimate, which its kind then includes.
-    fleet = idle_fleet(capacity, count, np.column_stack((share, workload.estimate)))
-    shares, lasting = fleet.share[:, :-1].copy(), fleet.share[:, -1].copy()
+    lasting = np.column_stack((share, workload.estimate))
+    fleet = idle_fleet(capacity, count, lasting, apart.size)
+    shares, lasts = fleet.share[:, :-1].copy(), fleet.share[:, -1].copy()
     ends = [end for begin, until, _ in platform.intervals for end in (begin, until)]
     instants = np.unique(np.array(ends, np.int64))
-    table = closings_of(platform.spans, instants, hosts, all_jobs, lasting)
+    table = closings_of(platform.spans, instants, hosts, all_jobs, lasts)
     return fleet._replace(share=shares, table=table)
 
 
@@ -71,6 +79,12 @@ def _has_windows(workload: Workload) -> bool:
     return bool(platform.windows)
 
 
+def _has_parts(workload: Workload) -> bool:
+    platform = workload.platform
+    assert isinstance(platform, Hosts)
+    return not platform.members.all()
+
+
 def _keeper(workload: Workload) -> HostKeeper:
     fleet = _fleet(workload, 1)
     promised = np.full(len(workload), NO_PROMISE, np.int64)
@@ -78,7 +92,14 @@ def _keeper(workload: Workload) -> HostKeeper:
 
 
 DOOR = Door(
-    _check, _fleet, _plan, lambda machine: None, _kinds, replans=_has_windows, keeper=_keeper
+    _check,
+    _fleet,
+    _plan,
+    lambda machine: None,
+    _kinds,
+    has_parts=_has_parts,
+    replans=_has_windows,
+    keeper=_keeper,
 )
 
 none = partial(DOOR.schedule, code=NONE)

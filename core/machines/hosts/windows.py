@@ -120,9 +120,7 @@ def renumbered(text: str, before: Sequence[int], after: Sequence[int]) -> list[i
     stands, nearest = 0, 0
     for was, now in zip(before, after, strict=True):
         found += [stands + k for k in range(now) if first + k * was // now in old]
-        nearest = next(
-            (stands + k * now // was for k in range(was) if first + k in old), nearest
-        )
+        nearest = next((stands + k * now // was for k in range(was) if first + k in old), nearest)
         first, stands = first + was, stands + now
     return found or [nearest]
 

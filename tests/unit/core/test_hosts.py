@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from schedfarm.core.audit import audit
+from schedfarm.core.engine.simulate import simulate
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.platform import platform_from_dict
@@ -118,11 +119,21 @@ def test_hosts_are_the_whole_machine_of_a_trace() -> None:
         "resources": {"gpus": 1},
         "partitions": {"regions": {"a": 8}},
         "nodes": {"nodes": 2, "capacity": 4},
-        "resize": 9,
     }
     for key, value in others.items():
         with pytest.raises(InputError, match=f"'hosts' is|{key!r}"):
             Trace(file="log.swf", hosts=table, **{key: value})
+
+
+def test_hosts_have_another_size_by_whole_hosts() -> None:
+    """Samples and loads are those of the machine; a size that a job does not fit is refused."""
+    pool = jobs(Pool(8), procs=[6, 2])
+    trace = Trace(file="log.swf", hosts={"groups": [PLAIN]}, resize=13)
+    assert trace.machine == Pool(8)
+    placed = put_on_hosts(pool, OnHosts([PLAIN]))
+    assert trace.resized(placed).platform == Hosts([{**PLAIN, "count": 3}])
+    with pytest.raises(InputError, match="job 1 requests 6 processors, more than its partition or"):
+        replace(trace, resize=7).resized(placed)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +144,11 @@ def test_hosts_are_the_whole_machine_of_a_trace() -> None:
         ({"groups": [{**PLAIN, "memory": "2 TiBs"}]}, "hosts: groups[0]: memory is '2 TiBs'"),
         ({"groups": [PLAIN], "exclusive": 1}, "hosts: exclusive is 1; it must be true or false"),
         ({"groups": [{"count": 2}]}, "hosts: groups[0] lacks processors"),
+        ({"groups": [PLAIN], "partitions": ["a"]}, "hosts: partitions is ['a']; give a table"),
+        ({"groups": [PLAIN], "partitions": {"a,b": "0"}}, "has the name 'a,b'; give each"),
+        ({"groups": [PLAIN], "partitions": {"a": "0-2"}}, "partitions: a has hosts = '0-2'; give"),
+        ({"groups": [PLAIN], "max_time": {"a": "1h"}}, "hosts: max_time is for 'a'"),
+        ({"groups": [PLAIN], "max_nodes": {"a": 0}}, "max_nodes: a is 0; give a whole number from"),
     ],
 )
 def test_wrong_tables_are_refused(given: dict[str, object], why: str) -> None:
@@ -337,3 +353,128 @@ def test_a_job_in_a_window_is_found_by_its_amounts(exclusive: bool, procs: int, 
     assert re.search(
         rf"runs at 4 s, when windows and the running jobs need .* {unit}$", verdict.why
     )
+
+
+DIVIDED = OnHosts([{"count": 4, "processors": 4}], partitions={"a": "0-1", "b": [3, 1], "c": None})
+
+
+def in_partitions(labels: list[str], **columns: list[int]) -> Workload:
+    """Return jobs of a log with names of partitions on a pool."""
+    known = sorted(set(labels))
+    pool = jobs(Pool(16), partition=[known.index(one) for one in labels], **columns)
+    return replace(pool, names={"partition": dict(enumerate(known))})
+
+
+def test_a_log_gives_the_partitions_by_their_names() -> None:
+    """Those without jobs are left out, and a list has a number of its own."""
+    log = in_partitions(["b", "b,a", "b", "a"], procs=[8, 12, 9, 8], nodes=[2, 3, -1, -1])
+    some = put_on_hosts(log, DIVIDED)
+    assert some.job.tolist() == [1, 2, 4]
+    assert dict(some.dropped) == {"not admitted": 1}
+    assert some.platform == Hosts(
+        DIVIDED.groups,
+        partitions={"a": "0-1", "b": "1,3"},
+        numbers={"a": 0, "b": 1, "a,b": 2},
+    )
+    assert platform_from_dict(some.platform.to_dict()) == some.platform
+    assert OnHosts.from_dict(DIVIDED.to_dict()) == replace(
+        DIVIDED, partitions=dict(DIVIDED.machine.parts) | {"c": "0-3"}
+    )
+
+
+def test_partitions_with_all_hosts_are_no_partitions() -> None:
+    """The machine and its digest are those without, so that the column does not count."""
+    log = in_partitions(["c", "c"], procs=[8, 9])
+    without = put_on_hosts(log, replace(DIVIDED, partitions=None))
+    assert put_on_hosts(log, DIVIDED).platform == without.platform
+    assert put_on_hosts(log, DIVIDED).digest() == without.digest()
+    two = put_on_hosts(in_partitions(["a", "c"], procs=[8, 8]), DIVIDED)
+    other = put_on_hosts(in_partitions(["c", "a"], procs=[8, 8]), DIVIDED)
+    assert two.digest() != other.digest()
+
+
+def test_limits_of_partitions_drop_jobs() -> None:
+    """The limit of a list is the largest of its partitions'."""
+    how = replace(DIVIDED, max_time={"a": "5s"}, max_nodes={"a": 1, "b": 2})
+    log = in_partitions(
+        ["a", "a", "b,a", "b", "b"], procs=[1] * 5, run=[5, 6, 6, 9, 9], nodes=[1, 1, 2, 3, -1]
+    )
+    some = put_on_hosts(log, how)
+    assert some.job.tolist() == [1, 3, 5]
+    assert dict(some.dropped) == {
+        "above the time limit of their partition": 1,
+        "above the node limit of their partition": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [(["d"], "hosts: 1 job of 'a.swf' has the partition 'd', which is not declared"),
+     ([""], "hosts: 1 job of 'a.swf' has no partition, which is not declared")],
+)  # fmt: skip
+def test_jobs_of_other_partitions_are_refused(labels: list[str], why: str) -> None:
+    """With the partition's name."""
+    log = replace(in_partitions(labels, procs=[1]), name="a.swf")
+    with pytest.raises(InputError, match=re.escape(why)):
+        put_on_hosts(log, DIVIDED)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "numbers", "why"),
+    [
+        ({"a": "0"}, {}, "numbers is {}; give a table with the number of each partition"),
+        ({}, {"a": 1}, "numbers is {'a': 1}; give a table with the number of each partition"),
+        ({"a": "0"}, {"b": 1}, "numbers has 'b'; partitions are: 'a'"),
+        ({"a": "0"}, {"a": -1}, "numbers has 'a' = -1; give a number of the log from 0"),
+        ({"a": "0", "b": "1"}, {"a": 1, "b": 1}, "give each partition a number of its own"),
+    ],
+)
+def test_wrong_numbers_of_partitions_are_refused(
+    partitions: dict[str, str], numbers: dict[str, int], why: str
+) -> None:
+    """In one sentence that names the key."""
+    with pytest.raises(InputError) as refused:
+        Hosts([PLAIN], partitions=partitions, numbers=numbers)
+    assert why in str(refused.value)
+
+
+def test_jobs_of_a_number_without_a_partition_are_refused() -> None:
+    """A job needs a partition where there are some."""
+    machine = Hosts([PLAIN], partitions={"a": "0"}, numbers={"a": 1})
+    with pytest.raises(InputError, match="1 job, job 2 first, with partition 2, which the machine"):
+        jobs(machine, procs=[1, 1], partition=[1, 2])
+
+
+def test_too_many_jobs_of_a_partition_are_found_by_its_processors() -> None:
+    """All hosts together have enough."""
+    machine = Hosts([{"count": 2, "processors": 4}], partitions={"a": "0", "b": "1"},
+                    numbers={"a": 1, "b": 2})  # fmt: skip
+    work = jobs(machine, procs=[3, 3], partition=[1, 1])
+    verdict = audit(Schedule(work, "fcfs+easy", np.array([0, 0]), np.zeros(2, bool)), "fcfs+easy")
+    assert verdict.rule == "partitions", verdict.why
+    assert "partition a) started at 0 s, when the running jobs need 6 of 4" in verdict.why
+
+
+def test_disjoint_partitions_are_machines_of_their_own_without_a_common_queue() -> None:
+    """Under aggressive and conservative, each job starts as on the hosts of its partition alone."""
+    dice = random.Random(7)
+    both = Hosts([{"count": 4, "processors": 4}], partitions={"a": "0,2", "b": "1,3"},
+                 numbers={"a": 1, "b": 2})  # fmt: skip
+    n = 60
+    columns = {
+        "submit": sorted(dice.randrange(90) for _ in range(n)),
+        "run": [dice.randrange(1, 9) for _ in range(n)],
+        "procs": [dice.randrange(1, 9) for _ in range(n)],
+        "partition": [dice.choice((1, 2)) for _ in range(n)],
+    }
+    columns["estimate"] = [run + dice.randrange(9) for run in columns["run"]]
+    work = jobs(both, **columns)
+    for policy in ("fcfs+aggressive", "fcfs+conservative", "spf+conservative"):
+        start = simulate(work, policy).start
+        for number in (1, 2):
+            mine = np.flatnonzero(work.partition == number)
+            alone = jobs(
+                Hosts([PLAIN]),
+                **{name: [column[j] for j in mine] for name, column in columns.items()},
+            )
+            assert start[mine].tolist() == simulate(alone, policy).start.tolist()

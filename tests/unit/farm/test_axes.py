@@ -122,11 +122,11 @@ def test_wrong_axes_are_refused(axes: Any, policies: list[str] | None, message: 
     ("keys", "message"),
     [
         ({"processors": None, "platform": {"name": "grid", "configuration": {"clusters": [64, 8]}}},
-         "'resize' is another size of a pool, and the platform is of kind 'grid'"),
-        ({"nodes": {"nodes": 8}}, "'resize' is another size of a pool; leave it or 'nodes' out"),
+         "'resize' is for a pool or hosts, and the platform is of kind 'grid'"),
+        ({"nodes": {"nodes": 8}}, "'resize' is for a pool or hosts; leave it or 'nodes' out"),
     ],
 )  # fmt: skip
-def test_only_pools_have_another_size(keys: dict[str, Any], message: str) -> None:
+def test_only_pools_and_hosts_have_another_size(keys: dict[str, Any], message: str) -> None:
     """Grids, nodes and networks have sizes of several parts."""
     trace = {key: value for key, value in {**MODEL, **keys}.items() if value is not None}
     given = {"name": "c", "policies": ["fcfs+easy"], "resamples": 1, "traces": [trace]}

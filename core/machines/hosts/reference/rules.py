@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from schedfarm.core.errors import InputError
@@ -14,6 +15,28 @@ from schedfarm.core.reference.follow import Given, Replayable, Where
 from schedfarm.core.reference.job import Job
 from schedfarm.core.reference.slurm import Schedulers
 from schedfarm.core.workload.workload import Workload
+
+
+def hosts_of(platform: Hosts) -> dict[int, Places]:
+    """Return the hosts that a job may use, by the number in its column `partition`.
+
+    Examples
+    --------
+    >>> hosts_of(Hosts([{"count": 6, "processors": 1}], partitions={"a": "0-1,5", "b": "3-5"},
+    ...                numbers={"a": 7, "b": 3, "a,b": 9}))
+    {3: (3, 4, 5), 7: (0, 1, 5), 9: (0, 1, 3, 4, 5)}
+    """
+    every = f"0-{len(platform.capacity) - 1}"
+    listed: dict[str, set[int]] = {}
+    for name, text in platform.parts:
+        listed[name] = set()
+        for part in (text or every).split(","):
+            first, _, last = part.partition("-")
+            listed[name] |= {*range(int(first), int(last or first) + 1)}
+    return {
+        number: tuple(sorted({host for name in label.split(",") for host in listed[name]}))
+        for label, number in platform.labels
+    }
 
 
 class Machine(Replayable):
@@ -42,13 +65,18 @@ class Machine(Replayable):
         self.farm = Farm(rows, platform.exclusive, closings)
         # Begins and ends of windows.
         self.changes = {t for one in closings for t in (one.begin, one.end)}
+        self.hosts = hosts_of(platform)
+        # The hosts that each job may use.
+        self.farms: dict[Job, Farm] = {}
         self.count: dict[Job, int] = {}
         self.share: dict[Job, Amounts] = {}
         for job in self.jobs:
+            members = self.hosts[job.partition] if self.hosts else None
+            self.farms[job] = replace(self.farm, members=members)
             others = (int(getattr(workload, name)[job.position]) for name in platform.names[1:])
             wanted = (job.procs, *(max(amount, 0) for amount in others))
             given = int(workload.hosts[job.position])
-            self.count[job], self.share[job] = self.farm.request(wanted, given)
+            self.count[job], self.share[job] = self.farms[job].request(wanted, given)
         # Hosts of the jobs that have started.
         self.places: dict[Job, Places] = {}
         # Reason why the last pass left a job waiting.
@@ -71,12 +99,12 @@ class Machine(Replayable):
         return Hold(begin, end, self.share[job], self.places[job])
 
     def free_now(self, job: Job) -> Places:
-        """Return the hosts that are free and open for a job at this moment of a pass.
+        """Return the hosts of a job's partition that are free and open for it at this moment.
 
         Running jobs have begun, so that a host that is free now remains so until the job ends.
         """
         until = self.now + job.estimate
-        return self.farm.free_for(self.share[job], self.now, until, self.running_holds())
+        return self.farms[job].free_for(self.share[job], self.now, until, self.running_holds())
 
     def fits(self, job: Job, place: int = 0) -> bool:
         """Whether enough hosts are free and open for a job."""
@@ -85,7 +113,7 @@ class Machine(Replayable):
     def beginning(self, job: Job, holds: list[Hold]) -> Hold:
         """Return the earliest reservation of a job next to holds, running jobs among them."""
         share, lasts = self.share[job], job.estimate
-        begin, places = self.farm.earliest(self.count[job], share, lasts, self.now, holds)
+        begin, places = self.farms[job].earliest(self.count[job], share, lasts, self.now, holds)
         return Hold(begin, begin + lasts, share, places)
 
     # A replay.
@@ -120,7 +148,8 @@ class Machine(Replayable):
         """Return a sentence on the missing hosts."""
         free, count = len(self.free_now(job)), self.count[job]
         what = "free, and in no window before its predicted end" if self.changes else "free for it"
-        return f"of {count} hosts that it needs, only {free} are {what}"
+        of = " of its partition" if self.hosts else ""
+        return f"of {count} hosts{of} that it needs, only {free} are {what}"
 
     def is_held_back(self, job: Job) -> bool:
         """Whether a limit keeps a job from starting; record it as the reason of its wait."""
@@ -138,7 +167,7 @@ class Machine(Replayable):
     def backfill(self, job: Job, held: list[Hold]) -> None:
         """Start a job behind the K on hosts that it leaves to the reservations."""
         until, holds = self.now + job.estimate, self.running_holds() + held
-        free = self.farm.free_for(self.share[job], self.now, until, holds)
+        free = self.farms[job].free_for(self.share[job], self.now, until, holds)
         if len(free) >= self.count[job]:
             self.begin(job, free, "it fits and delays no reservation", backfilled=True)
         else:
@@ -207,13 +236,14 @@ class Easy(Strict):
 
     def shadow(self, head: Job) -> tuple[int, Places]:
         """Return the instant at which running jobs leave the head enough hosts, and its hosts."""
-        holds, share, count = self.running_holds(), self.share[head], self.count[head]
+        farm, holds = self.farms[head], self.running_holds()
+        share, count = self.share[head], self.count[head]
         shadow = min(
             t
             for t in [self.now, *(hold.end for hold in holds)]
-            if len(self.farm.free_for(share, t, t + 1, holds)) >= count
+            if len(farm.free_for(share, t, t + 1, holds)) >= count
         )
-        return shadow, self.farm.free_for(share, shadow, shadow + 1, holds)[:count]
+        return shadow, farm.free_for(share, shadow, shadow + 1, holds)[:count]
 
     def left(self, head: Job, shadow: int, reserved: Places) -> dict[int, Amounts]:
         """Return what the reservation leaves at the shadow time on each host that has room."""
@@ -287,7 +317,7 @@ class Slurm(Machine, Schedulers):
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
-        # Hosts on which a cycle of this pass has reserved jobs.
+        # Hosts that a scheduler of this pass has found for jobs.
         self.tested: dict[Job, Places] = {}
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
@@ -299,10 +329,21 @@ class Slurm(Machine, Schedulers):
         """Whether a limit keeps a job from starting."""
         return self.is_held_back(job)
 
+    def looks_behind(self) -> bool:
+        """Whether there are partitions: jobs of others may fit behind a job that does not."""
+        return bool(self.hosts)
+
+    def fits_behind(self, job: Job, blocked: list[Job]) -> bool:
+        """Whether a job fits on hosts outside the partitions of blocked jobs; remember those."""
+        left = {host for one in blocked for host in self.farms[one].places}
+        self.tested[job] = tuple(host for host in self.free_now(job) if host not in left)
+        if blocked:
+            self.held_back[job] = "too few hosts outside the partitions of waiting jobs are free"
+        return len(self.tested[job]) >= self.count[job]
+
     def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
-        """Start a job where its cycle reserved it, or where it fits; record a reason."""
-        free = self.tested[job] if job in self.tested else self.free_now(job)
-        self.places[job] = free[: self.count[job]]
+        """Start a job on the lowest of the hosts that a scheduler found; record a reason."""
+        self.places[job] = self.tested[job][: self.count[job]]
         super().start(job, backfilled=backfilled)
         self.reason[job] = "its earliest start is this instant"
 

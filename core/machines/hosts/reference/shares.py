@@ -31,7 +31,9 @@ class Closing:
 
 @dataclass(frozen=True)
 class Farm:
-    """Tell what holds and windows leave free on the hosts of a machine.
+    """Tell what holds and windows leave free on the hosts of a machine, or of a partition.
+
+    members: the hosts that belong to it; None for all.
 
     Examples
     --------
@@ -46,11 +48,20 @@ class Farm:
     >>> farm = Farm(farm.capacities, closings=(Closing(7, 9, frozenset([0])),))
     >>> [farm.free_for((1, 0), *span, holds) for span in ((5, 7), (5, 8), (9, 12))]
     [(0, 1), (1,), (0, 1)]
+    >>> farm = Farm(farm.capacities, members=(1,))
+    >>> farm.free_for((1, 0), 5, 9, holds), farm.earliest(1, (4, 0), 2, 0, holds)
+    ((1,), (9, (1,)))
     """
 
     capacities: tuple[Amounts, ...]
     exclusive: bool = False
     closings: tuple[Closing, ...] = ()
+    members: Places | None = None
+
+    @property
+    def places(self) -> Places:
+        """The hosts that belong to it."""
+        return tuple(range(len(self.capacities))) if self.members is None else self.members
 
     def request(self, wanted: Amounts, given: int) -> tuple[int, Amounts]:
         """Return the number of hosts that a job takes and its share of each.
@@ -62,10 +73,12 @@ class Farm:
         >>> farm = Farm(((4, 0), (4, 0), (3, 1)))
         >>> [farm.request((7, 0), k) for k in (-1, 3)], farm.request((9, 0), -1)
         ([(2, (4, 0)), (3, (3, 0))], (3, (3, 0)))
+        >>> Farm(farm.capacities, members=(1, 2)).request((6, 0), -1)
+        (2, (3, 0))
         """
-        for k in range(1, len(self.capacities) + 1) if given < 0 else [given]:
+        for k in range(1, len(self.places) + 1) if given < 0 else [given]:
             share = tuple((amount + k - 1) // k for amount in wanted)
-            if sum(at_most(share, capacity) for capacity in self.capacities) >= k:
+            if sum(at_most(share, self.capacities[place]) for place in self.places) >= k:
                 return k, share
         raise AssertionError("a job that the idle machine cannot hold")
 
@@ -98,7 +111,7 @@ class Farm:
         withheld = self.withheld(begin, end)
         return tuple(
             place
-            for place in range(len(self.capacities))
+            for place in self.places
             if place not in withheld and all(self.is_free(place, share, t, holds) for t in instants)
         )
 
