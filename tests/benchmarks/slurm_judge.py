@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.judge import (
+    MACHINES,
     RULES,
     SCENARIOS,
     compare,
@@ -57,10 +58,10 @@ def main() -> int:
                 path = kept / f"{name}-{seed}.sacct"
                 say(f"{name}, seed {seed}: {one_priorities(*priorities(ran, path))}")
                 clocks = (in_seconds, on_cycles) if scenario.starts_in_cycles else (in_seconds,)
-                for clock, rule in product(clocks, RULES):
+                for clock, rule, machine in product(clocks, RULES, MACHINES):
                     path = kept / f"{name}-{seed}-{clock.__name__}.sacct"
-                    found = compare(clock(ran), scenario, path, rule, ran.reservations)
-                    say(f"  {clock.__name__}, {rule}: {one_line(found)}")
+                    found = compare(clock(ran), scenario, path, rule, ran.reservations, machine)
+                    say(f"  {clock.__name__}, {rule}, {machine}: {one_line(found)}")
     return 0
 
 

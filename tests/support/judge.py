@@ -20,11 +20,13 @@ from schedfarm.core import read_log, simulate
 from schedfarm.core.arrays import Int64
 from schedfarm.core.audit.multifactor import Priorities
 from schedfarm.core.policy.multifactor import read_multifactor
+from schedfarm.core.workload.on_hosts import OnHosts, put_on_hosts
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
 from schedfarm.farm.site.dump.conf import read_conf
 from schedfarm.farm.site.dump.reservations import read_reservations
 from schedfarm.farm.site.rule import rule_of
-from schedfarm.farm.site.windows import maintained_of
+from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.windows import Maintained, maintained_of
 from tests.support.judged import Accounted, Job, Ran
 from tests.support.slurm import slurm
 
@@ -108,6 +110,21 @@ class Scenario:
                 (found.value, *(f"{name}={one.value}" for name, one in options.items()))
             )
         return f"{ORDER}+{rule}{self.limits}"
+
+    def hosts(self, gaps: Sequence[Maintained]) -> OnHosts:
+        """Return the nodes, those with GPUs last, which jobs without GPUs take last."""
+        plain = {"count": NODES - self.gpus, "processors": 1}
+        special = [{"count": self.gpus, "processors": 1, "gpus": 1}] if self.gpus else []
+        # Node n1 is the first with a GPU, if there is one.
+        number = {f"n{k + 1}": (k - self.gpus) % NODES for k in range(NODES)}
+        return OnHosts(
+            [plain, *special],
+            exclusive=True,
+            windows=[
+                {"from": one.begin, "until": one.end, "hosts": [number[n] for n in one.hosts]}
+                for one in gaps
+            ],
+        )
 
     def jobs(self, count: int, seconds: int, seed: int) -> list[Job]:
         """Draw jobs that are submitted within some seconds."""
@@ -307,12 +324,28 @@ def on_cycles(ran: Ran) -> str:
     return _written(zero, rows)
 
 
+def _gaps(work: Workload, reserved: str, path: Path) -> Sequence[Maintained]:
+    """Return the maintenance of a table of reservations, written next to a path."""
+    table = path.with_suffix(".reservations")
+    table.write_text(reserved)
+    return maintained_of(work, read_reservations(table), HOSTS)[0]
+
+
 RULES = ("conservative", "slurm")
 """Rules of the simulation: passes at events, and Slurm's schedulers with their cadence."""
 
 
+MACHINES = ("pool", "hosts")
+"""Machines of the simulation: one pool, with GPUs in one stock, and the nodes themselves."""
+
+
 def compare(
-    accounting: str, scenario: Scenario, path: Path, rule: str = RULES[0], reserved: str = ""
+    accounting: str,
+    scenario: Scenario,
+    path: Path,
+    rule: str = RULES[0],
+    reserved: str = "",
+    machine: str = MACHINES[0],
 ) -> Comparison:
     """Simulate the jobs of an accounting, which is written to a path, and compare.
 
@@ -321,17 +354,15 @@ def compare(
     path.write_text(accounting)
     work = read_log(path, processors=NODES)
     start = work.submit + work.logged_wait
-    if scenario.gpus:
-        work = put_on_resources(work, OnResources(gpus=scenario.gpus))
-    if scenario.maintained:
-        table = path.with_suffix(".reservations")
-        table.write_text(reserved)
-        found_there, _ = maintained_of(work, read_reservations(table), HOSTS)
-        gaps = [
-            {"from": one.begin, "until": one.end, "processors": len(one.hosts)}
-            for one in found_there
+    gaps = _gaps(work, reserved, path) if scenario.maintained else []
+    if machine == "hosts":
+        work = put_on_hosts(work, scenario.hosts(gaps))
+    elif scenario.gpus or gaps:
+        stocks = {"gpus": scenario.gpus} if scenario.gpus else {}
+        withheld = [
+            {"from": one.begin, "until": one.end, "processors": len(one.hosts)} for one in gaps
         ]
-        work = put_on_resources(work, OnResources(windows=gaps))
+        work = put_on_resources(work, OnResources(**stocks, windows=withheld))
     found = simulate(work, scenario.policy(rule, path.parent))
     # The first job is not one of Slurm's.
     return Comparison(start[1:], found.start[1:], work.logged_wait[1:], found.wait[1:])

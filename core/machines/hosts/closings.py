@@ -1,8 +1,7 @@
 """Spans in which hosts are withheld from jobs, as steps of the kernels.
 
 A host has one more resource, of which each job takes 1 and a window takes all. Kernels are compiled
-for one of two types, as those of `core.machines.resources.timetable`, whose steps are implemented
-here for hosts.
+for one of two types, as in `core.engine.changes`, whose steps are implemented here for hosts.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.jit import NEVER, generic
-from schedfarm.core.machines.resources.timetable import (
+from schedfarm.core.engine.changes import (
     FIELDS,
     NEXT,
     Constant,
@@ -21,6 +19,7 @@ from schedfarm.core.machines.resources.timetable import (
     next_change,
     pass_change,
 )
+from schedfarm.core.engine.jit import NEVER, generic
 
 
 class Closings(NamedTuple):

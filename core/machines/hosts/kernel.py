@@ -16,6 +16,12 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
+from schedfarm.core.engine.changes import (
+    CONSTANT,
+    change_at,
+    next_change,
+    pass_change,
+)
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.queue import Queue
@@ -28,12 +34,6 @@ from schedfarm.core.machines.hosts.closings import (
     host_of,
     is_open,
     set_next,
-)
-from schedfarm.core.machines.resources.timetable import (
-    CONSTANT,
-    change_at,
-    next_change,
-    pass_change,
 )
 
 PARTS, ASIDE = 0, 1

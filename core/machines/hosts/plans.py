@@ -12,6 +12,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import planning
+from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
 from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
@@ -40,7 +41,6 @@ from schedfarm.core.machines.hosts.kernel import (
     narrow_enough,
     pick,
 )
-from schedfarm.core.machines.resources.timetable import change_at, next_change
 
 
 class Plan(NamedTuple):

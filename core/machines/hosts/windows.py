@@ -60,10 +60,7 @@ def _row(what: str, given: object, count: int) -> Row:
     """Return the row of a table, which messages call `what`."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {shown(given)}; give a table with from and until")
-    # Accepts `hosts` among the keys; its value is not an amount.
-    begin, end, every, times, _ = row_of(
-        what, {key: 1 if key == HOSTS else value for key, value in given.items()}, {HOSTS: 1}
-    )
+    begin, end, every, times, _ = row_of(what, given, {}, (HOSTS,))
     return begin, end, every, times, hosts_text(what, given.get(HOSTS), count)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
+from schedfarm.core.engine.changes import CONSTANT, change_at, next_change, pass_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.queue import Queue
@@ -26,15 +27,7 @@ from schedfarm.core.engine.running import (
     release,
 )
 from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
-from schedfarm.core.machines.resources.timetable import (
-    CONSTANT,
-    change_at,
-    change_of,
-    has_spare,
-    next_change,
-    pass_change,
-    promise,
-)
+from schedfarm.core.machines.resources.timetable import change_of, has_spare, promise
 
 FREE, EXTRA, ASIDE = range(3)
 """Rows of levels: free amounts, extra of the head's reservation, and amounts withheld."""

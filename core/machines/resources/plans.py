@@ -8,6 +8,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import planning
+from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
 from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
@@ -21,7 +22,7 @@ from schedfarm.core.machines.resources.profile import (
     has_room,
     take_at,
 )
-from schedfarm.core.machines.resources.timetable import change_at, change_of, next_change
+from schedfarm.core.machines.resources.timetable import change_of
 
 
 class Plan(NamedTuple):

@@ -1,6 +1,6 @@
 """Windows of a machine, in which some of its resources are withheld from jobs.
 
-Kernels are compiled for one of two types: without windows the steps below are empty.
+The steps are those of `core.engine.changes`, and further ones.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.changes import (
+    FIELDS,
+    NEXT,
+    Constant,
+    change_at,
+    next_change,
+    pass_change,
+)
 from schedfarm.core.engine.jit import NEVER, generic
-
-NEXT, FIELDS = range(2)
-"""Fields of a timetable's state: the next change; the number of fields."""
-
-
-class Constant(NamedTuple):
-    """Every capacity is constant."""
-
-    none: int
 
 
 class Timetable(NamedTuple):
@@ -35,10 +34,6 @@ class Timetable(NamedTuple):
     spare: Int64
     lasting: Int64
     state: Int64
-
-
-CONSTANT = Constant(0)
-"""The capacities of most machines."""
 
 
 def timetable_of(
@@ -61,26 +56,8 @@ def timetable_of(
 
 
 @generic
-def next_change(table: Constant | Timetable) -> int:
-    """Return the index of the next change."""
-    raise NotImplementedError
-
-
-@generic
-def change_at(table: Constant | Timetable, k: int) -> int:
-    """Return the instant of change k, s, NEVER behind the last."""
-    raise NotImplementedError
-
-
-@generic
 def change_of(table: Constant | Timetable, k: int, r: int) -> int:
     """Return what change k adds to a resource."""
-    raise NotImplementedError
-
-
-@generic
-def pass_change(table: Constant | Timetable) -> None:
-    """Go on to the change after the next."""
     raise NotImplementedError
 
 
@@ -99,27 +76,10 @@ def has_spare(table: Constant | Timetable, request: Int64, kind: int, now: int) 
     raise NotImplementedError
 
 
-@next_change.of(Constant)
-def no_change(table: Constant) -> int:
-    """Return 0."""
-    return 0
-
-
-@change_at.of(Constant)
-def never_changes(table: Constant, k: int) -> int:
-    """Return NEVER."""
-    return NEVER
-
-
 @change_of.of(Constant)
 def change_of_none(table: Constant, k: int, r: int) -> int:
     """Return 0."""
     return 0
-
-
-@pass_change.of(Constant)
-def pass_nothing(table: Constant) -> None:
-    """Do nothing."""
 
 
 @promise.of(Constant)

@@ -72,13 +72,16 @@ def table_of(one: object, names: Container[str]) -> object:
     return plain_row(one) if all(name in names for name, _ in one[-1]) else one
 
 
-def row_of(what: str, given: object, capacities: Mapping[str, int]) -> Row:
-    """Return the row of a table, which messages call `what`."""
+def row_of(
+    what: str, given: object, capacities: Mapping[str, int], others: tuple[str, ...] = ()
+) -> Row:
+    """Return the row of a table, which messages call `what`; it may have other keys, too."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {given!r}; give a table with from and until")
     for key in given:
-        if key not in TIMES and key not in capacities:
-            raise InputError(f"{what} has {key!r}; {choices(str(key), (*TIMES, *capacities))}")
+        if key not in (*TIMES, *others) and key not in capacities:
+            known = (*TIMES, *others, *capacities)
+            raise InputError(f"{what} has {key!r}; {choices(str(key), known)}")
     begin, end = (_instant(what, key, given.get(key)) for key in ("from", "until"))
     if end <= begin:
         raise InputError(f"{what} is from {begin} s until {end} s; until must be later than from")
