@@ -23,7 +23,7 @@ The first has names of users.
 """
 
 OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
-           "cancelled", "replace")  # fmt: skip
+           "cancelled", "hosts", "replace")  # fmt: skip
 """Options that apply to a dump."""
 
 STARTS_OVER = "no file was written; the same command starts over"
@@ -69,6 +69,11 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     show_default=True,
     help="Jobs cancelled while waiting: not simulated, or in the queue until they leave.",
 )
+@click.option(
+    "--hosts",
+    is_flag=True,
+    help="Simulate each node, on which jobs may lack room, instead of one pool of all processors.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
 @click.option(
@@ -98,6 +103,7 @@ def site(
     partition: str | None,
     processors: int | None,
     cancelled: str,
+    hosts: bool,
     seed: int,
     replace: bool,
     script: bool,
@@ -139,7 +145,9 @@ def site(
         if name not in PARAMETERS:
             raise InputError(f"--fit {name!r} is unknown; {choices(name, PARAMETERS)}")
     folder = out or dump
-    found = read_site(dump, partition=partition, processors=processors, cancelled=cancelled)
+    found = read_site(
+        dump, partition=partition, processors=processors, cancelled=cancelled, hosts=hosts
+    )
     _check_targets(folder, found.log, replace=replace)
     wanted = () if no_fit else tuple(dict.fromkeys(names or ("processors",)))
     check_fitted(found, wanted)

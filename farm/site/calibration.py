@@ -237,8 +237,8 @@ class _Search:
     def loss(self, logs: Float64) -> float:
         """Return the loss at the logarithms of the parameters; infinite once the search is over."""
         values = tuple(
-            int(np.clip(rounded(float(np.exp(x))), *bound))
-            for x, bound in zip(logs, self.bounds, strict=True)
+            row.near(self.site, int(np.clip(rounded(float(np.exp(x))), *bound)))
+            for x, row, bound in zip(logs, self.rows, self.bounds, strict=True)
         )
         if values not in self.tried:
             if self.refused or len(self.tried) >= self.most:

@@ -15,6 +15,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 from schedfarm.core.logs.sacct import ASK
+from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.philox import philox
 from schedfarm.core.policy.multifactor import Account, Multifactor
@@ -58,7 +59,8 @@ class Truth:
     if it differs from that of slurm.conf. outages: part of the usable processors that are lost at
     times, by jobs of the system that no accounting has. limits: of each QOS by column of sacctmgr.
     impatient: part of the jobs that are cancelled once they have waited for some time, 2 h on
-    average.
+    average. placed: whether jobs need room on nodes, instead of any processors. exclusive: whether
+    a node then runs one job at a time.
     """
 
     jobs: int = 20_000
@@ -79,6 +81,8 @@ class Truth:
     outages: float = 0.0
     limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     impatient: float = 0.0
+    placed: bool = False
+    exclusive: bool = False
 
     @property
     def rule(self) -> str:
@@ -168,9 +172,13 @@ def run_site(truth: Truth) -> Schedule:
     ]
     policy += f",limits=({', '.join(limits)})" * bool(limits)
     jobs = site_jobs(truth)
-    if not truth.outages:
-        return simulate(jobs, Policy.parse(policy))
-    schedule = simulate(_with_outages(jobs, truth), Policy.parse(policy))
+    every = _with_outages(jobs, truth) if truth.outages else jobs
+    if truth.placed:
+        nodes = {"count": round(truth.processors / CPUS), "processors": CPUS}
+        every = replace(every, platform=Hosts([nodes], truth.exclusive))
+    schedule = simulate(every, Policy.parse(policy))
+    if every is jobs:
+        return schedule
     own = schedule.workload.user != SYSTEM
     return Schedule(jobs, schedule.policy, schedule.start[own], schedule.backfilled[own])
 
@@ -282,7 +290,7 @@ def _conf(truth: Truth, hidden: Sequence[str]) -> str:
         "AccountingStorageEnforce": "limits,qos",
         "SchedulerType": "sched/backfill",
         "SchedulerParameters": f"bf_max_job_test={truth.tested}",
-        "SelectType": "select/cons_tres",
+        "SelectType": "select/linear" if truth.exclusive else "select/cons_tres",
         "PriorityType": "priority/multifactor",
         "PriorityCalcPeriod": order.calc // 60,
         "PriorityDecayHalfLife": f"{order.halflife // DAY}-{order.halflife % DAY // 3600}",

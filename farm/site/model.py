@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,16 @@ from schedfarm.farm.site.dump.facts import Fact, is_whole
 from schedfarm.farm.site.dump.kinds import KINDS, read_dump
 from schedfarm.farm.site.dump.qos import Qos
 from schedfarm.farm.site.dump.sinfo import Nodes
+from schedfarm.farm.site.hosts import Hosted
 from schedfarm.farm.site.limits import Limited, limits_of, possible
+from schedfarm.farm.site.nodes import hosted_of
 from schedfarm.farm.site.notes import Note, notes_of
 from schedfarm.farm.site.partitions import Divided, divided_of, tiers_of
 from schedfarm.farm.site.rule import in_policy, rule_of
 from schedfarm.farm.site.stocks import stocks_of
 from schedfarm.farm.site.windows import (
     CONTRADICTED,
+    Maintained,
     agreeing,
     are_apart,
     maintained_of,
@@ -77,7 +80,8 @@ class Site:
     qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
     ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
     divided: its partitions and windows; None if they limit no job. tiers: PriorityTier of each, if
-    they differ. apart: whether jobs that ran in reservations are left out.
+    they differ. apart: whether jobs that ran in reservations are left out. hosts: its nodes, if
+    each is simulated; then there are neither capacities nor divided.
     """
 
     name: Fact[str]
@@ -100,6 +104,7 @@ class Site:
     divided: Divided | None = None
     tiers: Mapping[str, Fact[int]] = field(default_factory=dict)
     apart: bool = False
+    hosts: Hosted | None = None
 
     @property
     def has_cycles(self) -> bool:
@@ -135,6 +140,7 @@ def read_site(
     processors: int | None = None,
     cancelled: str = "drop",
     apart: bool = True,
+    hosts: bool = False,
 ) -> Site:
     """Read a dump and return the site that it describes; refuse files that contradict each other.
 
@@ -142,7 +148,7 @@ def read_site(
     largest set. processors: of these nodes, instead of those that sinfo lists. cancelled: treatment
     of jobs that were cancelled while they waited, as in `Clean`. apart: whether reservations for
     some users are windows for all others, and the jobs that ran in them are left out, if the log
-    does not contradict it.
+    does not contradict it. hosts: whether the machine consists of its nodes, instead of one pool.
     """
     parts = read_dump(folder)
     reservations = parts.get("reservations", ())
@@ -165,33 +171,39 @@ def read_site(
     if processors is not None:
         size = Fact(processors, "--processors")
     jobs = _jobs(log, whole, chosen if rest else frozenset(), size)
-    started = jobs.take(jobs.leave < 0)
-    stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
     maintained, reserved = maintained_of(jobs, reservations, nodes.of(chosen), apart=apart)
     maintained, contradicted = agreeing(jobs, maintained, nodes, size.value)
     held = any(one.for_users for one in maintained)
     if apart and (not held or any(one.for_users for one in contradicted)):
         # Without windows for them the jobs that ran in reservations are jobs like others.
         return read_site(
-            folder, partition=partition, processors=processors, cancelled=cancelled, apart=False
+            folder, partition=partition, processors=processors, cancelled=cancelled, apart=False,
+            hosts=hosts,
+        )  # fmt: skip
+    machine = _machine_of(jobs, nodes, chosen, conf, maintained, processors, hosts=hosts)
+    jobs = machine.jobs
+    if not len(jobs):
+        raise InputError(
+            f"{log}: the nodes of {KINDS['sinfo'].file} can hold none of the jobs; print NNodes, "
+            "ReqTRES and sinfo again, or leave --hosts out"
         )
-    divided, undivided = divided_of(jobs, nodes, chosen, conf, stocks, maintained)
-    amounts = {name: fact.value for name, fact in stocks.items()}
-    jobs = _placed(jobs, divided, nodes.processors(chosen), amounts)
+    if machine.hosts:
+        # Whole hosts may have fewer than --processors.
+        size = replace(size, value=jobs.processors)
     names, bare = jobs.names, replace(jobs, names={})
     rule, options = rule_of(conf)
     site = Site(
         name, folder, log, tuple(sorted(chosen)) if rest else (), bare, names, size,
         _priority(conf), None, rule, parts["associations"], parts["qos"],
-        _factors(conf), (), options=options, capacities=stocks, divided=divided,
-        tiers=tiers_of(conf), apart=apart,
+        _factors(conf), (), options=options, capacities=machine.stocks, divided=machine.divided,
+        tiers=tiers_of(conf), apart=apart, hosts=machine.hosts,
     )  # fmt: skip
     number = _numbers(site)
     if site.priority:
         site = replace(site, order=_order(site, number))
     limits, unlimited = _limits(site, conf, number)
     others = len(whole) - len(site.jobs)
-    found = (*notes_of(site, parts, others, rest), *reserved, *short, *undivided)
+    found = (*notes_of(site, parts, others, rest), *reserved, *machine.notes)
     found = (*found, *unsimulated(contradicted, CONTRADICTED))
     notes = (*found, *unread(site), *unlimited)
     return replace(site, notes=notes, limits=tuple(limits))
@@ -329,6 +341,38 @@ def widest_of(jobs: Workload) -> int:
     Wider ones that were cancelled, which may have been impossible, are not simulated.
     """
     return int(jobs.procs[jobs.leave < 0].max(initial=0))
+
+
+class _Machine(NamedTuple):
+    """Hold jobs on the machine of a site, and what a campaign declares of it, as `Site` does."""
+
+    jobs: Workload
+    notes: list[Note]
+    stocks: Mapping[str, Fact[int]] = {}
+    divided: Divided | None = None
+    hosts: Hosted | None = None
+
+
+def _machine_of(
+    jobs: Workload,
+    nodes: Nodes,
+    chosen: frozenset[str],
+    conf: Conf,
+    maintained: Sequence[Maintained],
+    processors: int | None,
+    *,
+    hosts: bool,
+) -> _Machine:
+    """Return the jobs on the hosts of chosen partitions, or on their pool, with notes."""
+    if hosts:
+        hosted, placed, notes = hosted_of(jobs, nodes, chosen, conf, maintained, processors)
+        return _Machine(placed, notes, hosts=hosted)
+    started = jobs.take(jobs.leave < 0)
+    stocks, short = stocks_of(started, [nodes.nodes[one] for one in nodes.of(chosen)], conf)
+    divided, undivided = divided_of(jobs, nodes, chosen, conf, stocks, maintained)
+    amounts = {name: fact.value for name, fact in stocks.items()}
+    placed = _placed(jobs, divided, nodes.processors(chosen), amounts)
+    return _Machine(placed, [*short, *undivided], stocks, divided)
 
 
 def _placed(

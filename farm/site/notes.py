@@ -36,7 +36,7 @@ def notes_of(
     site: Site, parts: Mapping[str, Any], others: int, rest: Sequence[str]
 ) -> Iterator[Note]:
     """Yield unsimulated features; others: number of jobs of the other partitions, named `rest`."""
-    for what, source, effect in unsupported(parts["conf"]):
+    for what, source, effect in unsupported(parts["conf"], hosts=site.hosts is not None):
         yield Note(what, source, effect)
     for included in parts["conf"].included:
         yield Note(f"Include {included.value}", included.source, "its keys are not read")

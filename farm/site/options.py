@@ -14,13 +14,15 @@ class Unsupported:
     """Declare an option of slurm.conf that is not simulated.
 
     key: in the file; in PARTITION lines, or in SchedulerParameters, by `place`. harmless: pattern
-    of the lower-case values without effect here. effect: on the simulated waits.
+    of the lower-case values without effect here. effect: on the simulated waits. on_hosts: that on
+    hosts, if it is another.
     """
 
     key: str
     harmless: str
     effect: str
     place: str = "keys"
+    on_hosts: str = ""
 
 
 _OFF = "no|0|none|"
@@ -90,7 +92,7 @@ UNSUPPORTED = (
     ),
     Unsupported(
         "bf_busy_nodes", "no such value", "no nodes are chosen, so that fragmentation is missing",
-        "parameters",
+        "parameters", "jobs take hosts of the lowest numbers, whether or not others run there",
     ),
 )  # fmt: skip
 """Rows by the order in which they are reported."""
@@ -111,7 +113,7 @@ FLAGS = {
 """Unsimulated values of PriorityFlags, and the difference."""
 
 
-def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str]]:
+def _of_partitions(conf: Conf, row: Unsupported, effect: str) -> Iterator[tuple[str, str, str]]:
     """Yield each unsimulated value of a key of partitions, with the partitions that have it."""
     found: dict[str, dict[str, str]] = {}
     for name, line in conf.partitions.items():
@@ -120,20 +122,24 @@ def _of_partitions(conf: Conf, row: Unsupported) -> Iterator[tuple[str, str, str
             found.setdefault(value, {})[name] = line.source
     for value, sources in found.items():
         names = f"partition{'s' * (len(sources) > 1)} {', '.join(sources)}"
-        yield f"{row.key}={value} of {names}", next(iter(sources.values())), row.effect
+        yield f"{row.key}={value} of {names}", next(iter(sources.values())), effect
 
 
-def unsupported(conf: Conf) -> Iterator[tuple[str, str, str]]:
-    """Yield the options in force that are not simulated: text, source, effect."""
+def unsupported(conf: Conf, *, hosts: bool = False) -> Iterator[tuple[str, str, str]]:
+    """Yield the options in force that are not simulated: text, source, effect.
+
+    hosts: whether the machine consists of hosts.
+    """
     for row in UNSUPPORTED:
+        effect = row.on_hosts if hosts and row.on_hosts else row.effect
         key, harmless = row.key.lower(), re.compile(row.harmless)
         if row.place == "partitions":
-            yield from _of_partitions(conf, row)
+            yield from _of_partitions(conf, row, effect)
             continue
         given = (conf.keys if row.place == "keys" else conf.parameters).get(key)
         if given is not None and not harmless.fullmatch(given.value.lower()):
             text = f"{row.key}={given.value}" if given.value else row.key
-            yield text, given.source, row.effect
+            yield text, given.source, effect
     tres = conf.get("PriorityWeightTRES", "")
     for part in tres.value.split(","):
         name, equals, weight = part.partition("=")

@@ -11,11 +11,11 @@ import numpy as np
 
 from schedfarm.core.durations import DAY
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.platform import of_size
 from schedfarm.core.policy.multifactor import MOST, Multifactor
 from schedfarm.core.workload.workload import Workload
+from schedfarm.farm.site.hosts import usable
 from schedfarm.farm.site.model import Site
-from schedfarm.farm.site.windows import has_room
+from schedfarm.farm.site.room import has_room
 
 FACTOR = 10
 """Factor of the searched range of weights, below and above the value of slurm.conf."""
@@ -48,7 +48,8 @@ class Parameter:
     """Declare a parameter that can be fitted; all are searched on a logarithmic scale.
 
     of: the dump's value; None if no file contains it. bounds: least and largest value. put: sets
-    it. lacks: the reason why a site has no such parameter, empty if it has.
+    it. lacks: the reason why a site has no such parameter, empty if it has. near: the value that a
+    site has in place of one between two possible ones.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Parameter:
     bounds: Callable[[Site], tuple[float, float]]
     put: Callable[[Setting, int], Setting]
     lacks: Callable[[Site], str]
+    near: Callable[[Site, int], int] = lambda _, value: value
 
 
 def start(site: Site) -> Setting:
@@ -68,9 +70,7 @@ def start(site: Site) -> Setting:
 def jobs_at(site: Site, setting: Setting, jobs: Workload | None = None) -> Workload:
     """Return the site's jobs, or some of them, on the setting's machine."""
     jobs = site.jobs if jobs is None else jobs
-    platform = of_size(jobs.platform, setting.processors)
-    assert platform is not None
-    return replace(jobs, platform=platform)
+    return replace(jobs, platform=usable(jobs.platform, setting.processors))
 
 
 def _argument(name: str) -> Callable[[Site], int]:
@@ -109,7 +109,12 @@ def _usable(site: Site) -> tuple[float, float]:
     """Return the range of the effective capacity: at least that of the widest jobs, at most all."""
     most, widest = site.processors.value, int(site.jobs.procs.max())
     least = max(widest, round(LEAST_USABLE * most))
-    return float(_least_admitting(site.jobs, least, most)), float(most)
+    return float(_capacity(site, _least_admitting(site.jobs, least, most))), float(most)
+
+
+def _capacity(site: Site, processors: int) -> int:
+    """Return the processors of the machine that is simulated with a number of them."""
+    return usable(site.jobs.platform, processors).size
 
 
 def _least_admitting(jobs: Workload, least: int, most: int) -> int:
@@ -121,12 +126,8 @@ def _least_admitting(jobs: Workload, least: int, most: int) -> int:
     lacks_room = ~has_room(jobs, jobs.platform)
     while least < most:
         middle = (least + most) // 2
-        platform = of_size(jobs.platform, middle)
-        if (
-            platform is not None
-            and platform.admits(jobs).all()
-            and (has_room(jobs, platform) | lacks_room).all()
-        ):
+        platform = usable(jobs.platform, middle)
+        if platform.admits(jobs).all() and (has_room(jobs, platform) | lacks_room).all():
             most = middle
         else:
             least = middle + 1
@@ -137,7 +138,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({
     "processors": Parameter(
         "processors", "processors", "processors that are really usable",
         lambda site: site.processors.value, _usable,
-        lambda setting, value: replace(setting, processors=value), lambda _: "",
+        lambda setting, value: replace(setting, processors=value), lambda _: "", _capacity,
     ),
     "halflife": Parameter(
         "halflife", "s", "time after which usage counts half (PriorityDecayHalfLife)",

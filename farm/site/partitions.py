@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from schedfarm.core.arrays import Int64
-from schedfarm.core.durations import duration
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.partitions.platform import Partitions
 from schedfarm.core.machines.partitions.windows import (
@@ -23,12 +19,19 @@ from schedfarm.core.machines.pool.platform import Pool
 from schedfarm.core.numerals import counted
 from schedfarm.core.workload.on_partitions import OnPartitions, put_on_partitions
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.site.dump.conf import Conf, seconds_in
-from schedfarm.farm.site.dump.facts import UNLIMITED, Fact, whole
+from schedfarm.farm.site.dump.conf import Conf
+from schedfarm.farm.site.dump.facts import Fact, whole
 from schedfarm.farm.site.dump.kinds import KINDS
 from schedfarm.farm.site.dump.sinfo import Nodes
 from schedfarm.farm.site.notes import Note
-from schedfarm.farm.site.windows import Maintained, tables, unsimulated
+from schedfarm.farm.site.partition_limits import partition_limits, used_of
+from schedfarm.farm.site.windows import (
+    Maintained,
+    in_regions,
+    sourced,
+    unsimulated,
+    windows_of,
+)
 
 SINFO = KINDS["sinfo"].file
 
@@ -74,13 +77,8 @@ class Divided:
         return replace(
             self,
             regions={label: replace(self.regions[label], value=after[label]) for label in after},
-            windows=self._sourced(plain_windows(scaled_rows(rows, before, after))),
+            windows=sourced(plain_windows(scaled_rows(rows, before, after)), self.windows),
         )
-
-    def _sourced(self, tables: Iterable[dict[str, Any]]) -> list[Fact[dict[str, Any]]]:
-        """Return windows of the same times with their sources."""
-        of = {(fact.value["from"], fact.value["until"]): fact.source for fact in self.windows}
-        return [Fact(table, of[table["from"], table["until"]]) for table in tables]
 
     def _tables(self) -> dict[str, Mapping[str, Fact[Any]]]:
         tables: dict[str, Mapping[str, Fact[Any]]] = {
@@ -107,7 +105,7 @@ class Divided:
         platform = of_size(jobs.platform, processors)
         if not isinstance(platform, Partitions):
             return []
-        return self._sourced(plain_windows(platform.windows))
+        return sourced(plain_windows(platform.windows), self.windows)
 
 
 def divided_of(
@@ -122,22 +120,10 @@ def divided_of(
 
     None if they limit no job more than all nodes do, and no node was withheld.
     """
-    there = set(np.unique(jobs.partition).tolist())
-    numbers = {
-        name: number
-        for number, name in jobs.names.get("partition", {}).items()
-        if name in chosen and number in there
-    }
-    longest, long = _limits(jobs, conf, numbers, "MaxTime", jobs.estimate, seconds_in)
-    widest, wide = _limits(jobs, conf, numbers, "MaxNodes", jobs.nodes, _whole)
-    notes = long + wide
-    if (jobs.nodes < 0).all():
-        widest = {}
-    times = {name: Fact(duration(one.value), one.source) for name, one in longest.items()}
-    region_of = _region_of(nodes, chosen, numbers)
-    windows = [
-        Fact(table, where) for table, where in tables(maintained, nodes, region_of, capacities)
-    ]
+    used = used_of(jobs, chosen)
+    times, widest, notes = partition_limits(jobs, conf, used)
+    region_of = _region_of(nodes, chosen, used)
+    windows = windows_of(maintained, in_regions(nodes, region_of, capacities))
     divided = Divided(_regions(nodes, region_of), times, widest, windows)
     listed = sum(fact.value for fact in divided.regions.values())
     whole_machine = nodes.processors(chosen)
@@ -179,36 +165,6 @@ def _regions(nodes: Nodes, region_of: Mapping[str, str]) -> dict[str, Fact[int]]
         label: Fact(sum(cpus), f"{SINFO}: CPUs of {counted(len(cpus), 'node')}")
         for label, cpus in sorted(of.items())
     }
-
-
-def _whole(key: str, given: Fact[str]) -> int:
-    return whole(f"{given.source}: {key}", given.value)
-
-
-def _limits(
-    jobs: Workload,
-    conf: Conf,
-    used: Mapping[str, int],
-    key: str,
-    values: Int64,
-    read: Callable[[str, Fact[str]], int],
-) -> tuple[dict[str, Fact[int]], list[Note]]:
-    """Return a limit of each partition that no started job exceeds, and notes on the others."""
-    found: dict[str, Fact[int]] = {}
-    notes: list[Note] = []
-    for name, number in sorted(used.items()):
-        line = conf.partitions.get(name)
-        text = line.value.get(key.lower(), "") if line else ""
-        if line is None or text.lower() in UNLIMITED:
-            continue
-        most = read(key, Fact(text, line.source))
-        over = int(((values > most) & (jobs.partition == number) & (jobs.leave < 0)).sum())
-        if over:
-            effect = f"{counted(over, 'job')} of the log {'is' if over == 1 else 'are'} above it"
-            notes.append(Note(f"{key}={text} of partition {name}", line.source, effect))
-        elif most:
-            found[name] = Fact(most, line.source)
-    return found, notes
 
 
 def tiers_of(conf: Conf) -> dict[str, Fact[int]]:

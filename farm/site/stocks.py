@@ -60,21 +60,13 @@ def stocks_of(
     found: dict[str, Fact[int]] = {}
     notes: list[Note] = []
     processors = sum(node.cpus for node in nodes)
-    for name in _consumed(conf):
-        stock, asked = STOCKS[name], getattr(jobs, name)
-        amount = sum(map(stock.of, nodes))
-        source = f"{SINFO}: {stock.word} of {counted(len(nodes), 'node')}"
-        most, unasked = int(asked.max()), stock.unasked(jobs, conf) if amount else None
-        if unasked:
-            effect = "the log has no request, so that they wait less"
-            notes.append(Note(f"the {stock.word} of {unasked[0]}", unasked[1], effect))
-        if most > amount:
-            job = jobs.job[int(asked.argmax())]
-            what = f"the {stock.word} of nodes"
-            effect = f"job {job} requests {most}, and there are {amount}; jobs wait less"
-            notes.append(Note(what, source, effect))
+    for name, amount in _consumed(nodes, conf):
+        asked = getattr(jobs, name)
+        notes += _unasked(name, amount, jobs, conf)
+        if asked.max() > amount:
+            notes.append(_lacking(name, amount, jobs, nodes))
         elif (asked / jobs.procs).max() * processors > amount:
-            found[name] = Fact(amount, source)
+            found[name] = Fact(amount, _source(name, nodes))
     if found:
         words = " and ".join(STOCKS[name].word for name in found)
         effect = "the machine has one stock, so that a job that no single node could hold starts"
@@ -82,10 +74,50 @@ def stocks_of(
     return found, notes
 
 
-def _consumed(conf: Conf) -> Iterator[str]:
-    """Yield the resources that Slurm allocates to jobs."""
-    yield "gpus"
-    linear = conf.get("SelectType", "select/cons_tres").value.lower() == "select/linear"
-    default = "none" if linear else "CR_Core_Memory"
-    if "memory" in conf.get("SelectTypeParameters", default).value.lower():
-        yield "memory"
+def on_nodes(
+    jobs: Workload, nodes: Sequence[Node], conf: Conf
+) -> tuple[tuple[str, ...], list[Note]]:
+    """Return the resources that some nodes have, and notes on missing requests and resources."""
+    found: list[str] = []
+    notes: list[Note] = []
+    for name, amount in _consumed(nodes, conf):
+        notes += _unasked(name, amount, jobs, conf)
+        if amount:
+            found.append(name)
+        elif getattr(jobs, name).max() > 0:
+            notes.append(_lacking(name, amount, jobs, nodes))
+    return tuple(found), notes
+
+
+def takes_nodes(conf: Conf) -> Fact[str] | None:
+    """Return the SelectType that allocates whole nodes; None with another one."""
+    given = conf.get("SelectType", "select/cons_tres")
+    return given if given.value.lower() == "select/linear" else None
+
+
+def _consumed(nodes: Sequence[Node], conf: Conf) -> Iterator[tuple[str, int]]:
+    """Yield the resources that Slurm allocates to jobs, and what all nodes have of each."""
+    default = "none" if takes_nodes(conf) else "CR_Core_Memory"
+    memory = "memory" in conf.get("SelectTypeParameters", default).value.lower()
+    for name in ("gpus", "memory") if memory else ("gpus",):
+        yield name, sum(map(STOCKS[name].of, nodes))
+
+
+def _source(name: str, nodes: Sequence[Node]) -> str:
+    return f"{SINFO}: {STOCKS[name].word} of {counted(len(nodes), 'node')}"
+
+
+def _unasked(name: str, amount: int, jobs: Workload, conf: Conf) -> Iterator[Note]:
+    """Yield a note on the jobs without a request of a resource that there is, if there are any."""
+    stock = STOCKS[name]
+    if unasked := stock.unasked(jobs, conf) if amount else None:
+        effect = "the log has no request, so that they wait less"
+        yield Note(f"the {stock.word} of {unasked[0]}", unasked[1], effect)
+
+
+def _lacking(name: str, amount: int, jobs: Workload, nodes: Sequence[Node]) -> Note:
+    """Return a note on a request of more of a resource than there is."""
+    asked = getattr(jobs, name)
+    job = jobs.job[int(asked.argmax())]
+    effect = f"job {job} requests {asked.max()}, and there are {amount}; jobs wait less"
+    return Note(f"the {STOCKS[name].word} of nodes", _source(name, nodes), effect)

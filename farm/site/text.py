@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from schedfarm.core.machines.resources.platform import UNITS as UNITS_OF
+from schedfarm.core.machines.hosts.platform import COUNT
+from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS as UNITS_OF
 from schedfarm.core.numerals import counted, grouped, lasting
 from schedfarm.farm.site.calibration import LEVEL, Fit
+from schedfarm.farm.site.hosts import Hosted
 from schedfarm.farm.site.judgement import Judged, Judgement, Range
 from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.parameters import PARAMETERS, start
@@ -60,6 +62,7 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
     )
     for name, fact in site.capacities.items():
         yield f"  {name}: {grouped(fact.value)} {UNITS_OF[name]} ({fact.source})"
+    yield from _hosts(site)
     if jobs.has_leaving:
         left = counted(int(np.count_nonzero(jobs.leave >= 0)), "job")
         yield f"  cancelled while waiting: {left}, in the queue until then"
@@ -87,6 +90,20 @@ def _lines(site: Site, fit: Fit | None, judgement: Judgement | None) -> Iterator
         yield ""
         yield f"judged on the second half, {judgement.days:.0f} days: {verdict(judgement)}"
         yield from _table(judgement)
+
+
+def _hosts(site: Site) -> Iterator[str]:
+    """Yield a line for each group of hosts, if there are any."""
+    if not site.hosts:
+        return
+    for fact in site.hosts.groups:
+        group = fact.value
+        amounts = counted(group[PROCESSORS], "processor")
+        amounts += f", {counted(group['gpus'], 'GPU')}" if group.get("gpus") else ""
+        amounts += f", {grouped(group['memory'] >> 20)} MiB" if "memory" in group else ""
+        yield f"  {counted(group[COUNT], 'host')}: {amounts} ({fact.source})"
+    if site.hosts.exclusive.value:
+        yield f"  each host runs one job at a time ({site.hosts.exclusive.source})"
 
 
 def _table(judgement: Judgement) -> Iterator[str]:
@@ -134,6 +151,7 @@ def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict
             name: {"value": fact.value, "source": fact.source}
             for name, fact in site.capacities.items()
         },
+        **({"hosts": _host_facts(site.hosts)} if site.hosts else {}),
         "policy": (fit.setting if fit else start(site)).policy(site),
         "not_simulated": [asdict(note) for note in site.notes],
         "fitted": [asdict(one) for one in fit.parameters.values()] if fit else [],
@@ -141,4 +159,13 @@ def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict
         "judgement": judgement.facts() if judgement else None,
         "level": LEVEL,
         "units": "s",
+    }
+
+
+def _host_facts(hosts: Hosted) -> dict[str, Any]:
+    """Return the hosts that sinfo lists."""
+    return {
+        "groups": [{**fact.value, "source": fact.source} for fact in hosts.groups],
+        "exclusive": hosts.exclusive.value,
+        "partitions": {name: fact.value for name, fact in hosts.partitions.items()},
     }

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from schedfarm.core.arrays import Bool, Int64
-from schedfarm.core.machines.platform import Platform
-from schedfarm.core.machines.resources.platform import Resources
+from schedfarm.core.arrays import Int64
+from schedfarm.core.machines.hosts.windows import hosts_text
 from schedfarm.core.numerals import counted
-from schedfarm.core.workload.node_windows import Hosts, Withheld, separate
+from schedfarm.core.workload.node_windows import Hosts as HostNames, Withheld, separate
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.dump.facts import Fact
 from schedfarm.farm.site.dump.reservations import Reservation
@@ -37,7 +36,7 @@ class Maintained:
 
     begin: int
     end: int
-    hosts: Hosts
+    hosts: HostNames
     source: str
     for_users: bool
 
@@ -51,7 +50,7 @@ def are_apart(log: Path, reservations: Iterable[Reservation]) -> bool:
 
 
 def maintained_of(
-    jobs: Workload, reservations: Iterable[Reservation], there: Hosts, *, apart: bool
+    jobs: Workload, reservations: Iterable[Reservation], there: HostNames, *, apart: bool
 ) -> tuple[list[Maintained], list[Note]]:
     """Return when nodes of a site were withheld from jobs, and notes on other reservations.
 
@@ -64,7 +63,7 @@ def maintained_of(
     for one in reservations:
         withholds = one.maintenance or (apart and not one.loose)
         (known if withholds and one.hosts else others).append(one)
-    last = int(_run(jobs)[1].max())
+    last = int(run_of(jobs)[1].max())
     withheld = [
         Withheld((begin, end, 0, 1, ()), hosts)
         for one in known
@@ -81,14 +80,14 @@ def maintained_of(
     return found, [*_notes(jobs, others, there), *_missing(known + others)]
 
 
-def _run(jobs: Workload) -> tuple[Int64, Int64]:
+def run_of(jobs: Workload) -> tuple[Int64, Int64]:
     """Return begin and end of each job in the log, s; those of a job without start are equal."""
     begin: Int64 = jobs.submit + jobs.logged_wait.clip(0)
     end: Int64 = begin + np.where(jobs.logged_wait < 0, 0, jobs.run)
     return begin, end
 
 
-def _notes(jobs: Workload, others: Iterable[Reservation], there: Hosts) -> Iterator[Note]:
+def _notes(jobs: Workload, others: Iterable[Reservation], there: HostNames) -> Iterator[Note]:
     """Yield the effect of reservations of one name: the part of the node time that they hold."""
     first, last = (jobs.epoch + int(end) for end in (jobs.submit[0], jobs.submit[-1]))
     by_name: dict[str, list[tuple[Reservation, int, int]]] = {}
@@ -131,7 +130,7 @@ def agreeing(
     """
     kept: list[Maintained] = []
     others: list[Maintained] = []
-    begin, end = _run(jobs)
+    begin, end = run_of(jobs)
     for one in found:
         cpus = sum(nodes.nodes[host].cpus for host in one.hosts)
         inside = (begin < one.end) & (end > one.begin)
@@ -144,19 +143,6 @@ def agreeing(
     return kept, others
 
 
-def has_room(jobs: Workload, platform: Platform) -> Bool:
-    """Return whether each job fits with the windows that meet its run in the log, bool[n]."""
-    found: Bool = np.ones(len(jobs), np.bool_)
-    if not isinstance(platform, Resources) or not platform.windows:
-        return found
-    begin, end = _run(jobs)
-    requests, amounts = platform.requests(jobs), np.array(platform.amounts, np.int64)
-    for first, last, amount in zip(*platform.intervals, strict=True):
-        inside = np.flatnonzero((begin < last) & (end > first))
-        found[inside] &= (requests[inside] <= amounts - amount).all(axis=1)
-    return found
-
-
 def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
     """Yield one note on maintenance that is not simulated, with the reason."""
     sources = [one.source for one in found]
@@ -166,29 +152,66 @@ def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
         yield Note(what, sources[0].partition(",")[0], effect)
 
 
-def tables(
-    found: Iterable[Maintained],
-    nodes: Nodes,
-    region_of: Mapping[str, str],
-    capacities: Mapping[str, Fact[int]],
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield each window as a table of a campaign, with its source.
+Amounts = Callable[[HostNames], dict[str, Any] | None]
+"""What a window withholds if it withholds some nodes: {} for everything, None for nothing."""
+
+
+def windows_of(found: Iterable[Maintained], amounts: Amounts) -> list[Fact[dict[str, Any]]]:
+    """Return each window as a table of a campaign, with its source."""
+    return [
+        Fact({"from": one.begin, "until": one.end} | held, one.source)
+        for one in found
+        if (held := amounts(one.hosts)) is not None
+    ]
+
+
+def in_regions(
+    nodes: Nodes, region_of: Mapping[str, str], capacities: Mapping[str, Fact[int]]
+) -> Amounts:
+    """Return a function from nodes to the amounts of a window of regions.
 
     region_of: the label of each simulated node. A window of all nodes withholds everything.
     """
-    for one in found:
-        times = {"from": one.begin, "until": one.end}
-        if one.hosts >= region_of.keys():
-            yield times, one.source
-            continue
+
+    def amounts(hosts: HostNames) -> dict[str, Any] | None:
+        if hosts >= region_of.keys():
+            return {}
         regions: dict[str, int] = {}
-        for host in sorted(one.hosts & region_of.keys()):
+        for host in sorted(hosts & region_of.keys()):
             cpus = nodes.nodes[host].cpus
             regions[region_of[host]] = regions.get(region_of[host], 0) + cpus
-        amounts = {
-            name: min(sum(STOCKS[name].of(nodes.nodes[host]) for host in one.hosts), fact.value)
+        stocks = {
+            name: min(sum(STOCKS[name].of(nodes.nodes[host]) for host in hosts), fact.value)
             for name, fact in capacities.items()
         }
-        held = {name: amount for name, amount in amounts.items() if amount}
-        if any(regions.values()):
-            yield times | held | {"regions": regions}, one.source
+        held = {name: amount for name, amount in stocks.items() if amount}
+        return held | {"regions": regions} if any(regions.values()) else None
+
+    return amounts
+
+
+def of_hosts(number_of: Mapping[str, int]) -> Amounts:
+    """Return a function from nodes to the hosts of a window, by the number of each node.
+
+    Examples
+    --------
+    >>> withheld = of_hosts({"a": 0, "b": 1, "c": 2})
+    >>> withheld(frozenset("abx")), withheld(frozenset("abc")), withheld(frozenset("x"))
+    ({'hosts': '0-1'}, {}, None)
+    """
+
+    def amounts(hosts: HostNames) -> dict[str, Any] | None:
+        if not (there := [number_of[host] for host in hosts & number_of.keys()]):
+            return None
+        text = hosts_text("a window", there, len(number_of))
+        return {"hosts": text} if text else {}
+
+    return amounts
+
+
+def sourced(
+    tables: Iterable[dict[str, Any]], windows: Iterable[Fact[dict[str, Any]]]
+) -> list[Fact[dict[str, Any]]]:
+    """Return tables with the sources of the windows of the same times."""
+    of = {(fact.value["from"], fact.value["until"]): fact.source for fact in windows}
+    return [Fact(table, of[table["from"], table["until"]]) for table in tables]

@@ -6,7 +6,7 @@ Names of users are in the tables only, since stores contain the campaign.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from schedfarm.core.durations import duration
 from schedfarm.core.numerals import counted
 from schedfarm.farm.campaign.template import ALONE, DRAW, RESAMPLES, drawing
 from schedfarm.farm.site.calibration import Fit, Fitted
+from schedfarm.farm.site.dump.facts import Fact
 from schedfarm.farm.site.dump.kinds import KINDS
+from schedfarm.farm.site.hosts import Hosted, enlarged
 from schedfarm.farm.site.judgement import Judgement
 from schedfarm.farm.site.limits import Limited
 from schedfarm.farm.site.model import Site, widest_of
@@ -216,9 +218,9 @@ def _campaign(
         if found
         else site.processors.source
     )
-    percent = round(100 * (LARGER - 1))
+    larger, percent = _larger(site, size)
     yield "[axes]"
-    yield _line("processors", [size, round(size * LARGER)], f"as it is, and {percent} % more")
+    yield _line("processors", [size, larger], f"as it is, and {percent} % more")
     for one in site.limits:
         half = f"; half of it: [{one.value}, {one.value // 2}]"
         yield _line(one.axis, [one.value], f"{one.source}{half}")
@@ -230,11 +232,17 @@ def _campaign(
         _relative(site.log, folder),
         f"{KINDS['accounting'].file}: {counted(len(site.jobs), 'job')}",
     )
-    yield _line("processors", size, source)
+    if not site.hosts:
+        yield _line("processors", size, source)
     yield _line("names", False, "true: names of users in a file of the store, for its owner only")
     if site.partitions:
         yield _line("select.partitions", _with_jobs(site), KINDS["sinfo"].file)
-    yield from _machine(site, size)
+    yield from _machine(site, size, source)
+    yield from _cleaning(site)
+
+
+def _cleaning(site: Site) -> Iterator[str]:
+    """Yield the lines on the jobs of the log that are simulated, and from when on."""
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
     if site.apart:
         why = f"{KINDS['reservations'].file}: their nodes are withheld from all other jobs"
@@ -244,17 +252,52 @@ def _campaign(
         yield _line("select.widths", [1, widest_of(site.jobs)], "up to the widest job that started")
 
 
-def _machine(site: Site, size: int) -> Iterator[str]:
-    """Yield the lines of partitions and other resources, for a number of processors."""
+def _machine(site: Site, size: int, source: str) -> Iterator[str]:
+    """Yield the lines of hosts, or of partitions and other resources, for a number of processors.
+
+    source: that of the number.
+    """
+    if site.hosts:
+        yield from _hosts(site.hosts.sized(size), source)
     if site.divided:
         for key, name, value, source in site.divided.lines(site.jobs, size):
             yield _line(f"partitions.{key}.{_name(name)}", value, source)
-        if windows := site.divided.windows_for(site.jobs, size):
-            yield f"{'partitions.windows = [':<{COMMENT}}  # seconds from the log's beginning"
-            yield from (f"  {_inline(one.value)},  {_comment(one.source)}" for one in windows)
-            yield "]"
+        yield from _windows("partitions", site.divided.windows_for(site.jobs, size))
     for name, fact in site.capacities.items():
         yield _line(f"resources.{name}", fact.value, fact.source)
+
+
+def _hosts(hosts: Hosted, source: str) -> Iterator[str]:
+    """Yield the lines of hosts; source: that of their number."""
+    yield f"{'hosts.groups = [':<{COMMENT}}  {_comment(source)}"
+    for fact in hosts.groups:
+        memory = {"memory": f"{fact.value['memory'] >> 20} MiB"} if "memory" in fact.value else {}
+        yield f"  {_inline(fact.value | memory)},  {_comment(fact.source)}"
+    yield "]"
+    if hosts.exclusive.value:
+        yield _line("hosts.exclusive", True, hosts.exclusive.source)
+    for key in ("partitions", "max_time", "max_nodes"):
+        for name, one in getattr(hosts, key).items():
+            yield _line(f"hosts.{key}.{_name(name)}", one.value, one.source)
+    yield from _windows("hosts", hosts.windows)
+
+
+def _windows(key: str, windows: Sequence[Fact[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines of the windows of a table, if it has any."""
+    if windows:
+        yield f"{f'{key}.windows = [':<{COMMENT}}  # seconds from the log's beginning"
+        yield from (f"  {_inline(one.value)},  {_comment(one.source)}" for one in windows)
+        yield "]"
+
+
+def _larger(site: Site, size: int) -> tuple[int, int]:
+    """Return the size of a larger machine, and by how much it is larger, %."""
+    larger = round(size * LARGER)
+    if not site.hosts:
+        return larger, round(100 * (LARGER - 1))
+    machine = site.hosts.sized(size).how.machine
+    larger = enlarged(machine, larger)
+    return larger, round(100 * (machine.sized(larger).size / size - 1))
 
 
 def _samples(site: Site) -> Iterator[str]:

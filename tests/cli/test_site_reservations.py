@@ -17,22 +17,7 @@ from schedfarm.farm.site.calibration import DAY
 from schedfarm.farm.site.model import CLEAN, read_site
 from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at
 from tests.support.command_line import Farm
-from tests.support.slurm_dumps import change
-
-
-def reserve(dump: Path, *rows: str) -> None:
-    """Write the table of sacctmgr with rows."""
-    head = "Name|TimeStart|TimeEnd|Flags|NodeName"
-    (dump / "reservations.txt").write_text("\n".join([head, *rows]) + "\n")
-
-
-def clear(dump: Path, begin: str, end: str) -> None:
-    """Remove the jobs that ran between two instants."""
-    head, *rows = (dump / "sacct.txt").read_text().splitlines()
-    first, last = head.split("|").index("Start"), head.split("|").index("End")
-    kept = [row for row in rows if row.split("|")[last] <= begin or row.split("|")[first] >= end]
-    assert len(kept) > 100
-    (dump / "sacct.txt").write_text("\n".join([head, *kept]) + "\n")
+from tests.support.slurm_dumps import change, clear, edit, reserve
 
 
 def test_loose_reservations_are_cautions_with_their_part_of_the_log(dump: Path) -> None:
@@ -54,22 +39,13 @@ def test_loose_reservations_are_cautions_with_their_part_of_the_log(dump: Path) 
     assert part in {note.what: note.effect for note in read_site(dump).notes}["reservation course"]
 
 
-def in_reservation(dump: Path, row: int, name: str) -> None:
-    """Let one job of the log have run in a reservation."""
-    rows = (dump / "sacct.txt").read_text().splitlines()
-    names = rows[0].split("|")
-    fields = dict(zip(names, rows[row].split("|"), strict=True))
-    rows[row] = "|".join((fields | {"Reservation": name})[key] for key in names)
-    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
-
-
 COURSE = "course|2024-01-10T00:00:00|2024-01-11T00:00:00|SPEC_NODES|n[001-004]"
 
 
 def test_a_reservation_for_users_withholds_its_nodes_from_others(dump: Path, farm: Farm) -> None:
     """Its jobs are left out, in the fit and in the campaign."""
     clear(dump, "2024-01-10T00:00:00", "2024-01-11T00:00:00")
-    in_reservation(dump, 7, "course")
+    edit(dump, 7, Reservation="course")
     reserve(dump, COURSE)
     site = read_site(dump)
     assert site.jobs.dropped == {"reserved": 1}
@@ -86,7 +62,7 @@ def test_a_reservation_for_users_withholds_its_nodes_from_others(dump: Path, far
 
 def test_jobs_in_reservations_that_are_not_listed_stay(dump: Path) -> None:
     """As where scontrol prints only the reservations of today."""
-    in_reservation(dump, 7, "course")
+    edit(dump, 7, Reservation="course")
     reserve(dump, "later|2034-01-10T00:00:00|2034-01-11T00:00:00||n[001-004]")
     site = read_site(dump)
     assert site.jobs.dropped == {}
@@ -96,7 +72,7 @@ def test_jobs_in_reservations_that_are_not_listed_stay(dump: Path) -> None:
 def test_a_reservation_that_other_jobs_use_is_a_caution(dump: Path) -> None:
     """Then its own jobs are jobs like others."""
     busy(dump, 128, "2024-01-10T00:00:00", "2024-01-11T00:00:00")
-    in_reservation(dump, 7, "course")
+    edit(dump, 7, Reservation="course")
     reserve(dump, COURSE)
     site = read_site(dump)
     assert site.jobs.platform == Pool(128)
@@ -191,11 +167,7 @@ def test_maintenance_withholds_gpus_and_lasts_until_the_last_job(dump: Path, far
 def test_another_number_of_processors_scales_maintenance(dump: Path, farm: Farm) -> None:
     """Above the nodes of sinfo, too: no job is dropped, and the campaign has the same machine."""
     reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n001")
-    rows = (dump / "sacct.txt").read_text().splitlines()
-    names = rows[0].split("|")
-    fields = dict(zip(names, rows[50].split("|"), strict=True))
-    rows[50] = "|".join((fields | {"ReqCPUS": "150", "AllocCPUS": "150"})[name] for name in names)
-    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+    edit(dump, 50, ReqCPUS="150", AllocCPUS="150")
     farm("site", dump, "--no-fit", "--processors", 200)
     site = read_site(dump, processors=200)
     configuration = site.jobs.platform.to_dict()["configuration"]
@@ -208,17 +180,13 @@ def test_another_number_of_processors_scales_maintenance(dump: Path, farm: Farm)
 
 def busy(dump: Path, width: int, begin: str, end: str) -> None:
     """Let one job of the log have a width, and run from and until some instants."""
-    rows = (dump / "sacct.txt").read_text().splitlines()
-    names = rows[0].split("|")
-    fields = dict(zip(names, rows[100].split("|"), strict=True))
     hours = (
         int((datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()) // 3600
     )
-    fields |= {"ReqCPUS": str(width), "AllocCPUS": str(width)}
-    fields |= {"Submit": begin, "Eligible": begin, "Start": begin, "End": end}
-    fields |= {"Elapsed": f"{hours}:00:00", "Timelimit": f"{hours}:00:00"}
-    rows[100] = "|".join(fields[name] for name in names)
-    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+    edit(
+        dump, 100, ReqCPUS=str(width), AllocCPUS=str(width), Submit=begin, Eligible=begin,
+        Start=begin, End=end, Elapsed=f"{hours}:00:00", Timelimit=f"{hours}:00:00",
+    )  # fmt: skip
 
 
 def test_maintenance_that_the_log_contradicts_is_a_caution(dump: Path) -> None:
@@ -261,12 +229,7 @@ def test_more_intervals_than_a_machine_has_are_a_caution(
 def test_cancelled_jobs_wait_during_maintenance(dump: Path, farm: Farm) -> None:
     """The fit's machine has the window, and the jobs leave the queue at their instants."""
     reserve(dump, "fix|2024-01-10T00:00:00|2024-01-11T00:00:00|MAINT|n[001-004]")
-    rows = (dump / "sacct.txt").read_text().splitlines()
-    names = rows[0].split("|")
-    fields = dict(zip(names, rows[200].split("|"), strict=True))
-    fields |= {"Start": "None", "State": "CANCELLED", "Elapsed": "00:00:00"}
-    rows[200] = "|".join(fields[name] for name in names)
-    (dump / "sacct.txt").write_text("\n".join(rows) + "\n")
+    edit(dump, 200, Start="None", State="CANCELLED", Elapsed="00:00:00")
     site = read_site(dump, cancelled="queue")
     assert site.jobs.has_leaving
     assert [note for note in site.notes if "maintenance" in note.what] == []

@@ -30,7 +30,7 @@ from schedfarm.farm.site.model import read_site
 from schedfarm.farm.site.parameters import PARAMETERS, Setting, jobs_at
 from tests.support.command_line import Farm
 from tests.support.refusals import sentence
-from tests.support.slurm_dumps import SMALL, change
+from tests.support.slurm_dumps import SMALL, change, nested
 
 PAGE = Path(__file__).parents[2] / "docs" / "site.md"
 
@@ -230,16 +230,9 @@ def test_partitions_of_other_nodes_are_left_out(dump: Path, farm: Farm) -> None:
     assert "8 nodes of debug" in json.loads(other.stdout)["processors"]["source"]
 
 
-def nested(dump: Path) -> None:
-    """Let debug have 2 of the 8 nodes of batch."""
-    rows = (dump / "sinfo.txt").read_text().splitlines()
-    kept = [row for row in rows if "|debug|" not in row or row[:4] in ("n001", "n002")]
-    (dump / "sinfo.txt").write_text("\n".join(kept) + "\n")
-
-
 def test_partitions_that_overlap_are_simulated(dump: Path, farm: Farm) -> None:
     """With their limits and tiers, each line with its source; the campaign has the same machine."""
-    nested(dump)
+    nested(dump, "n001", "n002")
     change(
         dump / "slurm.conf",
         "PriorityJobFactor=2",
@@ -281,7 +274,7 @@ def test_partitions_that_overlap_are_simulated(dump: Path, farm: Farm) -> None:
 
 def test_fewer_usable_processors_are_fewer_in_each_region(dump: Path) -> None:
     """Each job still fits into its partition with the fewest."""
-    nested(dump)
+    nested(dump, "n001", "n002")
     site = read_site(dump, processors=120)
     assert isinstance(site.jobs.platform, Partitions)
     assert site.jobs.platform.nodes == (("batch", 90), ("batch,debug", 30))
