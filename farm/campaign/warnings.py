@@ -11,6 +11,7 @@ import numpy as np
 from schedfarm.core.logs.sacct import IGNORED
 from schedfarm.core.machines.hosts.platform import Hosts
 from schedfarm.core.machines.partitions.platform import Partitions
+from schedfarm.core.machines.platform import Platform
 from schedfarm.core.numerals import counted, grouped
 from schedfarm.core.policy.limits import read_limits
 from schedfarm.core.policy.multifactor import WEIGHTS, Multifactor
@@ -202,6 +203,10 @@ def _limited(case: Case, *kinds: str) -> bool:
     return any(not kinds or limit.kind in kinds for several in limits for limit in several)
 
 
+def _has_partitions(machine: Platform) -> bool:
+    return isinstance(machine, Partitions) or (isinstance(machine, Hosts) and bool(machine.parts))
+
+
 @dataclass(frozen=True)
 class Considered:
     """Declare an attribute of jobs that some simulations consider.
@@ -216,8 +221,9 @@ class Considered:
 CONSIDERED: Mapping[str, Considered] = {
     # A policy that weighs partitions does not have their nodes.
     "partition": Considered(
-        lambda case: bool(case.log and case.log.platform.name == Partitions.name),
-        "declare the nodes of 'partitions', or select one with its own processors",
+        lambda case: bool(case.log and _has_partitions(case.log.platform)),
+        "declare the nodes of 'partitions', or hosts.partitions, or select one with its own "
+        "processors",
     ),
     "queue": Considered(
         lambda case: (

@@ -389,7 +389,7 @@ def test_a_campaign_names_what_its_policies_ignore(farm: Farm) -> None:
     assert planned["ignored"] == (
         "jobs of the log have attributes that the simulation ignores, 33 % outside the largest "
         "partition, 33 % that were restarted; to come closer, declare the nodes of 'partitions', "
-        "or select one with its own processors"
+        "or hosts.partitions, or select one with its own processors"
     )
     words = ("simulate", "site.sacct", "--processors", 4, "--policy", policy, "--json")
     assert "33 % with GPUs" in json.loads(farm(*words).stdout)["cautions"]["ignored"]

@@ -22,10 +22,10 @@ from schedfarm.core.audit.multifactor import Priorities
 from schedfarm.core.policy.multifactor import read_multifactor
 from schedfarm.core.workload.on_hosts import OnHosts, put_on_hosts
 from schedfarm.core.workload.on_resources import OnResources, put_on_resources
+from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.dump.conf import read_conf
 from schedfarm.farm.site.dump.reservations import read_reservations
 from schedfarm.farm.site.rule import rule_of
-from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.site.windows import Maintained, maintained_of
 from tests.support.judged import Accounted, Job, Ran
 from tests.support.slurm import slurm
