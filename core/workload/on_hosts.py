@@ -68,8 +68,16 @@ def _windows(what: str, given: object) -> list[Any]:
 
 
 def _partitions(what: str, given: object) -> object:
-    """Return the hosts of each partition; the machine checks them."""
-    return {} if given is None else given
+    """Return the hosts of each partition by its name; the machine checks the rest."""
+    if not isinstance(given, Mapping):
+        return {} if given is None else given
+    found = {}
+    for key, hosts in given.items():
+        name = key.strip() if isinstance(key, str) else key
+        if name in found:
+            raise InputError(f"{what} has {name!r} twice; give its hosts once")
+        found[name] = hosts
+    return found
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,9 @@ def check_names(within: str, limits: Mapping[str, object], known: Collection[str
     for what, table in limits.items():
         for name in table:  # type: ignore[attr-defined]
             if name not in known:
-                raise InputError(f"{within}: {what} is for {name!r}; {choices(name, known)}")
+                none = f"declare it in {within}.partitions"
+                hint = choices(name, known) if known else none
+                raise InputError(f"{within}: {what} is for {name!r}; {hint}")
 
 
 def labels_of(within: str, workload: Workload, known: Collection[str]) -> dict[int, str]:

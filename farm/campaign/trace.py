@@ -358,6 +358,11 @@ class Trace:
             raise InputError(
                 "a model needs 'processors' or 'platform', and either 'jobs' or 'weeks'"
             )
+        if "partition" in self.machine.asks:
+            raise InputError(
+                f"model {self.model!r} draws jobs without a partition; leave the partitions of the "
+                "platform out"
+            )
         if self.machine.participants and not MODELS[self.model].clusters:
             known = " or ".join(repr(name) for name, row in MODELS.items() if row.clusters)
             raise InputError(
@@ -374,7 +379,7 @@ class Trace:
         for key in ("join", "nodes", "network"):
             if getattr(self, key) is not None:
                 raise InputError(f"'resize' is for a pool or hosts; leave it or {key!r} out")
-        if machine is not None and machine != Pool(machine.size):
+        if machine is not None and of_size(machine, machine.size) is None:
             raise InputError(
                 f"'resize' is for a pool or hosts, and the platform is of kind {machine.name!r}"
             )
@@ -391,7 +396,8 @@ class Trace:
         """
         if self.resize is None:
             return jobs
-        platform = of_size(jobs.platform, self.resize)
+        with self._named():
+            platform = of_size(jobs.platform, self.resize)
         if platform is None:
             raise InputError(
                 f"trace {self.name!r}: only a pool or hosts can have another size, and the jobs "
@@ -452,7 +458,7 @@ class Trace:
     def runs_on(self) -> Platform | None:
         """The platform of the trace's cells; None if it is the log's own."""
         if self.resize is not None:
-            return Pool(self.resize)
+            return of_size(self.machine or Pool(self.resize), self.resize)
         return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
 
     def to_dict(self) -> dict[str, Any]:

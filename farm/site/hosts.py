@@ -69,9 +69,14 @@ class Hosted:
         )
 
 
+PART = "; its part of "
+"""Words of the source of a group with another number of hosts than sinfo lists."""
+
+
 def _part(group: Fact[dict[str, int]], count: int) -> str:
-    listed = group.value[COUNT]
-    return group.source if count == listed else f"{group.source}; its part of {listed}"
+    source, _, listed = group.source.partition(PART)
+    of = int(listed or group.value[COUNT])
+    return source if count == of else f"{source}{PART}{of}"
 
 
 def whole_hosts(machine: Hosts, processors: int) -> Hosts:

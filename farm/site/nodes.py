@@ -50,12 +50,13 @@ def hosted_of(
     stocks, lacking = on_nodes(started, [nodes.nodes[name] for name in names], conf)
     exclusive, shared = _exclusive(conf, _named(jobs, chosen) or sorted(chosen))
     times, widest, limited = partition_limits(jobs, conf, used_of(jobs, chosen))
+    partitions = _partitions(jobs, nodes, number_of, chosen, needed=bool(times or widest))
     hosted = Hosted(
         _groups(names, nodes, stocks, weights),
         exclusive,
-        _partitions(jobs, nodes, number_of, chosen, needed=bool(times or widest)),
-        times,
-        widest,
+        partitions,
+        {name: most for name, most in times.items() if name in partitions},
+        {name: most for name, most in widest.items() if name in partitions},
         windows_of(maintained, of_hosts(number_of)),
     )
     hosted, unwithheld = _without_wrong_windows(hosted, maintained)
@@ -143,9 +144,8 @@ def _partitions(
     """Return the hosts of each partition with jobs; empty if all have all, unless it is needed."""
     count = len(number_of)
     hosts_of = {
-        name: hosts
+        name: [number_of[node] for node in nodes.partitions[name] & number_of.keys()]
         for name in _named(jobs, chosen)
-        if (hosts := [number_of[node] for node in nodes.partitions[name] & number_of.keys()])
     }
     if not needed and all(len(hosts) == count for hosts in hosts_of.values()):
         return {}
@@ -155,6 +155,8 @@ def _partitions(
             f"{SINFO}: {counted(len(hosts), 'node')}",
         )
         for name, hosts in hosts_of.items()
+        # One whose nodes have no CPUs is not declared, which `_placed` says.
+        if hosts
     }
 
 

@@ -328,7 +328,7 @@ def _gaps(work: Workload, reserved: str, path: Path) -> Sequence[Maintained]:
     """Return the maintenance of a table of reservations, written next to a path."""
     table = path.with_suffix(".reservations")
     table.write_text(reserved)
-    return maintained_of(work, read_reservations(table), HOSTS)[0]
+    return maintained_of(work, read_reservations(table), HOSTS, apart=False)[0]
 
 
 RULES = ("conservative", "slurm")

@@ -22,6 +22,11 @@ MANY = 40
 """Most names in a message."""
 
 
+def _is_row(given: object) -> bool:
+    """Return whether a value is a tuple of pairs."""
+    return isinstance(given, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in given)
+
+
 def rows_of(given: object, count: int) -> tuple[Row, ...]:
     """Return the partitions of a machine with `count` hosts, in order of their names.
 
@@ -36,7 +41,7 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
     (('debug', '2-3'), ('long', ''))
     """
     # Values of the machine, as `dataclasses.replace` passes them, have rows.
-    table = {name: text or None for name, text in given} if isinstance(given, tuple) else given
+    table = {name: text or None for name, text in given} if _is_row(given) else given  # type: ignore[attr-defined]
     if not isinstance(table, Mapping):
         raise InputError(
             f"partitions is {shown(given)}; give a table with the hosts of each, such as "
@@ -64,7 +69,7 @@ def labels_of(given: object, rows: tuple[Row, ...]) -> tuple[Label, ...]:
     >>> labels_of({"long": 2, "debug, long": 1}, (("debug", "2-3"), ("long", "")))
     (('debug,long', 1), ('long', 2))
     """
-    table = dict(given) if isinstance(given, tuple) else given
+    table = dict(given) if _is_row(given) else given  # type: ignore[call-overload]
     if not isinstance(table, Mapping) or bool(table) != bool(rows):
         raise InputError(
             f"numbers is {shown(given)}; give a table with the number of each partition in the "

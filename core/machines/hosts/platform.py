@@ -30,7 +30,7 @@ from schedfarm.core.machines.hosts.windows import (
 )
 from schedfarm.core.machines.resources.platform import PROCESSORS, UNITS
 from schedfarm.core.names import choices
-from schedfarm.core.numerals import counted
+from schedfarm.core.numerals import counted, grouped
 
 if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
@@ -306,9 +306,15 @@ class Hosts:
     def sized(self, processors: int) -> Hosts:
         """Return a machine with about as many processors; the groups change with it.
 
-        Each group keeps its part of the hosts, rounded down, but at least one host. Each of the new
-        hosts of a group is in the partitions and windows of one of the old ones, in their order; a
-        partition or a window without hosts would keep one.
+        Each group keeps its part of the hosts, rounded down, but at least one host. Each host of
+        the new group stands for one of the old ones, and has its partitions and windows
+        (`core.machines.hosts.windows.standing_for`). A partition or a window keeps at least one
+        host.
+
+        Raises
+        ------
+        InputError
+            If the machine would have too many hosts, or its windows too many of them.
 
         Examples
         --------
@@ -320,6 +326,11 @@ class Hosts:
         """
         sizes = [group[COUNT] for group in self._tables]
         after = [max(1, count * processors // self.size) for count in sizes]
+        if sum(after) > MOST:
+            raise InputError(
+                f"{grouped(processors)} processors are {grouped(sum(after))} hosts; give at most "
+                f"{grouped(MOST * self.size // self.count)}, which are {grouped(MOST)} hosts"
+            )
         groups = [{**group, COUNT: count} for group, count in zip(self._tables, after, strict=True)]
         return Hosts(
             groups,

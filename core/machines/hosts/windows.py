@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -102,23 +103,45 @@ def numbers(text: str, count: int) -> range | list[int]:
     return [one for first, *last in spans for one in range(first, (last or [first])[0] + 1)]
 
 
+def standing_for(was: int, now: int) -> list[int]:
+    """Return the old host that each host of a group with another number of hosts stands for.
+
+    A smaller group keeps hosts that are spread evenly, and those of any still smaller one. In a
+    larger group each old host has the same number of successors, and evenly spread ones have one
+    more. So no part of a group becomes smaller when the group becomes larger.
+
+    Examples
+    --------
+    >>> standing_for(8, 3), standing_for(8, 4), standing_for(2, 5)
+    ([0, 2, 4], [0, 2, 4, 6], [0, 0, 0, 1, 1])
+    """
+    rounds, more = divmod(now, was)
+    # Spread evenly: by the reversed bits of their numbers.
+    width = max((was - 1).bit_length(), 1)
+    again = {*sorted(range(was), key=lambda k: f"{k:0{width}b}"[::-1])[:more]}
+    return [k for k in range(was) for _ in range(rounds + (k in again))]
+
+
 def renumbered(text: str, before: Sequence[int], after: Sequence[int]) -> list[int]:
     """Return the hosts that stand for some hosts if groups have other numbers of hosts.
 
-    Host k of a group of n' stands for host k n / n' of n, rounded down. before, after: hosts of
-    each group.
+    Where none does, the next host does, so that there is at least one. before, after: hosts of each
+    group.
 
     Examples
     --------
     >>> renumbered("0-1,4", [4, 4], [2, 8]), renumbered("1", [4], [2])
-    ([0, 2, 3], [0])
+    ([0, 2, 3], [1])
     """
-    old, first, found = set(numbers(text, sum(before))), 0, []
-    stands, nearest = 0, 0
+    old = set(numbers(text, sum(before)))
+    found, nearest, first, base = [], -1, 0, 0
     for was, now in zip(before, after, strict=True):
-        found += [stands + k for k in range(now) if first + k * was // now in old]
-        nearest = next((stands + k * now // was for k in range(was) if first + k in old), nearest)
-        first, stands = first + was, stands + now
+        kept = standing_for(was, now)
+        found += [base + i for i, k in enumerate(kept) if first + k in old]
+        mine = next((k for k in range(was) if first + k in old), None)
+        if nearest < 0 and mine is not None:
+            nearest = base + min(bisect_left(kept, mine), now - 1)
+        first, base = first + was, base + now
     return found or [nearest]
 
 

@@ -147,7 +147,11 @@ def test_hosts_have_another_size_by_whole_hosts() -> None:
         ({"groups": [PLAIN], "partitions": ["a"]}, "hosts: partitions is ['a']; give a table"),
         ({"groups": [PLAIN], "partitions": {"a,b": "0"}}, "has the name 'a,b'; give each"),
         ({"groups": [PLAIN], "partitions": {"a": "0-2"}}, "partitions: a has hosts = '0-2'; give"),
-        ({"groups": [PLAIN], "max_time": {"a": "1h"}}, "hosts: max_time is for 'a'"),
+        (
+            {"groups": [PLAIN], "max_time": {"a": "1h"}},
+            "is for 'a'; declare it in hosts.partitions",
+        ),
+        ({"groups": [PLAIN], "partitions": {"a": "0", " a": "1"}}, "has 'a' twice; give its hosts"),
         ({"groups": [PLAIN], "max_nodes": {"a": 0}}, "max_nodes: a is 0; give a whole number from"),
     ],
 )
@@ -453,6 +457,35 @@ def test_too_many_jobs_of_a_partition_are_found_by_its_processors() -> None:
     verdict = audit(Schedule(work, "fcfs+easy", np.array([0, 0]), np.zeros(2, bool)), "fcfs+easy")
     assert verdict.rule == "partitions", verdict.why
     assert "partition a) started at 0 s, when the running jobs need 6 of 4" in verdict.why
+
+
+@pytest.mark.parametrize("count", [5, 8, 10, 12])
+def test_a_smaller_machine_has_no_larger_partition(count: int) -> None:
+    """So that a job that a size admits is admitted by all larger ones."""
+    for first in range(count):
+        for last in range(first, count):
+            parts = {"a": f"{first}-{last}"}
+            machine = Hosts([{**PLAIN, "count": count}], partitions=parts, numbers={"a": 1})
+            sizes = [machine.sized(4 * k).members.sum() for k in range(1, 2 * count)]
+            assert sizes == sorted(sizes), parts
+            assert machine.sized(machine.size) == machine
+
+
+def test_a_size_with_too_many_hosts_is_refused_at_once() -> None:
+    """With the largest that is possible, and before lists of hosts are made."""
+    machine = Hosts([PLAIN], partitions={"a": "0"}, numbers={"a": 1})
+    with pytest.raises(InputError, match="are 250 000 000 000 hosts; give at most 262 144, which"):
+        machine.sized(10**12)
+
+
+def test_a_model_on_hosts_has_sizes_but_no_partitions() -> None:
+    """Its jobs have none."""
+    platform: dict[str, Any] = {"name": "hosts", "configuration": {"groups": [PLAIN]}}
+    trace = Trace(name="m", model="lublin", jobs=9, platform=platform, resize=13)
+    assert trace.runs_on == Hosts([{**PLAIN, "count": 3}])
+    platform["configuration"] |= {"partitions": {"a": "0"}, "numbers": {"a": 1}}
+    with pytest.raises(InputError, match="draws jobs without a partition; leave the partitions"):
+        Trace(name="m", model="lublin", jobs=9, platform=platform)
 
 
 def test_disjoint_partitions_are_machines_of_their_own_without_a_common_queue() -> None:
