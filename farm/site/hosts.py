@@ -52,7 +52,7 @@ class Hosted:
         return put_on_hosts(jobs, self.how)
 
     def sized(self, processors: int) -> Hosted:
-        """Return as many hosts as have at most so many processors, with the same sources."""
+        """Return the largest number of hosts within some processors, with the same sources."""
         machine = whole_hosts(self.how.machine, processors)
         groups = [
             Fact(dict(row), _part(fact, dict(row)[COUNT]))
@@ -80,7 +80,7 @@ def _part(group: Fact[dict[str, int]], count: int) -> str:
 
 
 def whole_hosts(machine: Hosts, processors: int) -> Hosts:
-    """Return the largest machine of at most so many processors whose groups keep their parts.
+    """Return the largest machine within some processors whose groups keep their parts.
 
     `Hosts.sized` rounds the hosts of each group down, and may leave room for further ones. No
     machine has fewer than one host of a group.
@@ -96,7 +96,7 @@ def whole_hosts(machine: Hosts, processors: int) -> Hosts:
 
 
 def enlarged(machine: Hosts, processors: int) -> int:
-    """Return the least number for which `Hosts.sized` has at least so many processors.
+    """Return the least number for which `Hosts.sized` has at least some processors.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
 
 
 Amounts = Callable[[HostNames], dict[str, Any] | None]
-"""What a window withholds if it withholds some nodes: {} for everything, None for nothing."""
+"""Amounts of a window that withholds some nodes: {} for everything, None for nothing."""
 
 
 def windows_of(found: Iterable[Maintained], amounts: Amounts) -> list[Fact[dict[str, Any]]]:
