@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import product
-
-import pytest
+from pathlib import Path
 
 from schedfarm.core import own
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import RULES
 from tests.support.paths import ROOT
+
+
+def modules_of(room: str) -> list[Path]:
+    """Modules of a folder of core, which exists."""
+    found = sorted((ROOT / "core" / room).rglob("*.py"))
+    assert found, room
+    return found
+
 
 PARTS = ("simulate", "promise", "fair_start", "refer", "audit")
 
@@ -65,8 +73,8 @@ def test_rules_are_not_asked_for_by_name() -> None:
     names = {*RULES, "depth"}
     offenders = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for room in ("policy", "simulation", "kernels", "audit")
-        for path in (ROOT / "core" / room).rglob("*.py")
+        for room in ("policy", "engine", "machines", "audit")
+        for path in modules_of(room)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Compare)
         and names & {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
@@ -74,23 +82,34 @@ def test_rules_are_not_asked_for_by_name() -> None:
     assert offenders == []
 
 
-@pytest.mark.parametrize(
-    ("room", "known"),
-    [
-        (
-            "policy",
-            {"policy", "own", "arrays", "durations", "errors", "names", "numerals", "workload"},
-        ),
-        ("kernels", {"kernels", "arrays", "caches", "durations"}),
-    ],
-)
-def test_rooms_below_the_simulation_know_nothing_of_it(room: str, known: set[str]) -> None:
-    """Policies name kernels and never import them; kernels know no policy."""
-    for path in (ROOT / "core" / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("schedfarm.core"):
-                names = (
-                    [alias.name for alias in node.names] if node.module == "schedfarm.core" else []
-                )
-                rooms = set(names) or {str(node.module).split(".")[2]}
-                assert rooms <= known, f"{path}:{node.lineno}"
+def imported(path: Path) -> set[str]:
+    """Modules of core that a module imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        f"{node.module}.{name.name}" if node.module == "schedfarm.core" else str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("schedfarm.core")
+        for name in node.names
+    }
+
+
+def test_policies_import_no_kernel() -> None:
+    """Policies name kernels and never import them."""
+    known = {"policy", "own", "arrays", "durations", "errors", "names", "numerals", "workload"}
+    for path in modules_of("policy"):
+        assert {module.split(".")[2] for module in imported(path)} <= known, path
+
+
+def test_kernels_know_no_table_of_policies() -> None:
+    """Modules of kernels import none of the tables of orders and rules."""
+    above = ("policy.orders", "policy.rules", "policy.policy")
+    kernels = [
+        path
+        for room in ("engine", "machines", "metrics")
+        for path in modules_of(room)
+        if re.search(r"^@(rolled_kernel|kernel|routine|verb)$", path.read_text("utf-8"), re.M)
+    ]
+    assert len(kernels) > 50
+    for path in kernels:
+        for module in imported(path):
+            assert not module.startswith(tuple(f"schedfarm.core.{name}" for name in above)), path
