@@ -321,7 +321,7 @@ def compress_book(book: Book, now: int) -> None:
             t, step = earlier_fit(book.profile, need, length, after, stop, at)
             rule_out(book, min(t, stop), i)
             if t < at:
-                move(book.profile, step, at, t, length, need)
+                move(book.profile, step, step, at, t, length, need)
                 book.at[i] = t
                 left = max(left, at + length)
                 book.state[FREED] = max(book.state[FREED], left)

@@ -320,15 +320,15 @@ def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
 
 
 @verb
-def move(profile: Profile, i: int, at: int, t: int, duration: int, procs: int) -> None:
-    """Move a reservation from `at` to the earlier t, at which step i holds.
+def move(profile: Profile, i: int, far: int, at: int, t: int, duration: int, procs: int) -> None:
+    """Move a reservation from `at` to the earlier t.
 
-    The overlap of both is not changed.
+    Step i holds at t; step `far` does not begin after the later of `at` and the new end. The
+    overlap of both windows is not changed. The later part comes first, so that step i stays.
     """
-    change(profile, i, t, min(at, t + duration), procs)
     left = max(at, t + duration)
-    step = step_from(profile, max(i - 1, profile.mark[HEAD]), left)
-    change(profile, step, left, at + duration, -procs)
+    change(profile, step_from(profile, far, left), left, at + duration, -procs)
+    change(profile, i, t, min(at, t + duration), procs)
 
 
 @verb

@@ -174,55 +174,68 @@ def first_free(profile: Profile, i: int) -> int:
 def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, now: int) -> None:
     """Record that processors of a cluster have been freed, from and until, s, throughout.
 
-    Step i does not begin after `low`.
+    Step i does not begin after `low`. The profile is searched only where no gap touches the freed
+    part: otherwise the gap, as long as possible, begins or ends where the new one does.
     """
     times, mark = profile.times, profile.mark
     i = step_from(profile, i, low)
     widest = widest_in(profile, i, high)
-    begin = max(now, times[run_before(profile, i, 1)])
-    i = first_short(profile, i, 1, NEVER)
-    end = times[i] if i < mark[TAIL] else NEVER
+    k = next_gap(gaps, 0, c, low - 1, high + 1)
+    if k >= 0 and gaps.begin[k] <= low and gaps.end[k] >= high:
+        gaps.first[k], gaps.last[k] = min(low, gaps.first[k]), max(high, gaps.last[k])
+        gaps.widest[k] = max(widest, gaps.widest[k])
+        return
     # The first gap that is joined is written over: one that was just removed would have to be read
     # again before it has been written.
-    joined, k = -1, next_gap(gaps, 0, c, begin, end)
+    joined, begin, end, first, last = -1, NEVER, 0, low, high
     while k >= 0:
-        low, high = min(low, gaps.first[k]), max(high, gaps.last[k])
+        begin, end = min(begin, gaps.begin[k]), max(end, gaps.end[k])
+        first, last = min(first, gaps.first[k]), max(last, gaps.last[k])
         widest = max(widest, gaps.widest[k])
         if joined < 0:
             joined = k
             k += 1
         else:
             remove_gap(gaps, k)
-        k = next_gap(gaps, k, c, begin, end)
-    put_gap(gaps, joined, c, begin, end, low, high, widest)
+        k = next_gap(gaps, k, c, low - 1, high + 1)
+    if begin > low:
+        begin = max(now, times[run_before(profile, i, 1)])
+    if end < high:
+        i = first_short(profile, i, 1, NEVER)
+        end = times[i] if i < mark[TAIL] else NEVER
+    put_gap(gaps, joined, c, begin, end, first, last, widest)
 
 
 @verb
 def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
     """Record that processors of a cluster have been taken, from and until, s.
 
-    Step i does not begin after `low`. The parts that are left of a gap lie before its end, so that
+    Step i does not begin after `low`. Only steps in that interval can be without free processors;
+    the rest of a gap is still free. The parts that are left of a gap lie before its end, so that
     the search for other gaps goes on there.
     """
-    times, mark, begun = profile.times, profile.mark, low
+    times = profile.times
     k = next_gap(gaps, 0, c, low, high)
     while k >= 0:
         begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
-        widest = gaps.widest[k]
-        step = step_from(profile, i, begin) if begin >= begun else step_at(profile, begin)
-        step = first_free(profile, step)
-        while step < mark[TAIL] and times[step] < min(end, last):
-            stop = first_short(profile, step, 1, NEVER)
-            left = max(begin, times[step])
-            right = times[stop] if stop < mark[TAIL] else NEVER
-            if right > first:
-                put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
-                k = -1
-            if stop >= mark[TAIL]:
-                break
-            step = first_free(profile, stop)
-        if k >= 0:
-            remove_gap(gaps, k)
+        left, until, widest = begin, min(end, high), gaps.widest[k]
+        i = step_from(profile, i, max(low, begin))
+        i = first_short(profile, i, 1, until)
+        if i < profile.mark[TAIL] and times[i] < until:
+            while True:
+                right = times[i] if i < profile.mark[TAIL] and times[i] < until else end
+                if left < right and right > first:
+                    put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
+                    k = -1
+                if right == end:
+                    break
+                i = first_free(profile, i)
+                left = times[i]
+                if left >= min(end, last):
+                    break
+                i = first_short(profile, i, 1, until)
+            if k >= 0:
+                remove_gap(gaps, k)
         low = max(low, end)
         k = next_gap(gaps, 0, c, low, high) if low < high else -1
 

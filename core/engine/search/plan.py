@@ -303,7 +303,9 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
     # A change of step i leaves steps i - 1 and i, or one of them.
     behind = max(step - 1, profile.mark[HEAD])
     if c == old:
-        move(profile, step, at, t, length, need)
+        # Long jobs wait in long profiles, where the other end is far: 300 steps on 806 processors.
+        far = step_at(profile, max(at, t + length))
+        move(profile, step, far, at, t, length, need)
         low, taken, freed = max(at, t + length), min(at, t + length), behind
     else:
         freed = untake(clusters, old, at, length, need)

@@ -134,7 +134,8 @@ def test_a_move_is_a_lift_and_a_reservation_in_one_pass() -> None:
                 reserve(profile, begin, length, procs)
             reserve(profile, at, duration, need)
             advance(profile, case % (t + 1))
-        move(moved, step_at(moved, t), at, t, duration, need)
+        far = int(rng.integers(moved.mark[HEAD], step_at(moved, max(at, t + duration)) + 1))
+        move(moved, step_at(moved, t), far, at, t, duration, need)
         lift(anew, at, duration, need)
         reserve(anew, t, duration, need)
         levels = [[int(p.free[step_at(p, s)]) for s in range(t, 60)] for p in (moved, anew)]
