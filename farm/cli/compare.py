@@ -134,7 +134,7 @@ def compare(
 
 
 def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the groups of jobs by change, and why they are missing."""
+    """Return the groups of jobs by change, and sentences on why groups are missing."""
     from schedfarm import analysis
     from schedfarm.analysis.compare import traces_of
     from schedfarm.analysis.groups import GROUPINGS

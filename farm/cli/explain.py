@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 OF_STORES = ("trace", "load", "sample")
 OF_LOGS = ("processors", "rows", "jobs", "clean", "map", "recorded", "folder")
-"""Options that do not apply to the other kind of source."""
+"""Parameters that apply to logs only, not to stores."""
 
 OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
-"""Parameters that do not apply to groups."""
+"""Parameters that apply to a single job only, not to groups."""
 
 
 @command(reads=True)
@@ -153,7 +153,7 @@ def _delays(
 
 
 def _target(plot: str | None, source: str, *, as_json: bool) -> Output | None:
-    """Return the file of the chart, whose suffix gives its kind."""
+    """Return the output file of the chart; its suffix selects the image format."""
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.cli.plot import is_store
@@ -168,7 +168,7 @@ def _target(plot: str | None, source: str, *, as_json: bool) -> Output | None:
 
 
 def _source(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:
-    """Return the schedule, and the name of its policy."""
+    """Return the schedule and the name of its policy."""
     from schedfarm.farm.cli.plot import is_store as names_store
 
     is_store = names_store(source)
@@ -220,7 +220,7 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
 
 
 def _cell(trace: str, load: str, sample: int, *, drawn: bool) -> str:
-    """Name the jobs that are explained: in a sample, a number is that of another job."""
+    """Name the sample of the explained jobs, whose numbers differ from the log's in a sample."""
     if not drawn:
         return f"{trace}, load {load}, draw {sample} of the model"
     of = "the log itself" if sample == 0 else f"sample {sample}, whose jobs are drawn from the log"

@@ -71,7 +71,7 @@ def policies(site: Path | None, as_json: bool) -> None:
 
 
 def _texts_of(site: Path) -> dict[str, str]:
-    """Return the order, and the policy if there is one, that a site's file describes."""
+    """Return the order of a site's file as text and, if the file has one, the policy."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.policy.site import texts_of_table
 

@@ -177,7 +177,7 @@ def _jobs(source: str, given: dict[str, Any]) -> Workload:
 
 
 def _schedules(jobs: Workload, policies: tuple[str, ...], *, quiet: bool) -> dict[str, Any]:
-    """Return the schedules under the policies, by default that of the log."""
+    """Return the schedule under each policy; without policies, the schedule of the log."""
     from io import StringIO
 
     from schedfarm.core.errors import InputError

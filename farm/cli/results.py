@@ -88,7 +88,7 @@ def _precision(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each set of package versions that computed blocks."""
+    """Yield a line for each set of package versions with which blocks were computed."""
     from schedfarm.core.numerals import counted
     from schedfarm.farm.store.provenance import PACKAGE, PACKAGES
 
@@ -343,7 +343,7 @@ def _of_band(store: str, found: xr.Dataset) -> Answer:
 
 
 def policy_texts(store: str, labels: Iterable[object]) -> list[str]:
-    """Return a sentence for each of the policies that has a name, with its full text."""
+    """Return a sentence with the full text of each named policy."""
     from schedfarm.analysis.store import named_policies
 
     known = named_policies(store)

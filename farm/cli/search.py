@@ -165,7 +165,7 @@ def _judge(found: Found, store: Path, client: Client | None, *, quiet: bool) -> 
 
 
 def _pairs(spec: Spec, found: Found) -> Iterator[tuple[str, list[str]]]:
-    """Yield each policy to compare with, and the policies that are compared with it."""
+    """Yield each baseline, and the policies to compare with it."""
     for place, baseline in enumerate(known := list(dict.fromkeys((spec.baseline, *spec.against)))):
         others = [*(known[1:] if place == 0 else ()), *found.policies]
         if others := [one for one in dict.fromkeys(others) if one != baseline]:

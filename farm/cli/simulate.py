@@ -43,7 +43,7 @@ LABEL, COLUMN = 46, 16
 """Widths of labels and number columns: two columns fit 80 characters."""
 
 UNKNOWN_TO_LOGS = frozenset({"backfilled"})
-"""Metrics that do not follow from the starts of a log."""
+"""Metrics that cannot be computed from the starts of a log."""
 
 MOST_GROUPS = 3
 """Number of users, accounts, queues or partitions that are printed, largest first."""
@@ -261,7 +261,7 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return the output, and that of the machine where SWF cannot hold the schedule."""
+    """Return the output file and, if SWF cannot hold the schedule, that of the machine."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
@@ -420,7 +420,7 @@ def _participants(schedule: Schedule, tau: int) -> list[str]:
 
 
 def _counted(schedule: Schedule) -> list[str]:
-    """Return lines of the simulation's counters that are not zero."""
+    """Return a line for each counter of the simulation that is not zero."""
     from schedfarm.core.policy.rules import COUNTS
 
     found = {name: count for name, count in schedule.counts.items() if count}

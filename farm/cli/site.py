@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from schedfarm.farm.site.model import Site
 
 FILES = {"site.toml": True, "campaign.toml": False}
-"""Files that the command writes, and whether only their owner may read them.
+"""Files that the command writes, by name: whether only their owner may read them.
 
-The first has names of users.
+site.toml has names of users.
 """
 
 OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
@@ -33,7 +33,7 @@ OUTAGES = 0.04
 """Part of the processors of the generated site that is lost to outages."""
 
 LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
-"""Limits of its QOS, by column of sacctmgr."""
+"""Limits of the QOS of the generated site, by column of sacctmgr."""
 
 
 @command()
@@ -190,7 +190,7 @@ def _fit(
 
 
 def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
-    """Refuse links, which may lead out of the folder, and edited files without --replace."""
+    """Refuse links, which may lead out of the folder; without --replace, refuse edited files."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
     from schedfarm.farm.site.writing import is_unedited
@@ -209,7 +209,7 @@ def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
 
 
 def _write(folder: Path, texts: tuple[str, ...]) -> None:
-    """Write the files, after parsing each of them like its reader."""
+    """Write the files after parsing each of them as its reader does."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.files import write_whole
     from schedfarm.farm.campaign.campaign import Campaign
@@ -230,7 +230,7 @@ def _write(folder: Path, texts: tuple[str, ...]) -> None:
 
 
 def _write_example(folder: Path, jobs: int, seed: int, *, as_json: bool, quiet: bool) -> None:
-    """Write the dump of a generated site, with the number of weeks that 1000 jobs take."""
+    """Write the dump of a generated site with 1,000 jobs a week."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted
     from schedfarm.farm.site.example import Truth, check_new, write_dump

@@ -64,7 +64,7 @@ def submit(
     logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs, array)
-    # Other users may write to the current folder: no module is taken from it.
+    # No module is taken from the current folder, to which other users may write.
     words = [sys.executable, "-P", "-m", "schedfarm", "run", _lasting(campaign)]
     words += ["--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []

@@ -34,7 +34,7 @@ TITLES = {
     "communicating": "jobs that communicate",
     "sha256_columns": "sha256 of columns",
 }
-"""Printed titles of JSON keys that are not readable as they are."""
+"""Printed titles of JSON keys that are unclear by themselves."""
 
 
 class Options(click.ParamType[dict[str, Any]]):
@@ -215,7 +215,7 @@ def _named_log(trace: Trace) -> str:
 def _figure_files(
     folder: Path | None, names: list[str], read: list[str]
 ) -> list[dict[str, Output]]:
-    """Return the checked files of the figures of each log, by kind; refuse equal names of logs."""
+    """Return the checked figure files of each log, by kind; refuse logs with equal names."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
 
@@ -238,7 +238,7 @@ def _figure_files(
 
 
 def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
-    """Draw the figures of a log; those of schedules need its waits."""
+    """Draw the figures of a log; figures of schedules need the log's waits."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.logged import LOGGED, as_logged
 
@@ -521,13 +521,13 @@ ASKED = {
     "serial": ("moldable", -1),
     "communication": ("communicating", 0),
 }
-"""Columns of requests on some platforms: the key of the number of jobs that make one, and the value
-that means no request.
+"""Columns of requests on some platforms, each with two values: the JSON key of the number of jobs
+with a request, and the value that means no request.
 """
 
 
 def _asked(log: Workload) -> dict[str, Any]:
-    """Return the numbers of places and of jobs with requests, on a platform that has them."""
+    """Return the numbers of places and of jobs with requests, on a platform with places."""
     platform = log.platform
     if not platform.asks:
         return {}

@@ -39,7 +39,7 @@ FEWEST = 4
 """Fewest candidates of a generation, and fewest samples of an interval."""
 
 MOST_CHARACTERS = 2**20
-"""Length from which on a file is refused."""
+"""Least length of a file that is refused."""
 
 Times = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]
 Crowd = Annotated[
