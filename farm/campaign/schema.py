@@ -25,8 +25,8 @@ _PARAMETER = re.compile(r"^(\w+) : .*\n((?:    .*\n|\n)+)", re.MULTILINE)
 def campaign_schema() -> dict[str, Any]:
     """Return the JSON Schema of a campaign's file: keys, types, ranges and meanings.
 
-    The schema checks only the types of the keys. `Campaign` alone checks names of logs, models and
-    policies, and keys that exclude each other.
+    The schema checks the types and ranges of the keys. `Campaign` alone checks names of logs,
+    models and policies, and keys that exclude each other.
 
     Examples
     --------
