@@ -165,8 +165,7 @@ class _Band(BandRule):
         return f"Line: {self.line}{chosen}\nBand: {self.spans(fewest, most)}"
 
     def spans(self, fewest: int, most: int) -> str:
-        """Return `span` for cells with `fewest` to `most` samples: two lines if these differ, else
-        one.
+        """Return `span` for cells with `fewest` to `most` samples, in two lines if these differ.
 
         Examples
         --------
