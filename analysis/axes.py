@@ -99,11 +99,11 @@ def unfold(store: Store, data: Data | None = None) -> Any:
     Returns
     -------
     Dataset or DataArray
-                The names in ``trace`` and ``policy`` are those in the campaign. Each axis is a
-                further dimension, after the dimension whose labels contained it. The coordinates of
-                the dimension are the axis's values, with numbers in ascending order. A policy that
-                does not depend on an axis has the same values everywhere along the axis. Missing
-                combinations are NaN. Without axes the data are unchanged.
+        The names in ``trace`` and ``policy`` are those in the campaign. Each axis is a further
+        dimension, after the dimension whose labels contained it. The coordinates of the dimension
+        are the axis's values, with numbers in ascending order. A policy that does not depend on an
+        axis has the same values everywhere along the axis. Missing combinations are NaN. Without
+        axes the data are unchanged.
 
     Raises
     ------

@@ -95,10 +95,9 @@ class BandRule(ABC):
         Parameters
         ----------
         fewest, most : int
-                    Numbers of samples of the cells with the fewest and with the most samples.
+            Numbers of samples of the cells with the fewest and with the most samples.
         by : str
-                    The quantity by which whole samples are ranked, if the rule leaves out whole
-                    samples.
+            The quantity by which whole samples are ranked, if the rule leaves out whole samples.
         """
 
     @abstractmethod
@@ -110,12 +109,12 @@ class BandRule(ABC):
         values : float64[..., s]
             One number per sample; NaN if missing.
         rank_by : float64[..., s], optional
-                    Numbers that determine the best and worst whole samples; by default the values.
+            Numbers that determine the best and worst whole samples; by default the values.
 
         Returns
         -------
         float64[..., b]
-                    NaN if fewer than `LEAST_SAMPLES` samples remain.
+            NaN if fewer than `LEAST_SAMPLES` samples remain.
         """
 
     @property
@@ -216,10 +215,10 @@ class Trimmed(_Band):
     Parameters
     ----------
     trim : float
-            Share left out on each side, 0 <= trim < 0.5. The remaining samples are within the trim
-            to 1 - trim percentile range, so ceil((n - 1) x trim) samples are left out on each side.
-            At 0.1, this is one sample for n = 2 to 11, and two samples for n = 12 to 21. The
-            remaining samples cover a smaller share of all possible samples: `coverage`.
+        Share left out on each side, 0 <= trim < 0.5. The remaining samples are within the trim to 1
+        - trim percentile range, so ceil((n - 1) x trim) samples are left out on each side. At 0.1,
+        this is one sample for n = 2 to 11, and two samples for n = 12 to 21. The remaining samples
+        cover a smaller share of all possible samples: `coverage`.
 
     Raises
     ------
@@ -368,8 +367,8 @@ class Quantiles(_Band):
     Parameters
     ----------
     q : sequence of float
-            Quantiles, ascending, 0 to 1. For quantiles between two samples, `coverage` is that of
-            uniform samples: ten lognormal samples (sigma 2) hold 67.2 % by default, not 65.5 %.
+        Quantiles, ascending, 0 to 1. For quantiles between two samples, `coverage` is that of
+        uniform samples: ten lognormal samples (sigma 2) hold 67.2 % by default, not 65.5 %.
 
     Raises
     ------
@@ -540,7 +539,7 @@ def band_rule(
     Raises
     ------
     StoreError
-            If the kind is unknown, or if trim, q or level is out of range.
+        If the kind is unknown, or if trim, q or level is out of range.
 
     Examples
     --------

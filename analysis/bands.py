@@ -80,41 +80,39 @@ def bands(
         A variable of the summary, such as ``bounded_slowdown``, or one of each participant, such
         as ``origin_wait``.
     over : str
-                Dimension to reduce. Over ``resample``, resample 0 is left out, since it is the log
-                itself.
+        Dimension to reduce. Over ``resample``, resample 0 is left out, since it is the log itself.
     kind, trim, q, level
-                The rule, as in `analysis.band_rule.band_rule`. ``trimmed`` is the published rule
-                (Carastan-Santos et al. 2019, section V-A). ``range`` gives the least, the median
-                and the largest sample. ``auto`` is ``trimmed`` for ten or more samples, and
-                ``range`` for fewer samples. ``quantile`` gives plain quantiles. ``interval`` gives
-                the mean and an interval of the mean.
+        The rule, as in `analysis.band_rule.band_rule`. ``trimmed`` is the published rule
+        (Carastan-Santos et al. 2019, section V-A). ``range`` gives the least, the median and the
+        largest sample. ``auto`` is ``trimmed`` for ten or more samples, and ``range`` for fewer
+        samples. ``quantile`` gives plain quantiles. ``interval`` gives the mean and an interval of
+        the mean.
     trace, load, policy : optional
-                Restriction: one or several labels of the store, in any spelling (0.95,
-                ``sjf+easy``); by default all.
+        Restriction: one or several labels of the store, in any spelling (0.95, ``sjf+easy``); by
+        default all.
 
     Returns
     -------
     Dataset
-                The metric on (trace, load, policy, band); for the kinds ``quantile`` and
-                ``interval``, the last dimension has the name of the kind. Values are NaN if fewer
-                than two samples remain. A further dimension of the metric, such as ``origin``,
-                precedes ``policy``. The other variables are on (trace, load, policy):
+        The metric on (trace, load, policy, band); for the kinds ``quantile`` and ``interval``, the
+        last dimension has the name of the kind. Values are NaN if fewer than two samples remain. A
+        further dimension of the metric, such as ``origin``, precedes ``policy``. The other
+        variables are on (trace, load, policy):
 
         - ``n``, ``missing``: number of samples with a value, and without one;
-                - ``first``, ``last``: ranks of the first and the last sample in the span of the
-                numbers;
+        - ``first``, ``last``: ranks of the first and the last sample in the span of the numbers;
         - ``coverage``: expected share of all possible samples between these ranks (not for
           intervals);
         - ``least``, ``most``: least and largest value of all samples;
         - ``log``: value of the log itself, if the store has it.
 
-                The attributes describe these variables in words.
+        The attributes describe these variables in words.
 
     Raises
     ------
     StoreError
-                If the store cannot be read, a name is unknown, or the metric has no numbers. If no
-                cell has enough samples, the error is a `TooFewSamplesError`.
+        If the store cannot be read, a name is unknown, or the metric has no numbers. If no cell has
+        enough samples, the error is a `TooFewSamplesError`.
 
     Examples
     --------
@@ -175,16 +173,15 @@ def weekly_bands(
     Returns
     -------
     Dataset
-                The metric on (load, policy, week, band) or (load, policy, week, quantile). Values
-                are NaN until jobs have ended in two samples, and after the last week of submissions
-                at the load. With a given load, ``load`` is a scalar coordinate. Further variables
-                are those of `bands` on (load, policy), for the means over all jobs, and ``log`` on
-                (load, policy, week).
+        The metric on (load, policy, week, band) or (load, policy, week, quantile). Values are NaN
+        until jobs have ended in two samples, and after the last week of submissions at the load.
+        With a given load, ``load`` is a scalar coordinate. Further variables are those of `bands`
+        on (load, policy), for the means over all jobs, and ``log`` on (load, policy, week).
 
     Raises
     ------
     StoreError
-                For the reasons of `bands`.
+        For the reasons of `bands`.
 
     Examples
     --------
@@ -240,13 +237,13 @@ def all_weekly_bands(
     Returns
     -------
     list of Dataset
-                The result of `weekly_bands` for each trace with enough samples, on (trace, load,
-                policy, week, band) with a single trace. The list is not empty.
+        The result of `weekly_bands` for each trace with enough samples, on (trace, load, policy,
+        week, band) with a single trace. The list is not empty.
 
     Raises
     ------
     StoreError
-                For the reasons of `weekly_bands`; for too few samples only if no trace has enough.
+        For the reasons of `weekly_bands`; for too few samples only if no trace has enough.
     """
     traces = [str(name) for name in open_summary(store)["trace"].values]
     traces = known_labels("trace", trace, traces)
@@ -281,7 +278,7 @@ def weekly_log(
     Raises
     ------
     StoreError
-                For the reasons of `bands`, or if the store lacks the log itself.
+        For the reasons of `bands`, or if the store lacks the log itself.
 
     Examples
     --------

@@ -119,29 +119,29 @@ def compare(
         high):
 
         - ``mean``, ``baseline_mean``: means over the pairs, in the metric's units;
-                - ``difference``, ``ratio``: policy minus and divided by baseline, on ``bound``,
-                with a studentised bootstrap interval (Student's for fewer than five pairs); the
-                interval is NaN if most pairs have one ratio;
+        - ``difference``, ``ratio``: policy minus and divided by baseline, on ``bound``, with a
+          studentised bootstrap interval (Student's for fewer than five pairs); the interval is NaN
+          if most pairs have one ratio;
         - ``p``: two-sided p value of the hypothesis that the ratio is 1;
-                - ``p_holm``: this p value, corrected for the number of policies;
-                - ``better``: share of pairs in which the policy is better, on ``bound``, with
-                Clopper and Pearson's interval, whose level is at least ``level``;
+        - ``p_holm``: this p value, corrected for the number of policies;
+        - ``better``: share of pairs in which the policy is better, on ``bound``, with Clopper and
+          Pearson's interval, whose level is at least ``level``;
         - ``pairs``: number of pairs;
         - ``correlation``: correlation of the values of the pairs, NaN for fewer than five pairs;
         - ``ratio_of_log``: ratio in the log itself;
-                - ``logged``: mean over the same samples with the waits of their jobs in the log, at
-                the log's own load;
+        - ``logged``: mean over the same samples with the waits of their jobs in the log, at the
+          log's own load;
         - ``sample_ratio``: ratio of each pair, with ``resample`` as the last dimension.
 
         Variables over all traces and loads:
 
         - ``overall``, on (metric, policy, bound): geometric mean of the ratios;
-                - ``overall_p``, ``overall_p_holm``, on (metric, policy): p values of ``overall``;
-                - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean rank
-                over the loads of a trace, averaged over the traces; 1 is the best;
-                - ``ranked_traces``, on metric: number of these traces;
-                - ``critical_difference``, on metric: Nemenyi's critical difference of ranks, NaN
-                for a single trace.
+        - ``overall_p``, ``overall_p_holm``, on (metric, policy): p values of ``overall``;
+        - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean rank over the
+          loads of a trace, averaged over the traces; 1 is the best;
+        - ``ranked_traces``, on metric: number of these traces;
+        - ``critical_difference``, on metric: Nemenyi's critical difference of ranks, NaN for a
+          single trace.
 
         Attributes: ``baseline`` and ``level``. Coordinates on metric: ``units``, ``long_name`` and
         ``better_is``, which is ``smaller`` or ``larger``.
@@ -149,9 +149,8 @@ def compare(
     Raises
     ------
     StoreError
-                If the store cannot be read, a name is unknown, a metric is not a number of each
-                policy, the level is out of range, or no two policies have a finished cell in
-                common.
+        If the store cannot be read, a name is unknown, a metric is not a number of each policy, the
+        level is out of range, or no two policies have a finished cell in common.
 
     Examples
     --------
@@ -202,27 +201,26 @@ def compare_values(
     values : sequence of int, float or str
         The values to compare; by default all others.
     policy : str, optional
-                The policy: a label, or the name in the campaign; by default the only policy.
+        The policy: a label, or the name in the campaign; by default the only policy.
     trace : str, optional
-                The only trace to compare, by its name in the campaign; by default all traces.
+        The only trace to compare, by its name in the campaign; by default all traces.
     at : mapping, optional
         Value of each other axis.
     metrics, load, level
-                As in `compare`; only metrics of the summary.
+        As in `compare`; only metrics of the summary.
 
     Returns
     -------
     Dataset
-                As in `compare`, but labels such as ``processors=120`` replace policies, and traces
-                have their names in the campaign. There are two further attributes: ``axis``, and
-                ``cells``, which gives the store's labels of trace and policy for each trace and
-                label of a value.
+        As in `compare`, but labels such as ``processors=120`` replace policies, and traces have
+        their names in the campaign. There are two further attributes: ``axis``, and ``cells``,
+        which gives the store's labels of trace and policy for each trace and label of a value.
 
     Raises
     ------
     StoreError
-                For the reasons of `compare`; if the axis or a value does not exist; or if the
-                policy or another axis is not fixed.
+        For the reasons of `compare`; if the axis or a value does not exist; or if the policy or
+        another axis is not fixed.
 
     Examples
     --------
@@ -469,12 +467,12 @@ def losers(
     Parameters
     ----------
     store : path or DataTree
-            The store of the comparison.
+        The store of the comparison.
     found : Dataset
-            The result of `compare`; its first metric of single jobs (``wait`` or
-            ``bounded_slowdown``) is used.
+        The result of `compare`; its first metric of single jobs (``wait`` or ``bounded_slowdown``)
+        is used.
     by : str
-            Grouping of jobs, as in `changes`.
+        Grouping of jobs, as in `changes`.
     names : mapping of str to mapping of int to str, optional
         Names of the groups by trace and number.
 
@@ -487,7 +485,7 @@ def losers(
     Raises
     ------
     StoreError
-            For the reasons of `changes`, for example a store without single jobs.
+        For the reasons of `changes`, for example a store without single jobs.
     """
     metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
     if metric is None:

@@ -45,13 +45,13 @@ def comparison_figure(
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     size : (float, float), optional
-            Width and height, inches; by default each metric has a panel of one column's width.
+        Width and height, inches; by default each metric has a panel of one column's width.
 
     Returns
     -------
     Figure
-            The figure has a row for each trace and load and, if there are several, a row for their
-            mean. A diamond marks the ratio in the log itself; the line at 0 % is the baseline.
+        The figure has a row for each trace and load and, if there are several, a row for their
+        mean. A diamond marks the ratio in the log itself; the line at 0 % is the baseline.
 
     Raises
     ------

@@ -28,15 +28,15 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     Parameters
     ----------
     store : path or DataTree
-            The store of the comparison.
+        The store of the comparison.
     found : Dataset
         The result of `compare`.
 
     Returns
     -------
     list of str
-            Warnings of a simulation that differs much from the logged waits, of missing pairs and
-            of too few pairs, and the notes on bands of the same samples.
+        Warnings of a simulation that differs much from the logged waits, of missing pairs and of
+        too few pairs, and the notes on bands of the same samples.
     """
     traces = found["trace"].values.tolist()
     bases = [stored_cell(found, trace, str(found.attrs["baseline"])) for trace in traces]

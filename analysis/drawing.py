@@ -208,12 +208,12 @@ def band_panel(
     Parameters
     ----------
     axes : Axes
-                Axes of the panel.
+        Axes of the panel.
     bands : DataArray or None
-                Values on policy, week and a last dimension of three: low, middle and high; None for
-                a trace without bands.
+        Values on policy, week and a last dimension of three: low, middle and high; None for a trace
+        without bands.
     styles : mapping
-                Style of each policy from `policy_styles`, in the order of drawing.
+        Style of each policy from `policy_styles`, in the order of drawing.
     own : DataArray, optional
         The lines of the log itself, on policy and week.
     log : bool
@@ -276,11 +276,11 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
     Parameters
     ----------
     axes : Axes
-                Axes of the panel.
+        Axes of the panel.
     x : float or float[k]
         Positions on the axis.
     of : Dataset
-                ``low``, ``median``, ``high`` and ``log``, each of the shape of `x`.
+        ``low``, ``median``, ``high`` and ``log``, each of the shape of `x`.
     color : str
         Colours of the lines.
     """
@@ -333,9 +333,9 @@ def whole_marks(
     axes : Axes
         A panel that `band_panel` has drawn.
     bands : DataArray or None
-                Values on policy and a last dimension of three: low, middle and high.
+        Values on policy and a last dimension of three: low, middle and high.
     own : DataArray or None
-                Numbers of the log itself on policy.
+        Numbers of the log itself on policy.
     styles : mapping
         As for `band_panel`.
     """

@@ -63,15 +63,14 @@ def explanation_figure(
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     top : int
-                Number of other jobs to draw; jobs whose removal lets the job start earliest come
-                first.
+        Number of other jobs to draw; jobs whose removal lets the job start earliest come first.
 
     Returns
     -------
     Figure
-                The figure has a row for each job, with its run as a bar and its wait as a grey
-                line. Lines mark the submission, the start and the fair start of the explained job.
-                The jobs of the smallest set have a black edge.
+        The figure has a row for each job, with its run as a bar and its wait as a grey line. Lines
+        mark the submission, the start and the fair start of the explained job. The jobs of the
+        smallest set have a black edge.
 
     Raises
     ------

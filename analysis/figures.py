@@ -102,17 +102,16 @@ def weekly_bands_figure(
     metric : str
         A metric that the store has by week.
     load : float or str, optional
-                A label of the store's load axis, or its number; by default all loads, each with a
-                row of panels.
+        A label of the store's load axis, or its number; by default all loads, each with a row of
+        panels.
     path : path, optional
-                File for the figure, ending in .png, .pdf or .svg; an existing file is replaced
-                atomically.
+        File for the figure, ending in .png, .pdf or .svg; an existing file is replaced atomically.
     kind, trim, q, level
-                The rule of the band, as in `analysis.bands.bands`.
+        The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
     size : tuple of float, optional
-                Width and height of the figure, inches; by default according to the panels.
+        Width and height of the figure, inches; by default according to the panels.
     trace, policy : str, optional
         Restriction, as in `analysis.bands.bands`; by default all.
 
@@ -124,8 +123,8 @@ def weekly_bands_figure(
     Raises
     ------
     StoreError
-                If the store cannot be read, a name is unknown, there are neither enough samples nor
-                the log itself, or the path has no known suffix.
+        If the store cannot be read, a name is unknown, there are neither enough samples nor the log
+        itself, or the path has no known suffix.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def figure_notes(
     Raises
     ------
     StoreError
-                For the reasons of `weekly_bands_figure`.
+        For the reasons of `weekly_bands_figure`.
 
     Examples
     --------

@@ -61,12 +61,12 @@ class Grouping:
     meaning : str
         Meaning of a group.
     array : str
-                The store's array with the groups; empty if only the log has the groups.
+        The store's array with the groups; empty if only the log has the groups.
     place : callable
-                Function from this array, int64[n], to the group of each job, int64[n].
+        Function from this array, int64[n], to the group of each job, int64[n].
     classes : tuple of str
-                Names of the groups in order. Empty if groups are numbers of the log, of which some
-                have names; such groups are sorted by the total loss of their jobs.
+        Names of the groups in order. Empty if groups are numbers of the log, of which some have
+        names; such groups are sorted by the total loss of their jobs.
     """
 
     meaning: str
@@ -131,28 +131,27 @@ def changes(
     ----------
     store : path or DataTree
         The store's folder, or an open tree.
-            Labels of the store's axes. A load may be a number, and a policy may have any spelling.
+    trace, policy, baseline, load : str
+        Labels of the store's axes. A load may be a number, and a policy may have any spelling.
     by : str
-                Grouping: ``user``, ``width``, ``run`` or ``estimate``. If the log has them and
-                `store` is a folder, also ``group``, ``queue`` or ``partition``.
+        Grouping: ``user``, ``width``, ``run`` or ``estimate``. If the log has them and `store` is a
+        folder, also ``group``, ``queue`` or ``partition``.
     metric : str
         ``wait``, s, or ``bounded_slowdown``.
     names : mapping of int to str
         Names of users, groups, queues or partitions, by number.
     baseline_trace : str, optional
-                Trace of the baseline, with the same jobs on a machine of another size; by default
-                `trace`.
+        Trace of the baseline, with the same jobs on a machine of another size; by default `trace`.
 
     Returns
     -------
     DataFrame
-                The frame is indexed by group; users are sorted by total loss, largest first. Groups
-                are those with jobs in some sample. Values other than shares are means over the
-                samples with jobs of the group. Without resamples the log counts as the sample.
-                ``attrs`` contain the query, ``units`` and ``samples``. Columns:
+        The frame is indexed by group; users are sorted by total loss, largest first. Groups are
+        those with jobs in some sample. Values other than shares are means over the samples with
+        jobs of the group. Without resamples the log counts as the sample. ``attrs`` contain the
+        query, ``units`` and ``samples``. Columns:
 
-                - ``jobs``, ``work``: the group's shares of the jobs and of run x procs, means over
-                samples;
+        - ``jobs``, ``work``: the group's shares of the jobs and of run x procs, means over samples;
         - ``before``, ``after``: the group's means under the baseline and under the policy;
         - ``change``: after - before;
         - ``least``, ``most``: range of the change over the samples;
@@ -347,8 +346,8 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-                The frame's attributes, and ``groups``, a list with a dict for each group. Missing
-                numbers are None.
+        The frame's attributes, and ``groups``, a list with a dict for each group. Missing numbers
+        are None.
 
     Examples
     --------
@@ -367,7 +366,7 @@ def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
     Parameters
     ----------
     frames : sequence of DataFrame
-                Results of `changes` with the same grouping.
+        Results of `changes` with the same grouping.
 
     Returns
     -------

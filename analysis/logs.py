@@ -69,7 +69,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     Returns
     -------
     int64[n]
-                Values of the jobs; -1 for a number that several rows share with different values.
+        Values of the jobs; -1 for a number that several rows share with different values.
 
     Examples
     --------

@@ -45,9 +45,9 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-                At most one sentence on each of: means without an interval; a value of the log
-                outside of all samples; samples whose weekly load varies more than that of the log;
-                a log that was not simulated.
+        At most one sentence on each of: means without an interval; a value of the log outside of
+        all samples; samples whose weekly load varies more than that of the log; a log that was not
+        simulated.
 
     Examples
     --------
@@ -146,9 +146,8 @@ def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     Returns
     -------
     tuple of float and float64[samples], or None
-                Standard deviation divided by mean over the whole weeks, which does not change if
-                run times are scaled to a load. None for a model, or without a sample of the log's
-                weeks.
+        Standard deviation divided by mean over the whole weeks, which does not change if run times
+        are scaled to a load. None for a model, or without a sample of the log's weeks.
 
     Examples
     --------

@@ -47,9 +47,9 @@ def read_file(store: StoreName, name: str) -> bytes:
     Raises
     ------
     OSError
-                If the file cannot be read; `FileNotFoundError` if it does not exist.
+        If the file cannot be read; `FileNotFoundError` if it does not exist.
     StoreError
-                If the address of the store is invalid or its server does not answer.
+        If the address of the store is invalid or its server does not answer.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def list_files(store: StoreName, folder: str) -> list[str]:
     Raises
     ------
     StoreError
-                For the reasons of `read_file`.
+        For the reasons of `read_file`.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def read_files(store: StoreName, names: Iterable[str]) -> Iterator[bytes]:
     Raises
     ------
     OSError, StoreError
-                For the reasons of `read_file`.
+        For the reasons of `read_file`.
     """
     if not scheme_of(os.fspath(store)):
         yield from (read_file(store, name) for name in names)
@@ -134,7 +134,7 @@ def hierarchy(store: StoreName, folder: str) -> Any:
     Raises
     ------
     StoreError
-                For the reasons of `read_file`.
+        For the reasons of `read_file`.
 
     Examples
     --------

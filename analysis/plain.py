@@ -44,16 +44,16 @@ def plain(
     store : path or DataTree
         The store's folder, or an open tree.
     metrics : sequence of str
-                Metrics of the summary to show first; those of `HEADLINE` follow.
+        Metrics of the summary to show first; those of `HEADLINE` follow.
     trace, load, policy : optional
-                Restrictions, as in `bands`.
+        Restrictions, as in `bands`.
 
     Returns
     -------
     DataFrame
-                Indexed by (trace, load, resample, policy) in the store's order; cells without
-                values are left out. Its ``attrs`` have ``units`` by metric, and ``logs``, the
-                traces whose resample 0 is a log.
+        Indexed by (trace, load, resample, policy) in the store's order; cells without values are
+        left out. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces whose resample 0
+        is a log.
 
     Raises
     ------

@@ -22,14 +22,13 @@ def with_starts(data: xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     data : Dataset
-                The group. Groups before version 6 contain the starts; groups without jobs have no
-                starts.
+        The group. Groups before version 6 contain the starts; groups without jobs have no starts.
 
     Returns
     -------
     Dataset
-                The group with ``start``, s: submit + wait, or -1 if the wait is negative, as for
-                refused jobs and padding.
+        The group with ``start``, s: submit + wait, or -1 if the wait is negative, as for refused
+        jobs and padding.
 
     Examples
     --------

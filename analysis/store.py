@@ -47,15 +47,14 @@ def open_summary(store: Store) -> xr.Dataset:
     Returns
     -------
     Dataset
-                The summary on (trace, resample, load, policy); some metrics have a further
-                dimension. Values are read lazily. They are NaN if a cell failed or was not
-                simulated.
+        The summary on (trace, resample, load, policy); some metrics have a further dimension.
+        Values are read lazily. They are NaN if a cell failed or was not simulated.
 
     Raises
     ------
     StoreError
-                If the path is not a store, or its version is newer. When values are read, also if
-                they do not match the store's records.
+        If the path is not a store, or its version is newer. When values are read, also if they do
+        not match the store's records.
 
     Examples
     --------
@@ -87,15 +86,14 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     Returns
     -------
     Dataset
-                Values per job on (resample, load, policy, job), and values per week on (resample,
-                load, policy, week). Other arrays have their own dimension. All values are read
-                lazily. A value of -1 along ``job`` is padding. ``start`` is computed as submit +
-                wait.
+        Values per job on (resample, load, policy, job), and values per week on (resample, load,
+        policy, week). Other arrays have their own dimension. All values are read lazily. A value of
+        -1 along ``job`` is padding. ``start`` is computed as submit + wait.
 
     Raises
     ------
     StoreError
-                For the reasons of `open_summary`, or if the store has no such trace.
+        For the reasons of `open_summary`, or if the store has no such trace.
 
     Examples
     --------
@@ -133,13 +131,13 @@ def open_metric(store: Store, metric: str) -> xr.Dataset:
     Returns
     -------
     Dataset
-                The summary. A metric on ``origin`` is added on (trace, resample, load, origin,
-                policy), NaN if a trace has no such participant. An unknown metric is not added.
+        The summary. A metric on ``origin`` is added on (trace, resample, load, origin, policy), NaN
+        if a trace has no such participant. An unknown metric is not added.
 
     Raises
     ------
     StoreError
-                For the reasons of `open_summary`.
+        For the reasons of `open_summary`.
 
     Examples
     --------
@@ -178,7 +176,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Returns
     -------
     DataTree
-                The tree is read lazily; values are checked as in `open_summary` and `open_trace`.
+        The tree is read lazily; values are checked as in `open_summary` and `open_trace`.
 
     Raises
     ------
@@ -249,7 +247,7 @@ def of_log(data: Data) -> Data:
     Raises
     ------
     StoreError
-                If the store lacks the log itself.
+        If the store lacks the log itself.
 
     Examples
     --------
@@ -269,7 +267,7 @@ def of_samples(data: Data) -> Data:
     Raises
     ------
     StoreError
-                A `NoSamplesError`, if the store has no samples.
+        A `NoSamplesError`, if the store has no samples.
 
     Examples
     --------
@@ -330,7 +328,7 @@ def read_manifest(store: StoreName) -> dict[str, Any]:
     Raises
     ------
     StoreError
-                For the reasons of `open_summary`.
+        For the reasons of `open_summary`.
     """
     _check(store)
     head: dict[str, Any] = _head(store)
@@ -343,7 +341,7 @@ def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
     Raises
     ------
     StoreError
-                If the path is not a store.
+        If the path is not a store.
     """
     traces: list[dict[str, Any]] = tomllib.loads(_head(store)["text"])["traces"]
     return {trace["name"]: trace for trace in traces}
@@ -381,7 +379,7 @@ def known_label(axis: str, given: float | str, labels: list[str]) -> str:
     Raises
     ------
     StoreError
-                If no label matches; the error lists the known labels.
+        If no label matches; the error lists the known labels.
 
     Examples
     --------
@@ -419,7 +417,7 @@ def check_held(group: xr.Dataset, *names: str) -> None:
     Raises
     ------
     StoreError
-                If an array is missing; the error has the retention of the store, if it is recorded.
+        If an array is missing; the error has the retention of the store, if it is recorded.
 
     Examples
     --------
@@ -551,7 +549,7 @@ def source_of(store: StoreName, trace: str) -> dict[str, Any]:
     Raises
     ------
     StoreError
-                If store.json cannot be read.
+        If store.json cannot be read.
     """
     found = _head(store).get("sources", {}).get(trace, {})
     return found if isinstance(found, dict) else {}

@@ -41,12 +41,11 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-                Indexed by the cell, such as (trace, load, policy), in the store's order. Columns
-                are the band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``,
-                ``max``; the quantiles, ...), followed by ``first``, ``last``, ``n``, ``missing``,
-                ``coverage`` as in `bands`. There is a column ``log`` if the store has the log
-                itself, and a column ``logged`` if the mean as logged was added. ``attrs`` describe
-                the metric and the band.
+        Indexed by the cell, such as (trace, load, policy), in the store's order. Columns are the
+        band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
+        quantiles, ...), followed by ``first``, ``last``, ``n``, ``missing``, ``coverage`` as in
+        `bands`. There is a column ``log`` if the store has the log itself, and a column ``logged``
+        if the mean as logged was added. ``attrs`` describe the metric and the band.
 
     Examples
     --------
@@ -84,9 +83,8 @@ def table_csv(bands: xr.Dataset) -> str:
     Returns
     -------
     str
-                A header line and a line for each cell. Quantiles have names such as ``q0.1``. The
-                columns ``metric``, ``units``, ``kind`` and, for an interval, ``level`` are repeated
-                on every line.
+        A header line and a line for each cell. Quantiles have names such as ``q0.1``. The columns
+        ``metric``, ``units``, ``kind`` and, for an interval, ``level`` are repeated on every line.
 
     Examples
     --------
@@ -120,7 +118,7 @@ def tables_csv(bands: Sequence[xr.Dataset]) -> str:
     Returns
     -------
     str
-                The lines of `table_csv` with one header line.
+        The lines of `table_csv` with one header line.
     """
     return pd.concat([_csv_frame(one) for one in bands]).to_csv(lineterminator="\n")
 
@@ -136,8 +134,8 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
     Returns
     -------
     dict
-                The attributes of the band, ``units``, and ``cells``, a dict for each cell with the
-                columns of `table`. A missing number is None. Quantiles have names such as ``q0_1``.
+        The attributes of the band, ``units``, and ``cells``, a dict for each cell with the columns
+        of `table`. A missing number is None. Quantiles have names such as ``q0_1``.
 
     Examples
     --------

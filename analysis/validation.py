@@ -62,23 +62,23 @@ def validation(
 
     Parameters
     ----------
-            The store's folder or address. An open tree does not suffice, since it lacks the logs.
-        The store's folder or address; an open tree does not suffice, since it lacks the logs.
+    store : path
+        The store's folder or address. An open tree does not suffice, since it lacks the logs.
     trace, load, policy : optional
-                Restriction; by default all traces and policies, at the load ``original``, or at all
-                loads if the store lacks ``original``.
+        Restriction; by default all traces and policies, at the load ``original``, or at all loads
+        if the store lacks ``original``.
     names : mapping of str to mapping of int to str, optional
         Names of the queues by trace and number.
 
     Returns
     -------
     DataFrame
-                Indexed by (trace, load, policy, by, group), where ``by`` is ``all``, ``week`` (of
-                submission, from 1), ``queue`` or ``width``. The frame is empty unless a trace has
-                logged waits and its log is one of the resamples. If the store keeps no single jobs,
-                the only group is ``all``. Columns:
+        Indexed by (trace, load, policy, by, group), where ``by`` is ``all``, ``week`` (of
+        submission, from 1), ``queue`` or ``width``. The frame is empty unless a trace has logged
+        waits and its log is one of the resamples. If the store keeps no single jobs, the only group
+        is ``all``. Columns:
 
-                - ``jobs``: number of started jobs with a logged wait;
+        - ``jobs``: number of started jobs with a logged wait;
         - ``simulated``, ``logged``: mean waits of these jobs, s;
         - ``difference``: simulated - logged, s;
         - ``mean_absolute_error``: mean absolute difference of single jobs, s.
@@ -117,11 +117,11 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-                Indexed by (trace, load, policy), with a column for each known grouping: ``all``,
-                ``week``, ``queue`` and ``width``. The distance is the absolute difference between
-                the simulated and the logged mean wait of a job's group. It is averaged over the
-                jobs and divided by the mean logged wait. It is 0 if all groups have their logged
-                mean waits, and 1 if the error is as large as the waits.
+        Indexed by (trace, load, policy), with a column for each known grouping: ``all``, ``week``,
+        ``queue`` and ``width``. The distance is the absolute difference between the simulated and
+        the logged mean wait of a job's group. It is averaged over the jobs and divided by the mean
+        logged wait. It is 0 if all groups have their logged mean waits, and 1 if the error is as
+        large as the waits.
 
     Examples
     --------

@@ -53,13 +53,12 @@ def verdicts(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> list[str
     found : Dataset
         The result of `compare`.
     groups : sequence of DataFrame
-                The result of `losers`, from which the number of groups with gains is added.
+        The result of `losers`, from which the number of groups with gains is added.
 
     Returns
     -------
     list of str
-                Sentences over all traces and loads of the comparison; without samples, on the log
-                itself.
+        Sentences over all traces and loads of the comparison; without samples, on the log itself.
 
     Examples
     --------
@@ -192,9 +191,9 @@ def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-                Indexed by (metric, trace, load, policy). An interval has three columns, such as
-                ``ratio_low``, ``ratio`` and ``ratio_high``. ``units`` are the units of means and
-                difference.
+        Indexed by (metric, trace, load, policy). An interval has three columns, such as
+        ``ratio_low``, ``ratio`` and ``ratio_high``. ``units`` are the units of means and
+        difference.
     """
     columns = {}
     for name in COLUMNS:

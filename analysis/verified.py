@@ -47,9 +47,9 @@ class Records:
     store : path
         The store's folder, or its address.
     description : mapping
-                Content of the store's store.json.
+        Content of the store's store.json.
     trace : str
-                A label of the store's trace axis.
+        A label of the store's trace axis.
     """
 
     def __init__(self, store: StoreName, description: Mapping[str, Any], trace: str) -> None:

@@ -192,15 +192,14 @@ def characteristics(jobs: Workload, logged: Schedule | None = None) -> dict[str,
     jobs : Workload
         The jobs, at least one.
     logged : Schedule, optional
-                The log's own schedule under the policy ``fcfs+logged``, for the numbers on waits.
+        The log's own schedule under the policy ``fcfs+logged``, for the numbers on waits.
 
     Returns
     -------
     dict of str to float, str or None
-                Numbers by the keys of `analysis.workloads.CHARACTERISTICS`, which end in units;
-                None if the log lacks the number. Dates are in UTC, and shares are from 0 to 1.
-                ``hourly_dispersion`` is variance / mean of the jobs submitted per hour, 1 for a
-                Poisson process.
+        Numbers by the keys of `analysis.workloads.CHARACTERISTICS`, which end in units; None if the
+        log lacks the number. Dates are in UTC, and shares are from 0 to 1. ``hourly_dispersion`` is
+        variance / mean of the jobs submitted per hour, 1 for a Poisson process.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class Output:
     option : str
         Option that names it on the command line, such as ``--csv``.
     name : str
-            The file in the spelling of the command line.
+        The file in the spelling of the command line.
     path : Path
         The file with links resolved; `-` for standard output.
     """

@@ -50,7 +50,7 @@ class Fault:
     Parameters
     ----------
     name : str
-                The file, or the folder of the array, as a name in the store.
+        The file, or the folder of the array, as a name in the store.
     why : str
         Description of the fault.
     block : Block or None
@@ -69,15 +69,15 @@ class Again:
     Parameters
     ----------
     each : int
-                Number of cells of each policy and, for each policy, of each kind of fairness.
+        Number of cells of each policy and, for each policy, of each kind of fairness.
     seed : int
-                Seed for drawing the cells.
+        Seed for drawing the cells.
     trust : bool
-                Whether Python code in the store, or in modules that the store names, may run.
+        Whether Python code in the store, or in modules that the store names, may run.
     done, cells : int
-                Number of cells that were simulated again, and number of finished cells.
+        Number of cells that were simulated again, and number of finished cells.
     left_out : tuple of str
-                Untrusted modules that prevented further simulations.
+        Untrusted modules that prevented further simulations.
     """
 
     each: int = 1
@@ -96,8 +96,8 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     where : str, path or Place
         The store's folder or address.
     again : Again, optional
-                Cells to simulate again and compare; by default one of each policy. No cell is
-                simulated if untrusted modules are needed.
+        Cells to simulate again and compare; by default one of each policy. No cell is simulated if
+        untrusted modules are needed.
 
     Yields
     ------
@@ -107,12 +107,12 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     Raises
     ------
     InputError
-                If the place is not a store, or neither its description nor the copy can be read.
+        If the place is not a store, or neither its description nor the copy can be read.
 
     Notes
     -----
-        Altered metadata ends the search, since values cannot be read: repair the store and verify
-        again.
+    Altered metadata ends the search, since values cannot be read: repair the store and verify
+    again.
     """
     place = place_of(where)
     # First, anything other than a store is refused.

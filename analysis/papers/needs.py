@@ -15,19 +15,19 @@ class Needs:
     Parameters
     ----------
     orders : tuple of str
-                Queue orders; each needs a policy with this order, under any rule.
+        Queue orders; each needs a policy with this order, under any rule.
     policies : tuple of str
         Policies, in canonical form.
     fairness : tuple of str
         Kinds of fairness.
     samples : int
-                Least number of resamples.
+        Least number of resamples.
     log : bool
         Whether the logs themselves are needed.
     loads : tuple of str
-                Loads of the logs in the report; optional if there are samples.
+        Loads of the logs in the report; optional if there are samples.
     keep : str
-                Least retention of each cell, a key of `RETENTION`.
+        Least retention of each cell, a key of `RETENTION`.
     """
 
     orders: tuple[str, ...] = ()
@@ -53,11 +53,11 @@ class Needs:
         Parameters
         ----------
         policies, fairness, loads : iterable of str
-                        Labels of the campaign for each requirement.
+            Labels of the campaign for each requirement.
         samples : int
             Number of resamples.
         log : bool
-                        Whether the log itself is among the resamples.
+            Whether the log itself is among the resamples.
         keep : str
             Retention of each cell.
 

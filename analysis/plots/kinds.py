@@ -54,13 +54,13 @@ class Kind:
     needs : str
         `JOBS`, `SCHEDULE` or `STORE`.
     meaning : str
-                Meaning of the figure, for help texts and documentation.
+        Meaning of the figure, for help texts and documentation.
     figure : callable
-                Function from a `Subject` and a width, inches, to the figure.
+        Function from a `Subject` and a width, inches, to the figure.
     takes : frozenset of str
-                Options of the figure: ``metric``, ``begin``, ``length`` and ``axis``.
+        Options of the figure: ``metric``, ``begin``, ``length`` and ``axis``.
     policies : int
-                Largest number of a store's policies in the figure, if no policy is named.
+        Largest number of a store's policies in the figure, if no policy is named.
     """
 
     name: str
@@ -169,24 +169,24 @@ def plot(
     kind : str
         Name of a row of `KINDS`, such as ``gantt``, ``queue`` or ``heatmap``.
     of : Schedule, Workload, mapping of str to Schedule, or path
-                A schedule; jobs, for figures that need no schedule; schedules of the same jobs by
-                policy; or a store.
+        A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
+        or a store.
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     width : {"one", "two"}
         Width in columns of a two-column paper: 3.5 or 7.16 inches.
     metric : str, optional
-                Metric of the store; for ``cdf`` and ``users``: wait, bounded_slowdown or response.
+        Metric of the store; for ``cdf`` and ``users``: wait, bounded_slowdown or response.
     begin, length : int, optional
-                Begin of the window, s after the first submission, and length of the window, s; by
-                default everything is drawn.
+        Begin of the window, s after the first submission, and length of the window, s; by default
+        everything is drawn.
     trace, load, policies, sample : optional
-                Cells of a store to draw. By default, figures of jobs and schedules show the first
-                trace and load, the log itself or else the first sample, and the first policies.
+        Cells of a store to draw. By default, figures of jobs and schedules show the first trace and
+        load, the log itself or else the first sample, and the first policies.
     axis : str, optional
         Axis of the campaign, for the figure ``axis``; by default the only axis.
     at : mapping, optional
-                Values of the campaign's axes that restrict a figure of a store's metric.
+        Values of the campaign's axes that restrict a figure of a store's metric.
 
     Returns
     -------
@@ -196,8 +196,8 @@ def plot(
     Raises
     ------
     StoreError
-                If the kind or a label is unknown, the kind needs other data or does not support an
-                option, the window is empty, or the path has an unknown suffix.
+        If the kind or a label is unknown, the kind needs other data or does not support an option,
+        the window is empty, or the path has an unknown suffix.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class Steps:
     times : int64[k + 1]
         Ascending instants, s.
     values : int64[k]
-                Nonnegative values; outside of the times, the function is 0.
+        Nonnegative values; outside of the times, the function is 0.
     """
 
     times: Int64

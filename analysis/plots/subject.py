@@ -33,11 +33,11 @@ class Subject:
     store : path or DataTree, optional
         The store.
     where : mapping
-                Labels of the store's axes to which the figure is restricted.
+        Labels of the store's axes to which the figure is restricted.
     begin, length : int, optional
         Window of time, s after the first submission.
     metric : str, optional
-                Metric, or value of a job; by default the figure's own.
+        Metric, or value of a job; by default the figure's own.
     axis : str, optional
         Axis of the store's campaign.
     """

@@ -68,8 +68,8 @@ class Asked:
     baseline, policies, level
         As for `compare`.
     metrics : sequence of str
-                Metrics; by default ``wait``, ``bounded_slowdown``, ``wait_p90``,
-                ``bounded_slowdown_geomean`` and ``utilisation``.
+        Metrics; by default ``wait``, ``bounded_slowdown``, ``wait_p90``,
+        ``bounded_slowdown_geomean`` and ``utilisation``.
     by : str
         A grouping of jobs, as in `changes`, or ``none``.
     names : mapping of str to mapping of str to mapping of int to str

@@ -52,14 +52,14 @@ def write(
     store : path
         The store's folder or address.
     out : path
-                The file, such as ``page.html``; an existing file is replaced.
+        The file, such as ``page.html``; an existing file is replaced.
     asked : Asked, optional
-                Policies, metrics, level and groups; by default the defaults of `compare`.
+        Policies, metrics, level and groups; by default the defaults of `compare`.
     progress : mapping, optional
-                Failed cells (``failures``) and hosts with versions (``origins``), as in the output
-                of `farm status --json`.
+        Failed cells (``failures``) and hosts with versions (``origins``), as in the output of `farm
+        status --json`.
     refresh : float, optional
-                Seconds after which an open page reloads, for a run in progress.
+        Seconds after which an open page reloads, for a run in progress.
 
     Raises
     ------

@@ -134,8 +134,8 @@ class Campaign:
     precision : tuple of Precision
         Requests for precision, as `Precision` values or plain tables. Samples are added in rounds
         until each requested interval is short enough at every trace and load.
+    log : bool
         Whether to simulate the log itself as resample 0, too. Without samples the log is always
-        simulated.
         simulated.
     seed : int
         Root of all randomness.
@@ -162,9 +162,8 @@ class Campaign:
         Metrics in addition to those of every summary: ``energy``, or plug-in metrics, each
         ``module:function``.
     keep : str
-            Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything;
-            ``weeks`` stores everything except values per job; ``summary`` stores one value of each
-            metric.
+        Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
+        stores everything except values per job; ``summary`` stores one value of each metric.
     block_seconds : float
         Target CPU time of a block, s. A block is a group of cells that are simulated and stored
         together. A smaller value loses less work at an interruption and makes more files. It
@@ -174,15 +173,15 @@ class Campaign:
     title : str
         One line for tables and lists.
     sources : mapping of str to str
-            Source texts of plug-in modules by name; other modules are looked up. It is not a key of
-            a campaign's file.
+        Source texts of plug-in modules by name; other modules are looked up. It is not a key of a
+        campaign's file.
     axes : mapping of str to list or mapping
         Values of each axis, or a value for each label. An axis is a key of the traces, such as
         ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
         policies; see `farm.campaign.axes`.
     named : mapping of str to str
-            Policies by user-defined names. `policies`, tables and figures use the names; results
-            depend only on the policies themselves.
+        Policies by user-defined names. `policies`, tables and figures use the names; results depend
+        only on the policies themselves.
     variants : mapping of str to Variant
         Origin of each policy that has a name or was expanded from an axis; derived if it is not
         given. It is not a key of a campaign's file.
@@ -458,7 +457,7 @@ class Campaign:
         folder : Path
             Base of relative paths of traces, and folder of plug-in modules.
         sources : mapping of str to str, optional
-                Source texts of plug-in modules by name, if known already.
+            Source texts of plug-in modules by name, if known already.
 
         Raises
         ------
@@ -510,7 +509,7 @@ class Campaign:
         Raises
         ------
         InputError
-                For the reasons of `Trace.located`.
+            For the reasons of `Trace.located`.
         """
         return replace(self, traces=tuple(t.located(folder) for t in collapsed(self.traces)))
 

@@ -109,13 +109,12 @@ class Trace:
     Parameters
     ----------
     name : str
-            Label in tables and name of the group in the store; by default the name of the file or
-            log.
+        Label in tables and name of the group in the store; by default the name of the file or log.
     file : str, optional
         Path of a log, in any format that `core.read_log` knows.
     log : str, optional
-            Name of a log in the registry, or of a log fetched by its URL. The name is kept in its
-            full form. A trace has both `log` and `file` once the file has been found.
+        Name of a log in the registry, or of a log fetched by its URL. The name is kept in its full
+        form. A trace has both `log` and `file` once the file has been found.
     model : str, optional
         Name of a model in `core.models.MODELS`.
     join : tuple of str, optional
@@ -123,12 +122,12 @@ class Trace:
         `core.workload.on_network.join_logs`. Names are kept in their full form. One of `file`,
         `log`, `model` and `join` is needed.
     processors : int, optional
-            Size of the machine; by default the size in the registry or the log's header. A model
-            needs this key or `platform`.
+        Size of the machine; by default the size in the registry or the log's header. A model needs
+        this key or `platform`.
     platform : mapping, optional
         The machine as a table of `name` and `configuration`; a pool is kept in its short form,
-            `processors`. ``{"name": "grid"}`` without a configuration means the clusters of a named
-            log; it is kept in full.
+        `processors`. ``{"name": "grid"}`` without a configuration means the clusters of a named
+        log; it is kept in full.
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
         machine of the log, or of the model, is then the original machine of the jobs.
@@ -147,31 +146,31 @@ class Trace:
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
-            Number of jobs to keep, from the first that passes the filters; for a model, the number
-            of jobs to draw.
+        Number of jobs to keep, from the first that passes the filters; for a model, the number of
+        jobs to draw.
     weeks : int, optional
         Weeks of each sample; by default those of the log.
     select : mapping, optional
         Selection of jobs of the log, or of each joined log: the arguments of
         `core.workload.select.select`.
     map : mapping or str, optional
-            Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's
-            name, or a TOML file, whose table is kept. By default it is the TOML file with the log's
-            name, if that file is a map.
+        Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's name,
+        or a TOML file, whose table is kept. By default it is the TOML file with the log's name, if
+        that file is a map.
     clean : mapping, optional
-            Cleaning of the log's rows: options of `core.logs.clean.Clean`. Options at their default
-            are left out.
+        Cleaning of the log's rows: options of `core.logs.clean.Clean`. Options at their default are
+        left out.
     names : bool
         Whether the store gets a file with the log's names of users, groups, queues and partitions,
         readable by its owner alone.
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-            Processors of the simulated pool, if samples and loads are made for a machine of another
-            size. The pool must be at least as wide as the widest job. Hosts are resized to a whole
-            number of hosts.
+        Processors of the simulated pool, if samples and loads are made for a machine of another
+        size. The pool must be at least as wide as the widest job. Hosts are resized to a whole
+        number of hosts.
     found : tuple of str, optional
-            Files of the joined logs, once they have been found; not a key of a campaign.
+        Files of the joined logs, once they have been found; not a key of a campaign.
     base, at : optional
         For a trace expanded from an axis of a campaign: the trace as written, and its value on each
         axis; not keys of a campaign.
@@ -589,8 +588,8 @@ class Trace:
         Raises
         ------
         InputError
-                If the jobs are already on nodes or a network, or for the reasons of
-                `put_on_network` and `put_on_nodes`.
+            If the jobs are already on nodes or a network, or for the reasons of `put_on_network`
+            and `put_on_nodes`.
         """
         with self._named():
             resources = self.resources and OnResources.from_dict(self.resources)

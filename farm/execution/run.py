@@ -59,8 +59,8 @@ class Outcome:
     compared : int
         Cells that a second worker simulated for comparison.
     complete : bool
-            Whether the summary has the values of all simulated cells; False after one part has
-            ended while other parts are missing.
+        Whether the summary has the values of all simulated cells; False after one part has ended
+        while other parts are missing.
     """
 
     store: Store
@@ -90,8 +90,8 @@ def run(
     campaign : Campaign
         Campaign to simulate.
     store : str or path
-            Folder, or address such as ``s3://BUCKET/NAME``. A missing store is created; a store
-            grows with its campaign.
+        Folder, or address such as ``s3://BUCKET/NAME``. A missing store is created; a store grows
+        with its campaign.
     client : distributed.Client, optional
         Client of any Dask cluster; by default the cells run one after the other in this process.
     watch : Watcher, optional
@@ -99,31 +99,31 @@ def run(
     retry_failed : bool
         Whether to simulate failed cells again.
     spot_checks : float
-            Share of the cells that a second worker simulates for comparison, 0 to 1. Above 0, at
-            least one cell of each worker is checked. A worker with wrong results is put in
-            quarantine, and its cells of this run are simulated again.
+        Share of the cells that a second worker simulates for comparison, 0 to 1. Above 0, at least
+        one cell of each worker is checked. A worker with wrong results is put in quarantine, and
+        its cells of this run are simulated again.
     part : str, optional
-            Part of the blocks to simulate in this process, such as ``"7/200"``; other processes may
-            simulate other parts at the same time. The part that ends last completes the summary. If
-            that fails, the next run without `part` completes it.
+        Part of the blocks to simulate in this process, such as ``"7/200"``; other processes may
+        simulate other parts at the same time. The part that ends last completes the summary. If
+        that fails, the next run without `part` completes it.
 
     Returns
     -------
     Outcome
-            Counts of cells, of the part if one was given, and whether the run was interrupted. At
-            the first SIGINT or SIGTERM, tasks that end within 10 s are finished and other tasks are
-            abandoned. At the second signal, all tasks are abandoned. The next run simulates the
-            cells without a record.
+        Counts of cells, of the part if one was given, and whether the run was interrupted. At the
+        first SIGINT or SIGTERM, tasks that end within 10 s are finished and other tasks are
+        abandoned. At the second signal, all tasks are abandoned. The next run simulates the cells
+        without a record.
 
     Raises
     ------
     InputError
-            If the campaign or the store is unusable; nothing is written then. If another run is
-            using the store, or another process simulates the same part. If the store can no longer
-            be written, for example because the disk is full. If the temporary files of the summary
-            do not fit on the disk at the end.
+        If the campaign or the store is unusable; nothing is written then. If another run is using
+        the store, or another process simulates the same part. If the store can no longer be
+        written, for example because the disk is full. If the temporary files of the summary do not
+        fit on the disk at the end.
     SchedulerLost
-            If the scheduler is lost. After either error, the next run continues from the records.
+        If the scheduler is lost. After either error, the next run continues from the records.
 
     Examples
     --------

@@ -41,13 +41,13 @@ class Entry:
     name : str
         The archive's name of the log, with its version.
     short : str
-            A shorter name of the log.
+        A shorter name of the log.
     url : str
         URL in the archive.
     machine : str
         Recorded machine.
     processors, rows, weeks : int
-            Size of the machine, number of rows of the file, and number of weeks with submissions.
+        Size of the machine, number of rows of the file, and number of weeks with submissions.
     sha256 : str
         SHA-256 of the decompressed content.
     acknowledge : str

@@ -42,10 +42,10 @@ class OpenBlock:
     cells : list of Cell
         Every cell of the block.
     missing : list of int
-                Positions of the cells without an acknowledgement in a record.
+        Positions of the cells without an acknowledgement in a record.
     backfill : mapping of int to Rows
-                Stored values, without padding, of acknowledged cells whose record lacks an array or
-                metric of the store, such as a metric that was added later.
+        Stored values, without padding, of acknowledged cells whose record lacks an array or metric
+        of the store, such as a metric that was added later.
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:

@@ -52,8 +52,8 @@ class Bucket:
     Parameters
     ----------
     text : str
-                Address such as ``s3://BUCKET/NAME``; credentials and endpoint come from environment
-                variables only.
+        Address such as ``s3://BUCKET/NAME``; credentials and endpoint come from environment
+        variables only.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class Unavailable(OSError, InputError):
     Parameters
     ----------
     number : int
-                Number of the error in `errno`.
+        Number of the error in `errno`.
     why : str
         The reason.
     store : str

@@ -38,13 +38,13 @@ class Fingerprint:
     Parameters
     ----------
     failed : bool
-                Whether the cell failed; if so, the other fields are empty.
+        Whether the cell failed; if so, the other fields are empty.
     jobs : int
-                Number of the cell's jobs in the block.
+        Number of the cell's jobs in the block.
     values : mapping of str to int
-                CRC-32 of the values of each array, whether the store keeps the values or not.
+        CRC-32 of the values of each array, whether the store keeps the values or not.
     figures : mapping of str to int
-                Bits of each figure; all NaNs have the same bits.
+        Bits of each figure; all NaNs have the same bits.
     """
 
     failed: bool = False

@@ -30,7 +30,7 @@ class Folder:
     Parameters
     ----------
     path : Path
-                The folder, which need not exist.
+        The folder, which need not exist.
     """
 
     path: Path

@@ -49,14 +49,14 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     Returns
     -------
     dict of str to dict of int to str
-                For each column with names, such as ``user``, the name of each number.
+        For each column with names, such as ``user``, the name of each number.
 
     Raises
     ------
     NoNamesError
         If the store has no names of the trace.
     InputError
-                If the names cannot be read.
+        If the names cannot be read.
 
     Examples
     --------

@@ -51,18 +51,18 @@ class Variable:
     Parameters
     ----------
     name : str
-                Name of the array in the store.
+        Name of the array in the store.
     dims : tuple of str
-                Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and
-                origin; node may follow job. Arrays of the summary have those of `AXES`.
+        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and origin; node
+        may follow job. Arrays of the summary have those of `AXES`.
     dtype, units, long_name : str
-                Type of the values, their unit (1 for a pure number), and one line of meaning.
+        Type of the values, their unit (1 for a pure number), and one line of meaning.
     better : {"smaller", "larger", ""}
-                Direction of better values; empty without one.
+        Direction of better values; empty without one.
     of : str
-                Name of the metric for `core.metrics.declared.find_metric`; empty for columns.
+        Name of the metric for `core.metrics.declared.find_metric`; empty for columns.
     among : bool
-                Whether the array needs participants, although it has no dimension for them.
+        Whether the array needs participants, although it has no dimension for them.
     """
 
     name: str
@@ -140,17 +140,17 @@ class Product(Kind):
     Parameters
     ----------
     arrays : tuple of Variable
-                Arrays with the jobs of a cell, or with one value per cell.
+        Arrays with the jobs of a cell, or with one value per cell.
     kept : tuple of (str, Variable)
-                Arrays that only some platforms have, by name in `keeps` or `asks` of
-                `core.machines.platform.Platform`. Since they follow from the platform, the digest
-                of a record's arrays leaves them out.
+        Arrays that only some platforms have, by name in `keeps` or `asks` of
+        `core.machines.platform.Platform`. Since they follow from the platform, the digest of a
+        record's arrays leaves them out.
     optional : bool
-                Whether the product is computed only on a campaign's request.
+        Whether the product is computed only on a campaign's request.
     among : bool
-                Whether the product compares participants, which every trace then needs.
+        Whether the product compares participants, which every trace then needs.
     sums : tuple of (str, Variable)
-                Figures in `means`, by the name of their sums in the records.
+        Figures in `means`, by the name of their sums in the records.
     """
 
     arrays: tuple[Variable, ...]

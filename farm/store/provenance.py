@@ -42,8 +42,8 @@ class Program:
     code : str
         SHA-256 of the files of `CODE`.
     versions : mapping of str to str
-                Versions of Python, without the last number, and of the packages that compute and
-                write values.
+        Versions of Python, without the last number, and of the packages that compute and write
+        values.
     """
 
     code: str

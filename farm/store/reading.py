@@ -48,7 +48,7 @@ def open_store(store: Where) -> xr.DataTree:
     Raises
     ------
     InputError
-                If the place is not a store, or if a chunk of an acknowledged block is missing.
+        If the place is not a store, or if a chunk of an acknowledged block is missing.
     """
     import xarray as xr
 
@@ -66,7 +66,8 @@ def job_table(
     ----------
     store : str or path
         The folder or address.
-            Labels of the cell, also in other spellings: 0.9, ``SJF+easy``.
+    trace, policy, load : str
+        Labels of the cell, also in other spellings: 0.9, ``SJF+easy``.
     resample : int
         Number of the resample; 0 is the log itself.
 
@@ -81,8 +82,8 @@ def job_table(
     Raises
     ------
     InputError
-                If the place is not a store, keeps no jobs, or lacks the cell; if the cell is not
-                done, or its values do not match its records.
+        If the place is not a store, keeps no jobs, or lacks the cell; if the cell is not done, or
+        its values do not match its records.
     """
     import pandas as pd
 
@@ -111,12 +112,12 @@ def schedule_of(
     Returns
     -------
     Schedule
-                The schedule with its workload.
+        The schedule with its workload.
 
     Raises
     ------
     InputError
-                For the reasons of `job_table`.
+        For the reasons of `job_table`.
 
     Examples
     --------

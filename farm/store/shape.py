@@ -68,16 +68,15 @@ class Shape:
     sources : mapping of str to dict
         Definition of each trace, its platform, and the SHA-256 of a log's columns.
     holds : mapping of str to Holding
-                Arrays and figures of each product, already computed or to be computed for every
-                cell.
+        Arrays and figures of each product, already computed or to be computed for every cell.
     layouts : mapping of str to Layout
         Sizes of the blocks of each trace.
     jobs : mapping of str to int
-                Number of jobs of each trace's largest resample: the length of the dimension `job`.
+        Number of jobs of each trace's largest resample: the length of the dimension `job`.
     weeks : mapping of str to Weeks
         Weeks of each trace's submissions.
     users : mapping of str to tuple of int
-                Numbers of each trace's users, ascending: the labels of the dimension `user`.
+        Numbers of each trace's users, ascending: the labels of the dimension `user`.
     keep : str
         Retention: a key of `core.format.retention.RETENTION`.
     """

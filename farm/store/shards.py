@@ -34,7 +34,7 @@ class Encoder:
     Parameters
     ----------
     array : zarr.Array
-                Array of a store, with the codecs that `farm.store.template` gives every array.
+        Array of a store, with the codecs that `farm.store.template` gives every array.
     keeps_fill : bool
         Whether chunks of fill are written, too.
 

@@ -38,23 +38,23 @@ class Store(Shape):
     campaign : str
         Name of its campaign.
     text : str
-                The campaign in canonical form, as of the last run; no result depends on it.
+        The campaign in canonical form, as of the last run; no result depends on it.
     settings : mapping
-                Settings that, together with its coordinates, determine a cell: seed, tau, draw and
-                load_by, and warmup and cooldown if they exclude jobs.
+        Settings that, together with its coordinates, determine a cell: seed, tau, draw and load_by,
+        and warmup and cooldown if they exclude jobs.
     own : mapping of str to str, optional
         Text of each module with plug-in orders, rules or metrics.
     acknowledgements : mapping of str to str, optional
-                Acknowledgement of each trace's log, if known.
+        Acknowledgement of each trace's log, if known.
     cautions : mapping of str to mapping, optional
-                Reasons to doubt results of a trace, as sentences by key; no result depends on them.
-                Stores of earlier programs have no cautions.
+        Reasons to doubt results of a trace, as sentences by key; no result depends on them. Stores
+        of earlier programs have no cautions.
     precision : mapping, optional
         Finished rounds of a campaign with requested precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
     labels : mapping, optional
-                Origin and values of traces and policies that were expanded from axes of the
-                campaign: `farm.campaign.campaign.Campaign.labels`. No result depends on it.
+        Origin and values of traces and policies that were expanded from axes of the campaign:
+        `farm.campaign.campaign.Campaign.labels`. No result depends on it.
     """
 
     place: Place
@@ -74,8 +74,8 @@ class Store(Shape):
         Raises
         ------
         InputError
-                    If the store does not exist, its description has been altered, or its format is
-                    not this program's.
+            If the store does not exist, its description has been altered, or its format is not this
+            program's.
         """
         place = place_of(store)
         try:

@@ -19,7 +19,7 @@ class Objects(ObjectStore[Any]):
     store : obstore.store.ObjectStore
         Client of a prefix.
     answering : callable
-                Function that returns a context in which errors of obstore are translated.
+        Function that returns a context in which errors of obstore are translated.
     read_only : bool
         Whether writing is refused.
     """

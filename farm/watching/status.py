@@ -40,28 +40,27 @@ class Status:
     Parameters
     ----------
     campaign, sha256 : str
-                Name of the store's campaign, and SHA-256 of the campaign's text as of the last run.
+        Name of the store's campaign, and SHA-256 of the campaign's text as of the last run.
     cells, done, failed, missing : int
         Counts; cells = done + failed + missing.
     jobs : int
-                Number of jobs in the finished cells.
+        Number of jobs in the finished cells.
     seconds : float
-                CPU time of the simulations of these cells, s.
+        CPU time of the simulations of these cells, s.
     wall : float
-                Total duration of the runs on the store, s, according to its log of events; a killed
-                run counts until its last event.
+        Total duration of the runs on the store, s, according to its log of events; a killed run
+        counts until its last event.
     traces : dict of str to dict
-                The same counts for each trace.
+        The same counts for each trace.
     origins : tuple of dict
-                Host, versions and number of `blocks` for each host and set of versions that
-                computed blocks. A block by several hosts counts for each host.
+        Host, versions and number of `blocks` for each host and set of versions that computed
+        blocks. A block by several hosts counts for each host.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-                The longest tasks of the current run, among tasks that have run for some seconds.
+        The longest tasks of the current run, among tasks that have run for some seconds.
     precision : mapping
-                Finished rounds of a campaign with requested precision, and the intervals of the
-                last round.
+        Finished rounds of a campaign with requested precision, and the intervals of the last round.
     policy_names : mapping
         Names that the campaign gives to policies, by policy.
     """
@@ -103,8 +102,7 @@ def status(store: Where) -> Status:
     Raises
     ------
     InputError
-                If the place is not a store, or if the store lacks arrays or has a record of another
-                store.
+        If the place is not a store, or if the store lacks arrays or has a record of another store.
     """
     opened = Store.open(store)
     check_metadata(opened)

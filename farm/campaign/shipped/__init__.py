@@ -30,7 +30,7 @@ def find(name: str) -> Campaign:
     Raises
     ------
     InputError
-            If neither exists, or the file does not describe a campaign.
+        If neither exists, or the file does not describe a campaign.
 
     Examples
     --------
