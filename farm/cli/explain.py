@@ -65,13 +65,13 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--effort",
     type=Real(min=0),
-    help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. With "
-    "inf all sets of up to three jobs are tried.",
+    help="Limit of the search for the smallest set, in estimated seconds of CPU time; by default "
+    "1. With inf, all sets of up to three jobs are tried.",
 )
 @click.option(
     "--by",
-    help="Explain delays between groups of jobs, not one job: user, group (account), queue, "
-    "partition, or width (processors).",
+    help="Explain delays between groups of jobs instead of one job. Groups are by user, group "
+    "(account), queue, partition, or width (processors).",
 )
 @click.option(
     "--plot",

@@ -74,11 +74,11 @@ def export(
 ) -> None:
     """Export finished cells of STORE: a summary of each, or their jobs, weeks, users or widths.
 
-    All cells by default; options restrict them. Parquet and CSV have a row per cell and job (or
-    week, user, width), with the labels of the cell in the first columns; Parquet has the units and
-    meanings of columns as metadata. netCDF has the arrays as they are in the store, a group per
-    trace. SWF, batsim (without starts) and evalys have the jobs of one cell. Values are checked
-    against the store's records.
+    By default all finished cells are exported; options restrict them. Parquet and CSV have a row
+    per cell and job (or week, user, width), with the labels of the cell in the first columns.
+    Parquet has the units and meanings of columns as metadata. netCDF has the arrays as they are in
+    the store, with a group per trace. SWF, batsim (without starts) and evalys have the jobs of one
+    cell. Values are checked against the store's records.
     """
     from schedfarm import analysis
     from schedfarm.core.numerals import counted

@@ -31,7 +31,7 @@ OWN = (
 @click.option(
     "--site",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Print the order or policy that the tables of a TOML file describe, instead.",
+    help="TOML file of a site; print its order or policy instead of the lists.",
 )
 @JSON
 def policies(site: Path | None, as_json: bool) -> None:

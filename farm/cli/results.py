@@ -289,11 +289,11 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    The column "as logged" is the mean over the jobs of the same samples with their waits in the
+    The column "as logged" is the mean over the same samples with the waits of their jobs in the
     log.
 
     Each line names the samples that the band spans, and the expected share of all possible samples
-    within the band. With too few samples the values of single cells are printed.
+    within the band. With too few samples, the values of single cells are printed.
     """
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.analysis.figures import drawn_rule

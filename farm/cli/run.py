@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 @click.option(
     "--part",
     metavar="K/N",
-    help="Simulate only part K of N in this process, without a cluster, at the same time as "
-    "other parts: for job arrays.",
+    help="Simulate only part K of N, in this process and without a cluster. Other parts may run at "
+    "the same time, as in job arrays.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option(

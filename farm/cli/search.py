@@ -40,7 +40,7 @@ ANSWER, POLICY = "result.json", "policy.txt"
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the state, the answer and the store of the verdict; by default NAME.search "
-    "in the current folder. A search that was stopped there is resumed.",
+    "in the current folder. A stopped search in this folder is resumed.",
 )
 @TRACES
 @where
@@ -56,10 +56,10 @@ def search(
 ) -> None:
     """Search for a queue order as SPEC (a TOML file, or carastan-2017) specifies, and judge it.
 
-    Candidates are simulated on samples of the first weeks of each log. The best one is compared
-    with the baseline on samples of the weeks that the search did not use, and of held-out logs.
-    With --workers 1 everything runs in this process. The same command resumes a search that was
-    stopped or killed, and gives the same answer.
+    Candidates are simulated on samples of the first weeks of each log. The best candidate is
+    compared with the baseline on samples of the weeks that the search did not use, and of held-out
+    logs. With --workers 1 everything runs in this process. The same command resumes a stopped or
+    killed search, and gives the same answer.
     """
     import json
 

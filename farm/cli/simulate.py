@@ -151,7 +151,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--out",
-    help="Schedule file: SWF, or - for standard output; NAME.csv on nodes and networks.",
+    help="File for the schedule: SWF, or NAME.csv on nodes and networks; - is standard output.",
 )
 @click.option("--all", "every", is_flag=True, help="Print all metrics.")
 @click.option("--json", "as_json", is_flag=True, help="Print all metrics as JSON.")

@@ -67,12 +67,13 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     type=click.Choice(["drop", "queue"]),
     default="drop",
     show_default=True,
-    help="Jobs cancelled while waiting: not simulated, or in the queue until they leave.",
+    help="Treatment of jobs that were cancelled while waiting: drop leaves them out, queue keeps "
+    "them in the queue until they leave.",
 )
 @click.option(
     "--hosts",
     is_flag=True,
-    help="Simulate each node, on which jobs may lack room, instead of one pool of all processors.",
+    help="Simulate the nodes, on which a job may lack room, instead of one pool of all processors.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
@@ -115,9 +116,9 @@ def site(
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
     DUMPDIR has the files written by the script that --script prints. Parameters that no file
-    contains are fitted to the real starts in the first half of the period; the second half shows
+    contains are fitted to the real starts in the first half of the period. The second half shows
     the error of the simulated mean waits. site.toml has the site's priority, for farm policies
-    --site; campaign.toml runs with farm run.
+    --site. campaign.toml runs with farm run.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)

@@ -69,14 +69,14 @@ MAP = click.option(
     "--map",
     "map",
     metavar="NAME|FILE.toml",
-    help="Map of the log's columns, as `map` of a campaign; by default the one next to the log.",
+    help="Map of the log's columns, as `map` of a campaign; by default the map next to the log.",
 )
 
 NAMES = click.option(
     "--names",
     is_flag=True,
-    help="Keep names of users, groups, queues and partitions, in a file of the store for its owner "
-    "alone.",
+    help="Keep names of users, groups, queues and partitions, in a file of the store that only its "
+    "owner can read.",
 )
 
 
@@ -151,7 +151,7 @@ def info(
 ) -> None:
     """Describe logs: machine, jobs, dropped rows, acknowledgement, and a workload table.
 
-    Several logs are described by the table only, a column for each.
+    Several logs are described only by the table, with a column for each log.
     """
     from schedfarm.analysis.workloads import workload_latex, workload_text
     from schedfarm.farm.campaign.trace import named
@@ -371,8 +371,8 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
 def anonymise(log: Path, out: str, weeks: int) -> None:
     """Copy a LOG of sacct or SWF without the names of users, groups, accounts and jobs.
 
-    Each name becomes a number in order of appearance. Columns that are not known to be free of
-    names are left out and listed. Job numbers, partitions and qualities of service are kept.
+    Each name becomes a number in order of appearance. Columns that may contain names are left out
+    and listed. Job numbers, partitions and qualities of service are kept.
     """
     import gzip
 

@@ -82,12 +82,12 @@ UNKNOWN_ESTIMATES = 0.5
 @click.option(
     "--minutes",
     type=Real(min=0, min_open=True),
-    help="Wall time to spend on samples at most.  [5]",
+    help="Largest wall time for samples, minutes.  [5]",
 )
 @click.option(
     "--samples",
     type=COUNT,
-    help="Number of samples, instead of a precision and a wall time.",
+    help="Number of samples, instead of --precision and --minutes.",
 )
 @click.option(
     "--processors", type=COUNT, help="Processors of the machine; by default those of the log."

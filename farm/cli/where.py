@@ -70,7 +70,7 @@ OPTIONS = (
     click.option(
         "--insecure",
         is_flag=True,
-        help="Accept an unencrypted scheduler on a network, which anyone on it can use.",
+        help="Accept an unencrypted scheduler on a network, where anyone can use it.",
     ),
 )
 
