@@ -146,7 +146,7 @@ def weekly_bands(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> xr.Dataset:
-    """Reduce a mean that accumulates week by week to bands over the samples.
+    """Reduce a cumulative weekly mean to bands over the samples.
 
     The mean at a week is over all jobs that have ended by the end of that week, as in figure 1 of
     Carastan-Santos et al. 2019. The trimmed rule omits whole samples: the best and the worst of

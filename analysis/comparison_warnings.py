@@ -35,8 +35,8 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-        Warnings of a simulation that differs much from the logged waits, of missing pairs and of
-        too few pairs, and the notes on bands of the same samples.
+        Sentences on a simulation far from the logged waits, on missing pairs and on too few pairs,
+        and the notes on bands of the same samples.
     """
     traces = found["trace"].values.tolist()
     bases = [stored_cell(found, trace, str(found.attrs["baseline"])) for trace in traces]

@@ -269,8 +269,8 @@ def verified_summary(
 
     A value that is missing in the summary is taken from its record, since a run folds the summary
     once a minute, and a killed run does not fold it. Reading raises a `StoreError` if a value
-    differs from the records. It also raises one if the object with all values of a variable is
-    missing, the records have values, and the lock names no run.
+    differs from the records. Reading also raises this error if the object with all values of a
+    variable is missing, although the records have values and the lock names no run.
     """
     known = {}
     for name, values in data.data_vars.items():

@@ -30,7 +30,8 @@ DAYS = 365
 """Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Validity of the authority, days. It exceeds that of certificates, so that peers with older
+"""Validity of the authority, days. It exceeds the validity of certificates, so that peers with
+older
 certificates accept renewed ones."""
 
 SLACK = datetime.timedelta(hours=1)

@@ -38,7 +38,7 @@ def start(imports: Sequence[str]) -> None:
 
 @contextmanager
 def same_modules() -> Iterator[None]:
-    """Make interpreters that start within the context search for modules where this one does.
+    """Have interpreters started within the context use the module path of this interpreter.
 
     Python would search the current folder first, and another user may have put modules there.
     """

@@ -18,7 +18,7 @@ from schedfarm.core.caches import exposed, folder_of
 from schedfarm.core.files import write_cached
 
 EMBEDDING = "window.vegaEmbed = vegaEmbed;"
-"""Name that pages use, and the only one."""
+"""Only name of the script that pages use."""
 
 
 def check_script() -> None:

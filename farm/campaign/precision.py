@@ -66,7 +66,7 @@ class Precision:
 
 
 def precisions_of(given: Any) -> tuple[Precision, ...]:
-    """Return the requests of one table or a list of them."""
+    """Return the requests in a table or a list of tables."""
     listed = [given] if isinstance(given, Mapping | Precision) else given
     if not isinstance(listed, list | tuple):
         raise InputError(

@@ -51,7 +51,7 @@ OTHER = 0.05
 """Least difference of two loads worth comparing."""
 
 LIMIT, SAFE_LIMIT = "3x", "3d"
-"""Starvation threshold, and the one to use where the largest estimate is meaningless."""
+"""Starvation threshold, and a threshold for logs with a meaningless largest estimate."""
 
 RELATIVE = 0.02
 """Usual request of precision: half of an interval as a share of the ratio."""

@@ -100,7 +100,7 @@ class ReadingCommand(Command):
 
 
 def command(*, reads: bool = False) -> Callable[[Callable[..., Any]], Command]:
-    """Declare a command, like `click.command`; with `reads`, one that changes no store."""
+    """Declare a command, like `click.command`; with `reads`, the command changes no store."""
     return click.command(cls=ReadingCommand if reads else Command)
 
 

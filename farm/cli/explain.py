@@ -93,10 +93,10 @@ def explain(
 ) -> None:
     """Explain why JOB started when it did, in a store, a log, or a recorded schedule.
 
-    JOB is its number in the log; by default the job that waited longest. The report has
-    the jobs that ran or were ahead of JOB at its submission, the rule's reason not to start JOB,
-    the changes at its start, the jobs that overtook JOB, its promised and fair starts, and the
-    smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
+    JOB is its number in the log; by default the job that waited longest. The report has the jobs
+    that ran or were ahead of JOB at its submission, the rule's reason not to start JOB, and the
+    changes at its start. It also has the jobs that overtook JOB, its promised and fair starts, and
+    the smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy
@@ -254,7 +254,7 @@ def _simulated(source: str, folder: Path | None, policy: str, keys: dict[str, An
 
 
 def _job(schedule: Schedule, number: int | None, submit: int | None) -> int:
-    """Return the index of a job, by default of the one that waited longest."""
+    """Return the index of a job; by default, of the job that waited longest."""
     from schedfarm.core.errors import InputError
 
     jobs = schedule.workload

@@ -87,14 +87,14 @@ def _models() -> list[str]:
     type=int,
     default=10,
     show_default=True,
-    help="Number of random orders that shelves tries.",
+    help="Number of random orders in the algorithm shelves.",
 )
 @click.option(
     "--precision",
     type=float,
     default=0.01,
     show_default=True,
-    help="Relative precision of the makespan that dual searches for.",
+    help="Relative precision of the makespan in the algorithm dual.",
 )
 @click.option("--out", help="CSV file for the schedules; - is standard output.")
 @JSON

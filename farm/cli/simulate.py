@@ -441,7 +441,7 @@ def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[s
 
 
 def _errors(schedule: Schedule) -> list[str]:
-    """Return lines of the differences to the logged waits, by job and by group of jobs."""
+    """Return lines on the differences from the logged waits, by job and by group of jobs."""
     from schedfarm.core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
     from schedfarm.core.numerals import counted
 

@@ -70,7 +70,7 @@ class Coordinator:
         return self._checks.compared
 
     def run(self) -> None:
-        """Execute all tasks; repeat those whose workers died, in isolation."""
+        """Execute all tasks; if a worker dies, repeat its tasks in isolation."""
         lost = self._execute(self._prepared.tasks)
         # A task is lost when its worker died too often. Its blocks run again one by one, with each
         # cell in a separate process, so that only the cell that kills its process fails.

@@ -96,7 +96,7 @@ class _Axis(NamedTuple):
 
 
 def _axes(selection: Selection) -> list[_Axis]:
-    """Return the axes of the campaign; whole numbers remain integers if no label lacks one."""
+    """Return the axes of the campaign; a column of whole numbers without gaps remains integer."""
     store, found = selection.store, []
     for of, origins in store.labels.items():
         for name in dict.fromkeys(axis for one in origins.values() for axis in one["at"]):

@@ -41,10 +41,10 @@ BUDGET_SECONDS = 8.0
 """CPU time of a calibration, s, in addition to compiling kernels that are new to this machine."""
 
 MOMENT_SECONDS = 0.3
-"""Most CPU time for the simulation of one cell, s. Of 36 simulations of 0.3 to 15 s (six logs,
-loads 0.7, 0.95 and 1.1, six policies), 83 % were extrapolated from 0.3 s within a factor of 2 and
-97 % within 3, with ratios of 0.30 to 2.9. Of 52 simulations extrapolated from 0.1 s, 79 % were
-within a factor of 2 and 92 % within 3, with ratios of 0.29 to 5.8."""
+"""Most CPU time for the simulation of one cell, s. In a test, 36 simulations of 0.3 to 15 s (six
+logs, loads 0.7, 0.95 and 1.1, six policies) were extrapolated from 0.3 s: 83 % were within a factor
+of 2 and 97 % within 3 (ratios of 0.30 to 2.9). From 0.1 s, 79 % of 52 simulations were within a
+factor of 2 and 92 % within 3 (ratios of 0.29 to 5.8)."""
 
 SHORT_SECONDS = 0.1
 """Least CPU time for each cell, s; if there are too many kinds, some are skipped."""

@@ -18,7 +18,7 @@ DIGITS = 4
 
 
 def number(value: float) -> Tree:
-    """Return a constant with a few digits; a negative one is a negation, as from the parser.
+    """Return a constant with a few digits; a negative constant is a negation, as from the parser.
 
     Examples
     --------

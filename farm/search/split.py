@@ -19,7 +19,7 @@ LEAST_WEEKS = 2
 
 
 TRIVIAL = 0.01
-"""Tolerated share of a part's jobs with submission, run time and width of jobs of another log."""
+"""Tolerated share of jobs that equal a job of another log in submission, run time and width."""
 
 Job = tuple[int, int, int]
 """Submission, run time and width."""

@@ -37,10 +37,10 @@ CLASSES = {"heavy users": 0.5, "medium users": 0.9, "light users": 1.0}
 """Classes of users by processor time: upper bounds on the cumulative share, largest users first."""
 
 ERROR = 0.5
-"""Largest error of the mean waits of all jobs for a site to be matched."""
+"""Largest error of the mean waits of all jobs in a matched site."""
 
 AGREEMENT = 0.8
-"""Least share of pairs of jobs that start in the real order for a site to be matched."""
+"""Least share of pairs of jobs that start in the real order in a matched site."""
 
 PAIRS = 50
 """Number of partners of a job: jobs of its width that waited at the same time and started later."""

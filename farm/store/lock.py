@@ -211,7 +211,7 @@ def _refusal(path: Path, who: dict[str, Any]) -> str:
 
 
 def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each part that is held by a process, such as 7/200, and the holder."""
+    """Yield each part in use, such as 7/200, and its holder."""
     for path in sorted((store / PARTS).glob("*.json")):
         with suppress(FileNotFoundError), path.open("rb") as stream:
             try:

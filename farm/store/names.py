@@ -16,7 +16,7 @@ from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.place import Where, place_of
 
 FOLDER = "names"
-"""Folder of the files of names in a store."""
+"""Folder of the files with names in a store."""
 
 
 def keep_names(store: Where, trace: str, log: Workload | None) -> None:

@@ -48,7 +48,7 @@ from schedfarm.analysis.store import of_samples
 PERFORMANCE = ("wait", "response", "bounded_slowdown")
 
 FAIRNESS = ("nuwt_mean", SD, AREA)
-"""Measures of fairness. The paper's statement on the last one is that a curve is steeper."""
+"""Measures of fairness; on `AREA`, the paper states that a curve is steeper."""
 
 OTHER = "other"
 """Level of the other algorithm in an index of cells."""

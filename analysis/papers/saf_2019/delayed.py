@@ -14,7 +14,7 @@ DELAYED = 100
 """Number of jobs of each sample in figure 2."""
 
 PART = 16
-"""Step of a subset of jobs that suffices to bound the slowdowns of the most delayed from below."""
+"""Stride through the jobs for a lower bound on the slowdowns of the most delayed jobs."""
 
 WHISKERS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles in a box."""

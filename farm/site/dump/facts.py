@@ -30,7 +30,7 @@ class Fact(Generic[T]):
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text; refuse one that cannot be read."""
+    """Return a file's text; refuse an unreadable file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -108,8 +108,8 @@ class Retrained:
 def features(jobs: Columns, past: Columns) -> npt.NDArray[np.float64]:
     """Return the `FEATURES` of some jobs of a user, computed from the user's `past` jobs.
 
-    For each job, only past jobs that had completed by its submission count. `past` is in order of
-    completion.
+    Past jobs that had not completed by the submission of a job are ignored for this job. `past` is
+    in order of completion.
 
     Examples
     --------
