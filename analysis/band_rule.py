@@ -609,7 +609,7 @@ def left_out(n: npt.ArrayLike, trim: float) -> Int64:
 
 
 def kept(values: Float64, trim: float) -> Bool:
-    """Return the mask of samples within the trim; NaN is not, and ties are broken by index.
+    """Return the mask of samples within the trim, without NaN; ties are broken by index.
 
     Examples
     --------

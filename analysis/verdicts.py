@@ -163,7 +163,7 @@ def _digits(share: float) -> str:
 
 
 def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
-    """Count the groups with a gain as their mean change over the loads of their trace.
+    """Count the groups whose mean change over the loads of their trace is a gain.
 
     Jobs whose group the log lacks do not count as a group.
     """

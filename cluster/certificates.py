@@ -31,8 +31,7 @@ DAYS = 365
 
 AUTHORITY_DAYS = 3650
 """Validity of the authority, days. It exceeds the validity of certificates, so that peers with
-older
-certificates accept renewed ones."""
+older certificates accept renewed ones."""
 
 SLACK = datetime.timedelta(hours=1)
 """Time before its creation from which a certificate is valid, since the clocks of hosts differ."""

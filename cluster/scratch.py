@@ -26,8 +26,7 @@ SHELL = (
     r"trap rm\ -rf\ $DASK_TEMPORARY_DIRECTORY EXIT",
 )
 """Lines of a job script that create a scratch folder on the node and remove it at the end. They
-have
-no quotes, because HTCondor quotes the script itself."""
+have no quotes, because HTCondor quotes the script itself."""
 
 
 def scratch() -> Path:

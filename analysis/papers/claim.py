@@ -49,8 +49,7 @@ class Claim:
 
     cells: Callable[[Any], Any]
     """Returns ratios or verdicts over cells, as a Series or DataArray. For a printed number,
-    returns
-    our value and its labels."""
+    returns our value and its labels."""
 
     expected: Any = HOLDS
     """A key of `EXPECTED`, or the printed number."""

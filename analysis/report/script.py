@@ -1,7 +1,7 @@
 """The script that draws the figures of a page, without a network.
 
-vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding. Since a given version always
-makes the same script, the script is kept in the user's cache.
+vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding. Since a version of vl-convert
+always makes the same script, the script is kept in the user's cache.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def grown(
 def grown_text(path: Path, text: str, wanted: Campaign) -> str:
     r"""Return the text of a campaign's file, extended to a campaign; comments are kept.
 
-    Refuses a file that is written in a way that cannot be extended line by line.
+    Refuses a file that cannot be extended line by line.
 
     Examples
     --------

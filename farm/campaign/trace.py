@@ -653,7 +653,7 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
 
 
 def _resolved(log: object, folder: Path) -> object:
-    """Return a path in a list of logs relative to a campaign's folder; names unchanged."""
+    """Return a path in a list of logs relative to a campaign's folder; names are unchanged."""
     if not isinstance(log, str) or not registry.is_path(log):
         return log
     if "\0" in log:

@@ -74,7 +74,7 @@ def is_text(word: str) -> bool:
 
 
 def leave_pipe() -> NoReturn:
-    """Exit after the output pipe was closed, without writing what is buffered."""
+    """Exit after the output pipe was closed, without writing the buffered output."""
     with suppress(OSError):
         # Buffered output would be written at exit and raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

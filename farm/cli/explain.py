@@ -128,7 +128,7 @@ def explain(
 
 
 def _refuse_of_jobs() -> None:
-    """Refuse options on a single job for a matrix of groups."""
+    """Refuse options for a single job if groups are explained."""
     from click.core import ParameterSource
 
     context = click.get_current_context()

@@ -173,7 +173,7 @@ def _pairs(spec: Spec, found: Found) -> Iterator[tuple[str, list[str]]]:
 
 
 def _write(target: Path, facts: dict[str, Any]) -> None:
-    """Write the answer, and the policies as texts that other commands take."""
+    """Write the answer, and the policies in a form that other commands accept."""
     import json
 
     from schedfarm.core.files import write_whole

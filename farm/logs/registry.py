@@ -20,7 +20,7 @@ from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
-"""Variable with the folder of logs; unset or empty, the user's cache folder."""
+"""Variable with the folder of logs; by default, or if it is empty, the user's cache folder."""
 
 ENDS = file_ends()
 """Endings of the names of log files, the likeliest first."""

@@ -1,4 +1,4 @@
-"""Queue of tasks not yet submitted, resized from measured block times and the worker count."""
+"""Queue of unsubmitted tasks, resized by measured block times and the number of workers."""
 
 from __future__ import annotations
 

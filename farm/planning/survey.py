@@ -217,7 +217,7 @@ def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:
 
 
 def longer_logs(store: Store, campaign: Campaign) -> list[str]:
-    """Return a note for each log that is longer than the weeks of its samples."""
+    """Return a note for each log that is longer than its samples."""
     notes = []
     for trace in campaign.traces:
         of_log, of_samples = next(iter(store.weeks[trace.name].values()))

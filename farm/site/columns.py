@@ -53,7 +53,7 @@ _BY_COLUMN = {name.lower(): (name, *row) for name, row in IGNORED.items()}
 
 
 def unread(site: Site) -> Iterator[Note]:
-    """Yield a note for each column of QOS and associations with jobs that is not simulated."""
+    """Yield a note for each unsimulated column of QOS and associations that have jobs."""
     found: dict[tuple[str, str], list[tuple[str, Fact[str]]]] = {}
     for kind, name, others in _holders(site):
         for column, fact in others.items():

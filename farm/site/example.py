@@ -223,7 +223,7 @@ def write_dump(folder: Path, truth: Truth, hidden: Sequence[str] = ()) -> Schedu
 
 
 def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence[str] = ()) -> None:
-    """Write the dump of a site whose jobs started as in a schedule."""
+    """Write the dump of a site with the starts of a schedule."""
     texts = {
         "accounting": _accounting(schedule),
         "conf": _conf(truth, hidden),

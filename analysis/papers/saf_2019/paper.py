@@ -152,8 +152,7 @@ class Figure(NamedTuple):
 
     title: str
     """Pattern of the title: ``{samples}`` is the number of samples, ``{band}`` and ``{all}`` are
-    the
-    spans of a band and of all samples, ``{weekly}`` is the caption of line and band by week."""
+    the spans of a band and of all samples, ``{weekly}`` is the caption of line and band by week."""
 
     numbers: Callable[[Study], pd.DataFrame]
     draw: Callable[[Study, str], Drawing]
