@@ -54,7 +54,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--recorded", is_flag=True, help="Explain the starts recorded in FILE, not simulated ones."
 )
-@click.option("--submit", type=int, help="Submission of JOB, s, if several jobs have its number.")
+@click.option("--submit", type=int, help="Submission of JOB, s; needed if its number is ambiguous.")
 @click.option(
     "--top",
     type=click.IntRange(min=0),

@@ -282,7 +282,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
     type=(int, int),
     default=None,
     metavar="LEAST MOST",
-    help="Least and greatest number of jobs in a window.  [239 1391]",
+    help="Least and largest number of jobs in a window.  [239 1391]",
 )
 @JSON
 def busiest(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @STORE
 @click.option(
     "--policy",
-    help="Policy; by default the last one of the store other than the baseline.",
+    help="Policy; by default the store's last policy other than the baseline.",
 )
 @click.option("--baseline", help="Policy to compare with; by default the first of the store.")
 @click.option(

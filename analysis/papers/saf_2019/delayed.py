@@ -14,7 +14,7 @@ DELAYED = 100
 """Number of jobs of each sample in figure 2."""
 
 PART = 16
-"""Stride through the jobs for a lower bound on the slowdowns of the most delayed jobs."""
+"""Step of a subset of jobs, from which the slowdowns of the most delayed are bounded below."""
 
 WHISKERS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles in a box."""

@@ -43,7 +43,7 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
 
     Weeks are those of `resample_weekly`: whole weeks from the first submission on. A job belongs to
     the week of its submission, so no job is in both parts. The jobs of a partial last week are in
-    neither part. Most users are in both parts.
+    neither part. Users are usually in both parts.
 
     Parameters
     ----------

@@ -145,9 +145,8 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
 class _Shelves:
     """Move jobs between shelves 1 and 2 and columns until shelf 2 fits next to the columns.
 
-    A column is a processor that is busy for more than the guess, so that it has no place for shelf
-    2. The moves come to an end because the work is at most guess x processors. When no move is
-    left:
+    A column is a processor that is busy for more than the guess; shelf 2 has no place on it. The
+    moves come to an end because the work is at most guess x processors. When no move is left:
 
     - each column has more than the guess of work. Each other processor of shelf 1 has more than 3/4
       of the guess, except for one job of length t, next to which all others are longer than 3/2
