@@ -1,6 +1,6 @@
 """Queries on stores: bands, comparisons, tables and figures.
 
-Stores are read by their documented format only. matplotlib is imported when a figure is drawn.
+Stores are read only by their documented format. matplotlib is imported when a figure is drawn.
 """
 
 from schedfarm.analysis.axes import unfold

@@ -1,4 +1,4 @@
-"""Axes of a campaign as dimensions: the traces and policies that `[axes]` has made, by value."""
+"""Axes of a campaign as dimensions: traces and policies that `[axes]` has made, by axis value."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from schedfarm.core.checks import is_number
 from schedfarm.core.names import choices
 
 EXPANDED = ("trace", "policy")
-"""Dimensions of the store along which the values of an axis are labels."""
+"""Dimensions of the store whose labels contain the values of axes."""
 
 Origins: TypeAlias = dict[str, dict[str, Any]]
-"""By label ``of``, the trace or policy as written, and ``at``, its value on each axis."""
+"""For each label: ``of``, the trace or policy as written, and ``at``, its value on each axis."""
 
 
 def origins_of(store: Store) -> dict[str, Origins]:
     """Return the origins of the traces and policies that axes have made; empty without axes."""
-    # One file of a store; opening the summary would read the metadata of each array.
+    # This reads one file of a store; opening the summary would read the metadata of each array.
     found: dict[str, Origins] = (
         json.loads(store.attrs.get("labels", "{}"))
         if isinstance(store, xr.DataTree)
@@ -46,7 +46,7 @@ def origins_of(store: Store) -> dict[str, Origins]:
 
 
 def by_origin(store: Store, traces: Sequence[str]) -> dict[str, list[str]]:
-    """Return the labels of traces by the trace as written, whose samples they share."""
+    """Return labels of traces by the trace as written; traces of one origin share samples."""
     origins, found = origins_of(store).get("trace", {}), dict[str, list[str]]()
     for trace in traces:
         found.setdefault(origins[trace]["of"] if trace in origins else trace, []).append(trace)
@@ -54,7 +54,7 @@ def by_origin(store: Store, traces: Sequence[str]) -> dict[str, list[str]]:
 
 
 def axes_of(store: Store) -> dict[str, list[Any]]:
-    """Return the values of each axis of a store, numbers ascending.
+    """Return the values of each axis of a store; numbers are in ascending order.
 
     Examples
     --------
@@ -78,15 +78,15 @@ def _values(origins: Origins) -> dict[str, list[Any]]:
 
 
 def _ordered(values: list[Any]) -> list[Any]:
-    """Sort numbers; texts keep their order."""
+    """Return numbers in ascending order, and texts in their given order."""
     return sorted(values) if all(map(is_number, values)) else values
 
 
 def unfold(store: Store, data: Data | None = None) -> Any:
     """Return values of a store with a dimension for each axis of its campaign.
 
-    A store has the values of ``[axes]`` as labels of its traces and policies, such as
-    ``KTH.processors-120`` and ``fcfs+depth(8)``. Here they are dimensions of their own.
+    A store has the values of ``[axes]`` as parts of the labels of traces and policies, such as
+    ``KTH.processors-120`` and ``fcfs+depth(8)``. This function makes each axis a dimension.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ def unfold(store: Store, data: Data | None = None) -> Any:
     Returns
     -------
     Dataset or DataArray
-        ``trace`` and ``policy`` have the names as written in the campaign. Each axis is a further
-        dimension, after the dimension whose labels contained it; its coordinates are the axis's
-        values, numbers in ascending order. A policy that does not depend on an axis has the same
-        values everywhere along it. Combinations that the store lacks are NaN. Without axes the data
-        are unchanged.
+        The names in ``trace`` and ``policy`` are those in the campaign. Each axis is a further
+        dimension, after the dimension whose labels contained it. The coordinates of the dimension
+        are the axis's values, with numbers in ascending order. A policy that does not depend on an
+        axis has the same values everywhere along the axis. Missing combinations are NaN. Without
+        axes the data are unchanged.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def unfold(store: Store, data: Data | None = None) -> Any:
 
 
 def _unfolded(data: Any, dim: str, origins: Origins) -> Any:
-    """Return data with the axes of one dimension as dimensions after it."""
+    """Return data in which the axes of one dimension are dimensions after it."""
     labels = [str(label) for label in data[dim].values]
     known = {label: origins[label] for label in labels if label in origins}
     values = _values(known)
@@ -161,10 +161,11 @@ def _unfolded(data: Any, dim: str, origins: Origins) -> Any:
 def narrowed(
     store: Store, at: Mapping[str, Any], trace: str | None = None, policy: str | None = None
 ) -> dict[str, Labels]:
-    """Return the labels of the traces and policies at values of axes, to restrict a query to.
+    """Return the labels of traces and policies at values of axes, as restrictions of a query.
 
-    trace, policy: labels of the store, or names as written in the campaign, which mean all labels
-    expanded from them. A policy that does not depend on an axis counts at all of its values.
+    trace, policy: labels of the store, or names as written in the campaign. A name stands for all
+    labels that were expanded from it. A policy that does not depend on an axis counts at all values
+    of the axis.
     """
     origins, known = origins_of(store), axes_of(store)
     for axis, value in at.items():
@@ -198,7 +199,7 @@ def narrowed(
 
 
 def _means(given: Any, value: Any) -> bool:
-    """Return whether a user means a value: a number in another spelling, or its text."""
+    """Return whether a user means a value, by its text or another spelling of its number."""
     if isinstance(value, bool | str):
         return str(given).lower() == str(value).lower()
     try:
@@ -208,7 +209,7 @@ def _means(given: Any, value: Any) -> bool:
 
 
 def axis_named(store: Store, axis: str | None) -> str:
-    """Return an axis of a store, by default its only one."""
+    """Return an axis of a store; by default the only axis of the store."""
     known = list(axes_of(store))
     if not known:
         raise StoreError("the store has no axis; give its campaign a table [axes]")
@@ -221,7 +222,7 @@ def axis_named(store: Store, axis: str | None) -> str:
 
 
 Cells: TypeAlias = dict[str, dict[str, tuple[str, str]]]
-"""The store's labels of trace and policy, by trace as written and label of a value."""
+"""The store's labels of trace and policy, by trace as written and by label of an axis value."""
 
 
 def across(
@@ -229,8 +230,8 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary whose policies are the values of an axis, these values, and their cells.
 
-    where: labels that select one policy, and one value of each other axis. There is no log if a
-    trace is a model, whose resample 0 is one more draw.
+    where: labels that select one policy, and one value of each other axis. The summary has no log
+    if a trace is a model, because resample 0 of a model is one more draw.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)
@@ -270,10 +271,10 @@ def across(
 def lines_along(
     store: Store, axis: str, data: xr.Dataset
 ) -> tuple[list[Any], dict[tuple[str, str], xr.Dataset]]:
-    """Return the values of an axis in data by trace and policy, and the data along it.
+    """Return the values of an axis by trace and policy in the data, and the data along the axis.
 
-    The latter are by trace and policy, whose names have the values of all other axes. Policies that
-    do not depend on the axis have the same values everywhere along it.
+    The returned data are by trace and policy; names of policies contain the values of all other
+    axes. Policies that do not depend on the axis have the same values everywhere along it.
     """
     origins = origins_of(store)
     (dim,) = (one for one in EXPANDED if axis in _values(origins.get(one, {})))
@@ -297,16 +298,16 @@ def lines_along(
 
 
 NOT_ACROSS = ("labels", "precision")
-"""Attributes of a summary that concern its policies."""
+"""Attributes of a summary that concern its policies, and are dropped along an axis."""
 
 
 def value_label(axis: str, value: Any) -> str:
-    """Return the label of a value of an axis where values are compared like policies."""
+    """Return the label of a value in a comparison of values, where labels stand for policies."""
     return f"{axis}={value}"
 
 
 def known_value(axis: str, given: Any, values: list[Any]) -> Any:
-    """Return the value of an axis that a user means, or raise a StoreError with all values."""
+    """Return the value of an axis that a user means; `StoreError` lists all values."""
     for value in values:
         if _means(given, value):
             return value

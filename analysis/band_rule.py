@@ -27,8 +27,8 @@ TRIM = 0.1
 """Default share of samples left out on each side."""
 
 TRIMMED_FROM = 10
-"""Fewest samples for which a band is trimmed by default: with fewer, a tenth on each side is less
-than one sample, and two of four would represent all."""
+"""Least number of samples for which a band is trimmed by default. With fewer, a tenth on each side
+is less than one sample, and two of four samples would represent all."""
 
 QUANTILES = (0.1, 0.5, 0.9)
 """Default quantiles of a band."""
@@ -37,31 +37,32 @@ LEVEL = 0.9
 """Default level of an interval."""
 
 LEAST_SAMPLES = 2
-"""Samples that must remain for a band: one would give a band of width zero, which would look
-like certainty."""
+"""Least number of remaining samples for a band: one sample would give a band of width zero, which
+would look like certainty."""
 
 HALL = "Student's t, corrected for skewness"
 
 WIDENED = 0.5
-"""An interval of a mean is longer by this number over its samples. Without, 84 to 88 % of the 90 %
-intervals of 5 and 10 samples held the mean of model workloads (docs/comparisons.md, Coverage)."""
+"""Widening of an interval of a mean: its length grows by this number divided by the number of
+samples. Without widening, 84 to 88 % of the 90 % intervals of 5 and 10 samples held the mean of
+model workloads (docs/comparisons.md, Coverage)."""
 
 STRAIGHT = 1e-6
 """Skewness up to which the transformation is the identity."""
 
 ROUNDING = 9
-"""Decimals kept of (n - 1) x trim before rounding up, and of a rank before checking whether it is
-whole: 70 x 0.1 is 7.000000000000001 in binary."""
+"""Decimals for rounding (n - 1) x trim before taking the ceiling, and for deciding whether a rank
+is whole: 70 x 0.1 is 7.000000000000001 in binary."""
 
 
 class BandRule(ABC):
-    """Define the interface of band rules, which reduce samples to a band."""
+    """Define the interface of band rules; a rule reduces samples to a band."""
 
     kind: ClassVar[str]
-    """Its name."""
+    """Name of the rule."""
 
     dimension: ClassVar[str] = "band"
-    """The dimension of a band's numbers."""
+    """Dimension of the numbers of a band."""
 
     whole: ClassVar[bool] = False
     """Whether whole samples are left out; ranks are then those of the deciding numbers."""
@@ -82,21 +83,21 @@ class BandRule(ABC):
 
     @abstractmethod
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return the first and the last rank that a band of n samples spans, in ascending order.
+        """Return the ranks of the first and last sample that a band of n samples spans, ascending.
 
-        Fractions lie between two samples; NaN where n samples give no band.
+        A fractional rank lies between two samples. The ranks are NaN if n samples give no band.
         """
 
     @abstractmethod
     def caption(self, fewest: int, most: int, by: str = "") -> str:
-        """Describe the line and the band of a figure, for cells with this number of samples.
+        """Describe the line and the band of a figure whose cells have `fewest` to `most` samples.
 
         Parameters
         ----------
         fewest, most : int
-            Samples of the cells with the fewest and with the most.
+            Numbers of samples of the cells with the fewest and with the most samples.
         by : str
-            The quantity that ranks whole samples, if the rule leaves some out.
+            The quantity by which whole samples are ranked, if the rule leaves out whole samples.
         """
 
     @abstractmethod
@@ -108,17 +109,17 @@ class BandRule(ABC):
         values : float64[..., s]
             One number per sample; NaN if missing.
         rank_by : float64[..., s], optional
-            Numbers by which whole samples are best and worst; by default the values.
+            Numbers that determine the best and worst whole samples; by default the values.
 
         Returns
         -------
         float64[..., b]
-            NaN where fewer than `LEAST_SAMPLES` samples remain.
+            NaN if fewer than `LEAST_SAMPLES` samples remain.
         """
 
     @property
     def need(self) -> int:
-        """Samples that a cell needs for a band."""
+        """Number of samples that a cell needs for a band."""
         return LEAST_SAMPLES
 
     def fitting(self, n: int) -> BandRule:
@@ -129,15 +130,15 @@ class BandRule(ABC):
         """Return the expected share of the population of samples within a band of n samples.
 
         In expectation, (k - i) / (n + 1) of all possible samples lie between the i-th and the k-th
-        of n independent ones, for any continuous distribution (David and Nagaraja, Order
-        Statistics, 2003, section 2.5). Between interpolated ranks this is the share for uniform
-        samples, and approximate for others. NaN without a band.
+        of n independent samples, for any continuous distribution (David and Nagaraja, Order
+        Statistics, 2003, section 2.5). Between interpolated ranks, this share holds for uniform
+        samples and approximately for other distributions. NaN without a band.
         """
         first, last = self.ranks(n)
         return np.asarray((last - first) / (np.asarray(n) + 1))
 
     def attrs(self, n: int) -> dict[str, Any]:
-        """Return the attributes of a result of n samples that describe its rule."""
+        """Return the attributes that describe the rule for a result of n samples."""
         first, last = (float(x) for x in self.ranks(n))
         said = {"kind": self.kind, **self.options, "samples": ranks_text(first, last, n)}
         share = float(self.coverage(n))
@@ -146,10 +147,10 @@ class BandRule(ABC):
 
 
 class _Band(BandRule):
-    """Common part of bands of samples, as opposed to an interval of their mean."""
+    """Implement what bands of samples share, unlike an interval of their mean."""
 
     line: ClassVar[str]
-    """Meaning of the line of a figure."""
+    """Meaning of the line in a figure."""
 
     def caption(self, fewest: int, most: int, by: str = "") -> str:
         """Return a caption for line and band of cells with `fewest` to `most` samples.
@@ -163,7 +164,7 @@ class _Band(BandRule):
         return f"Line: {self.line}{chosen}\nBand: {self.spans(fewest, most)}"
 
     def spans(self, fewest: int, most: int) -> str:
-        """Return `span` for cells with `fewest` to `most` samples: one line, or two if they differ.
+        """Return `span` for cells with `fewest` to `most` samples, in two lines if these differ.
 
         Examples
         --------
@@ -174,7 +175,7 @@ class _Band(BandRule):
         return text if fewest == most else f"{text}\nAt the fewest {self.span(fewest)}"
 
     def ends(self, counts: Iterable[int]) -> tuple[int, int]:
-        """Return the fewest and the most samples among the cells with enough for a band.
+        """Return the least and largest number of samples among cells with enough for a band.
 
         Examples
         --------
@@ -186,7 +187,7 @@ class _Band(BandRule):
         return min(enough), max(enough)
 
     def span(self, n: int) -> str:
-        """Describe the samples that a band of n spans, and their expected coverage.
+        """Describe the samples that a band of n samples spans, and their expected coverage.
 
         Examples
         --------
@@ -207,17 +208,17 @@ class _Band(BandRule):
 
 @dataclass(frozen=True)
 class Trimmed(_Band):
-    """Leave out the best and the worst samples: lowest, mean and highest of the rest.
+    """Leave out the best and the worst samples: lowest, mean and highest of the other samples.
 
-    The published rule (Carastan-Santos et al. 2019, section V-A).
+    This is the published rule (Carastan-Santos et al. 2019, section V-A).
 
     Parameters
     ----------
     trim : float
-        Share left out on each side, 0 <= trim < 0.5. The remaining samples are those within the
-        trim to 1 - trim percentile range, so ceil((n - 1) x trim) are left out on each side: one
-        for 2 to 11 samples at 0.1, two for 12 to 21. They cover a smaller share of all possible
-        samples: `coverage`.
+        Share left out on each side, 0 <= trim < 0.5. The remaining samples are within the trim to 1
+        - trim percentile range, so ceil((n - 1) x trim) samples are left out on each side. At 0.1,
+        this is one sample for n = 2 to 11, and two samples for n = 12 to 21. The remaining samples
+        cover a smaller share of all possible samples: `coverage`.
 
     Raises
     ------
@@ -251,7 +252,7 @@ class Trimmed(_Band):
 
     @property
     def need(self) -> int:
-        """Samples that a cell needs for a band."""
+        """Number of samples that a cell needs for a band."""
         n = LEAST_SAMPLES
         while n - 2 * int(left_out(np.array(n), self.trim)) < LEAST_SAMPLES:
             n += 1
@@ -339,7 +340,7 @@ class Range(_Band):
 
 @dataclass(frozen=True)
 class Automatic(Trimmed):
-    """Choose by the number of samples: trimmed from `TRIMMED_FROM` on, the range below it.
+    """Choose by the number of samples: `Trimmed` from `TRIMMED_FROM` samples on, else `Range`.
 
     Examples
     --------
@@ -351,7 +352,7 @@ class Automatic(Trimmed):
 
     @property
     def need(self) -> int:
-        """Samples that a cell needs for a band."""
+        """Number of samples that a cell needs for a band."""
         return LEAST_SAMPLES
 
     def fitting(self, n: int) -> BandRule:
@@ -366,8 +367,8 @@ class Quantiles(_Band):
     Parameters
     ----------
     q : sequence of float
-        Quantiles, ascending, 0 to 1. Their `coverage` is that of uniform samples where they lie
-        between two samples: ten lognormal ones (sigma 2) hold 67.2 % by default, not 65.5 %.
+        Quantiles, ascending, 0 to 1. For quantiles between two samples, `coverage` is that of
+        uniform samples: ten lognormal samples (sigma 2) hold 67.2 % by default, not 65.5 %.
 
     Raises
     ------
@@ -418,11 +419,11 @@ class Quantiles(_Band):
 class Interval(BandRule):
     """Take the mean of all samples and its interval, which is not a band of samples.
 
-    The interval states how well this number of samples determines the mean of all possible samples,
-    and narrows as their number grows. A band describes how samples differ, and does not narrow.
-    Samples of waits are skewed, so that the interval is Student's after the transformation of Hall
-    (1992), which removes their skewness. There is none if most samples have one value: the rarer
-    ones then decide the mean, and too few of them are known.
+    The interval states how well this number of samples determines the mean of all possible samples.
+    It narrows as the number of samples grows. A band describes how samples differ, and does not
+    narrow. Since samples of waits are skewed, the interval is Student's after the transformation of
+    Hall (1992), which removes the skewness. There is no interval if most samples have one value:
+    rarer values then decide the mean, and too few of them are known.
 
     Parameters
     ----------
@@ -470,11 +471,11 @@ class Interval(BandRule):
         return f"Line: mean of {samples}\nBand: its {100 * self.level:g} % interval ({HALL})"
 
     def ranks(self, n: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """Return the first and the last rank of n samples: all contribute to the mean."""
+        """Return the first and the last rank of n samples, since all contribute to the mean."""
         return _ranks(np.ones_like(n), np.asarray(n))
 
     def coverage(self, n: npt.ArrayLike) -> Float64:
-        """Return NaN: an interval of the mean has no coverage of samples."""
+        """Return NaN, since an interval of the mean has no coverage of samples."""
         return np.full(np.shape(n), np.nan)
 
     def reduce(self, values: Float64, rank_by: Float64 | None = None) -> Float64:
@@ -513,7 +514,7 @@ def mostly_one(values: Float64) -> Bool:
     ordered = np.sort(values, axis=-1)
     count = np.isfinite(values).sum(axis=-1)
     found = np.zeros(count.shape, np.bool_)
-    # NaN is last, and equal to nothing.
+    # NaN is last in the order, and equal to nothing.
     for n in np.unique(count[count >= LEAST_SAMPLES]).tolist():
         same = ordered[..., n // 2 :] == ordered[..., : ordered.shape[-1] - n // 2]
         found |= (count == n) & same.any(axis=-1)
@@ -526,7 +527,7 @@ def band_rule(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> BandRule:
-    """Return the band rule of a name; options of other rules are ignored.
+    """Return the band rule of this kind; options of other rules are ignored.
 
     Parameters
     ----------
@@ -538,7 +539,7 @@ def band_rule(
     Raises
     ------
     StoreError
-        If the kind is unknown, or trim, q or level out of range.
+        If the kind is unknown, or if trim, q or level is out of range.
 
     Examples
     --------
@@ -553,7 +554,7 @@ def band_rule(
 
 
 def ranks_text(first: float, last: float, n: int) -> str:
-    """Describe the ranks of the samples, of n, behind a number.
+    """Describe the ranks of the samples, out of n samples, that determine a number.
 
     Examples
     --------
@@ -575,9 +576,9 @@ def _rank(x: float) -> str:
 
 
 def share_text(first: float, last: float, share: float) -> str:
-    """Write the expected share of all samples within a band between two ranks.
+    """Return the expected share of all samples within a band between two ranks, as text.
 
-    Between interpolated ranks it depends slightly on the distribution, hence "about".
+    Between interpolated ranks, the share depends slightly on the distribution, hence "about".
 
     Examples
     --------
@@ -596,7 +597,7 @@ def _ranks(first: npt.ArrayLike, last: npt.ArrayLike) -> tuple[Float64, Float64]
 
 
 def left_out(n: npt.ArrayLike, trim: float) -> Int64:
-    """Count the samples to leave out on each side of n.
+    """Return the number of samples to leave out on each side of n samples.
 
     Examples
     --------
@@ -608,7 +609,7 @@ def left_out(n: npt.ArrayLike, trim: float) -> Int64:
 
 
 def kept(values: Float64, trim: float) -> Bool:
-    """Return the mask of samples within the trim; NaN is outside, ties are broken by index.
+    """Return the mask of samples within the trim, without NaN; ties are broken by index.
 
     Examples
     --------
@@ -623,7 +624,7 @@ def kept(values: Float64, trim: float) -> Bool:
 
 
 def low_mean_high(values: Float64) -> Float64:
-    """Return lowest, mean and highest along the last axis, NaN left out, as float64[..., 3].
+    """Return lowest, mean and highest along the last axis, without NaN, as float64[..., 3].
 
     Examples
     --------
@@ -635,13 +636,13 @@ def low_mean_high(values: Float64) -> Float64:
     low = np.where(here, values, np.inf).min(axis=-1, initial=np.inf)
     high = np.where(here, values, -np.inf).max(axis=-1, initial=-np.inf)
     mean = np.where(here, values, 0.0).sum(axis=-1) / np.maximum(n, 1)
-    # By summation, the mean of equal samples can lie one rounding step outside their range.
+    # Because of rounding, the mean of equal samples can lie one step outside their range.
     band = np.stack([low, np.clip(mean, low, np.maximum(low, high)), high], axis=-1)
     return np.where((n >= LEAST_SAMPLES)[..., None], band, np.nan)
 
 
 def quantiles(values: Float64, q: Sequence[float]) -> Float64:
-    """Return plain quantiles along the last axis, NaN left out, as float64[..., len(q)].
+    """Return plain quantiles along the last axis, without NaN, as float64[..., len(q)].
 
     Examples
     --------
@@ -654,7 +655,7 @@ def quantiles(values: Float64, q: Sequence[float]) -> Float64:
     whole = (count == values.shape[-1]) & (count >= LEAST_SAMPLES)
     if whole.any():
         found[whole] = np.quantile(values[whole], q, axis=-1).T
-    # numpy takes 50 us for each of these rows.
+    # numpy would take 50 us for each of these rows.
     partial = ~whole & (count >= LEAST_SAMPLES)
     if partial.any():
         rows = np.where(here[partial], values[partial], np.nan)

@@ -1,8 +1,8 @@
 """Bands of a store: over the resamples, and week by week.
 
-Every answer is a dataset with the metric on a labelled dimension that names its numbers (``band``,
-``quantile`` or ``interval``), and, per cell, the ranks and the number of the samples used, the
-expected share of all samples within them, and the log's own value.
+Every answer is a dataset. The metric has a labelled dimension that names its numbers (``band``,
+``quantile`` or ``interval``). Other variables have, for each cell, the number of samples and their
+ranks, the expected share of all samples between these ranks, and the log's own value.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ WEEKLY = "week_"
 """Prefix of the variables with one number per week."""
 
 RESAMPLE = "resample"
-"""The dimension of the log itself and its samples."""
+"""Dimension of the log itself and its samples."""
 
 OFFERED = "offered_load"
-"""The summary's offered load as measured."""
+"""Name of the measured offered load in the summary."""
 
 RANKED_BY = "their mean over all jobs"
-"""The quantity that ranks whole samples of a weekly band."""
+"""Quantity that ranks whole samples of a weekly band."""
 
 MEANINGS = {
     "n": "samples with a value, over {over}",
@@ -53,7 +53,7 @@ MEANINGS = {
     "least": "least of all samples",
     "most": "largest of all samples",
 }
-"""The quantities next to a band, on its cells."""
+"""Meanings of the variables on cells next to a band."""
 
 
 @reading()
@@ -80,12 +80,13 @@ def bands(
         A variable of the summary, such as ``bounded_slowdown``, or one of each participant, such
         as ``origin_wait``.
     over : str
-        The dimension to reduce. Over ``resample``, resample 0 is left out: it is the log itself.
+        Dimension to reduce. Over ``resample``, resample 0 is left out, since it is the log itself.
     kind, trim, q, level
         The rule, as in `analysis.band_rule.band_rule`. ``trimmed`` is the published rule
         (Carastan-Santos et al. 2019, section V-A). ``range`` gives the least, the median and the
-        largest sample. ``auto`` is ``trimmed`` for ten or more samples and ``range`` for fewer.
-        ``quantile`` gives plain quantiles. ``interval`` gives the mean and an interval of the mean.
+        largest sample. ``auto`` is ``trimmed`` for ten or more samples, and ``range`` for fewer
+        samples. ``quantile`` gives plain quantiles. ``interval`` gives the mean and an interval of
+        the mean.
     trace, load, policy : optional
         Restriction: one or several labels of the store, in any spelling (0.95, ``sjf+easy``); by
         default all.
@@ -93,25 +94,25 @@ def bands(
     Returns
     -------
     Dataset
-        The metric on (trace, load, policy, band); for the kinds ``quantile`` and ``interval`` the
-        last dimension has that name instead. Values are NaN where fewer than two samples remain. A
+        The metric on (trace, load, policy, band); for the kinds ``quantile`` and ``interval``, the
+        last dimension has the name of the kind. Values are NaN if fewer than two samples remain. A
         further dimension of the metric, such as ``origin``, precedes ``policy``. The other
         variables are on (trace, load, policy):
 
         - ``n``, ``missing``: number of samples with a value, and without one;
-        - ``first``, ``last``: ranks of the first and the last sample that the numbers span;
+        - ``first``, ``last``: ranks of the first and the last sample in the span of the numbers;
         - ``coverage``: expected share of all possible samples between these ranks (not for
           intervals);
         - ``least``, ``most``: least and largest value of all samples;
         - ``log``: value of the log itself, if the store has it.
 
-        The attributes describe the same in words.
+        The attributes describe these variables in words.
 
     Raises
     ------
     StoreError
-        If the store cannot be read, a name is unknown, or the metric holds no numbers. If no cell
-        has enough samples, the error is a `TooFewSamplesError`.
+        If the store cannot be read, a name is unknown, or the metric has no numbers. If no cell has
+        enough samples, the error is a `TooFewSamplesError`.
 
     Examples
     --------
@@ -145,15 +146,15 @@ def weekly_bands(
     q: Sequence[float] = QUANTILES,
     level: float = LEVEL,
 ) -> xr.Dataset:
-    """Reduce a mean that accumulates week by week to bands over the samples.
+    """Reduce a cumulative weekly mean to bands over the samples.
 
     The mean at a week is over all jobs that have ended by the end of that week, as in figure 1 of
-    Carastan-Santos et al. 2019. The trimmed rule omits whole samples, the best and the worst of
+    Carastan-Santos et al. 2019. The trimmed rule omits whole samples: the best and the worst of
     each load and policy by their mean over all jobs. The band at each week is then the lowest, the
     mean and the highest of the remaining samples; ranks and coverage refer to the means over all
     jobs. All other rules are applied to each week separately, over all samples. The last entry of a
-    sample includes all jobs that ended later. It counts in the mean over all jobs, but is not part
-    of the result, since a line would jump there.
+    sample covers all jobs that ended after the weeks of submissions. These jobs count in the mean
+    over all jobs, but the entry is not part of the result, since a line would jump there.
 
     Parameters
     ----------
@@ -172,15 +173,15 @@ def weekly_bands(
     Returns
     -------
     Dataset
-        The metric on (load, policy, week, band) or (load, policy, week, quantile). It is NaN until
-        jobs have ended in two samples, and after the last week of submissions at that load. If one
-        load is given, ``load`` is a scalar coordinate. Further variables are those of `bands` on
-        (load, policy), for the means over all jobs, and ``log`` on (load, policy, week).
+        The metric on (load, policy, week, band) or (load, policy, week, quantile). Values are NaN
+        until jobs have ended in two samples, and after the last week of submissions at the load.
+        With a given load, ``load`` is a scalar coordinate. Further variables are those of `bands`
+        on (load, policy), for the means over all jobs, and ``log`` on (load, policy, week).
 
     Raises
     ------
     StoreError
-        As `bands`.
+        For the reasons of `bands`.
 
     Examples
     --------
@@ -201,7 +202,7 @@ def weekly_bands(
     drawn = _drawn_weeks(means, group)
     band = _band(drawn, RESAMPLE, rule, rank_by=means.isel(week=-1, drop=True))
     if has_log(store, trace):
-        # All of its weeks, as in the table, where samples may have fewer.
+        # The log has all its weeks here, as in the table; samples may have fewer weeks.
         line = _log_line(whole, metric)
         weeks = np.union1d(band["week"].values, line["week"].values)
         band = band.reindex(week=weeks).assign(log=line.reindex(week=weeks))
@@ -224,7 +225,7 @@ def all_weekly_bands(
     load: Labels = None,
     policy: Labels = None,
 ) -> list[xr.Dataset]:
-    """Reduce a metric to weekly bands of each trace with enough samples.
+    """Reduce a metric to weekly bands for each trace with enough samples.
 
     Parameters
     ----------
@@ -236,13 +237,13 @@ def all_weekly_bands(
     Returns
     -------
     list of Dataset
-        At least one: the result of `weekly_bands` for each such trace, on (trace, load, policy,
-        week, band) with a single trace.
+        The result of `weekly_bands` for each trace with enough samples, on (trace, load, policy,
+        week, band) with a single trace. The list is not empty.
 
     Raises
     ------
     StoreError
-        As `weekly_bands`; for too few samples only if no trace has enough.
+        For the reasons of `weekly_bands`; for too few samples only if no trace has enough.
     """
     traces = [str(name) for name in open_summary(store)["trace"].values]
     traces = known_labels("trace", trace, traces)
@@ -262,7 +263,7 @@ def all_weekly_bands(
 def weekly_log(
     store: Store, trace: str, metric: str, load: float | str | None = None
 ) -> xr.Dataset:
-    """Return the cumulative mean over the jobs ended up to each week of the log itself.
+    """Return the weekly means of the log itself, cumulative over the jobs that have ended.
 
     Parameters
     ----------
@@ -277,7 +278,7 @@ def weekly_log(
     Raises
     ------
     StoreError
-        As `bands`, or if the store lacks the log itself.
+        For the reasons of `bands`, or if the store lacks the log itself.
 
     Examples
     --------
@@ -308,12 +309,12 @@ def _with_log(band: xr.Dataset, own: xr.DataArray) -> xr.Dataset:
 
 
 def _at(band: xr.Dataset, values: xr.DataArray) -> xr.DataArray:
-    """Return values at the labels that a band has."""
+    """Return values at the labels of a band."""
     return values.sel({dim: band[dim] for dim in values.dims if dim in band.coords})
 
 
 def _of_logs(store: Store, summary: xr.Dataset, metric: str) -> xr.DataArray | None:
-    """Return the metric of the logs themselves, NaN for a model; None without any."""
+    """Return the metric of the logs themselves, NaN for a model; None without any log."""
     known = summary["trace"].values.tolist() if "trace" in summary.dims else [""]
     there = [has_log(store, trace) for trace in known]
     if not any(there):
@@ -338,12 +339,12 @@ def _say_loads(store: Store, summary: xr.Dataset, band: xr.Dataset) -> xr.Datase
 
 
 def _weekly(store: Store, trace: str, metric: str, load: float | str | None) -> xr.Dataset:
-    """Return the group of a trace that has the metric by week, at one load if one is given."""
+    """Return the group of a trace with the weekly metric, at one load if a load is given."""
     group = open_trace(store, trace)
     check_held(group, f"{WEEKLY}jobs")
     by_week = [str(name).removeprefix(WEEKLY) for name in group if str(name).startswith(WEEKLY)]
     check_known(metric, "weekly metric", sorted(set(by_week) - {"jobs"}))
-    # Only these are read, once: with the arrays of jobs, bands took 1.35 times as long.
+    # Only these arrays are read: with the arrays of jobs, bands took 1.35 times as long.
     group = group[[name for name in (f"{WEEKLY}jobs", WEEKLY + metric, "weeks") if name in group]]
     if load is not None:
         group = group.sel(load=known_label("load", load, group["load"].values.tolist()))
@@ -373,7 +374,7 @@ def _samples(summary: xr.Dataset, metric: str, over: str) -> xr.DataArray:
 
 
 def _floats(values: xr.DataArray) -> xr.DataArray:
-    # An integer metric has no NaN: the format writes 0 where a cell is missing.
+    # An integer metric has no NaN: the format writes 0 for a missing cell.
     floats = values.astype(np.float64)
     return floats if values.dtype.kind == "f" else floats.where(values != 0)
 
@@ -429,7 +430,7 @@ def _band(
 
 
 def standing(rule: BandRule, n: xr.DataArray) -> dict[str, xr.DataArray]:
-    """Return the ranks that a band of n samples spans in each cell, and its coverage."""
+    """Return the ranks and the coverage of a band of n samples in each cell."""
     first, last = rule.ranks(n.values)
     numbers = {"first": first, "last": last, "coverage": rule.coverage(n.values)}
     return {name: n.copy(data=values) for name, values in numbers.items()}

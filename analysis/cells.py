@@ -27,7 +27,7 @@ def cell_jobs(store: StoreName, trace: str, load: str, resample: int) -> Workloa
 
 
 def cell_schedule(store: StoreName, trace: str, load: str, resample: int, policy: str) -> Schedule:
-    """Return the schedule of one cell, equal to the simulated one except for its counters."""
+    """Return the schedule of one cell, equal to the simulated schedule except for counters."""
     group = open_trace(store, trace)
     check_held(group, "wait", "submit")
     policy = known_label("policy", policy, group["policy"].values.tolist())

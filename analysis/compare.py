@@ -49,12 +49,12 @@ from schedfarm.core.arrays import Float64
 from schedfarm.core.bootstrap import NO_INTERVAL, Block, log_ratio, stopped_widening
 
 METRICS = ("wait", "bounded_slowdown")
-"""Default metrics of a comparison, as far as the store has them."""
+"""Default metrics of a comparison; metrics that the store lacks are left out."""
 
 LEVEL = 0.9
 
 BOUNDS = ("low", "estimate", "high")
-"""Labels of the dimension `bound`: an interval around its estimate."""
+"""Labels of the dimension `bound`: an estimate between the ends of its interval."""
 
 CELL = ("trace", "load", "policy")
 
@@ -73,7 +73,7 @@ class _Question:
     stopped: set[tuple[str, frozenset[str]]]
 
     def widening(self, metric: str, policy: str, pairs: int) -> float:
-        """Return the factor of an interval's length: above 1 if it decided when sampling ended."""
+        """Return the factor of an interval's length; above 1 if the interval ended the sampling."""
         decided = (metric, frozenset((self.baseline, policy))) in self.stopped
         return stopped_widening(pairs) if decided else 1.0
 
@@ -93,8 +93,8 @@ def compare(
 
     Samples are paired: both policies simulate the same jobs. Traces are blocks, not samples: a
     number over several traces is the mean over the traces, and its interval follows from the
-    samples within each trace. The loads of a sample are not independent and stay together, and so
-    do the values of an axis.
+    samples within each trace. The loads of a sample are not independent, so they stay together. The
+    same holds for the values of an axis.
 
     Parameters
     ----------
@@ -119,27 +119,29 @@ def compare(
         high):
 
         - ``mean``, ``baseline_mean``: means over the pairs, in the metric's units;
-        - ``difference``, ``ratio``: policy to baseline, on ``bound``, with a studentised bootstrap
-          interval (Student's for fewer than five pairs), NaN if most pairs have one ratio;
+        - ``difference``, ``ratio``: policy minus and divided by baseline, on ``bound``, with a
+          studentised bootstrap interval (Student's for fewer than five pairs); the interval is NaN
+          if most pairs have one ratio;
         - ``p``: two-sided p value of the hypothesis that the ratio is 1;
-        - ``p_holm``: the same, corrected for the number of policies;
-        - ``better``: share of pairs in which the policy is better, on ``bound``, with Clopper
-          and Pearson's interval, of at least ``level``;
+        - ``p_holm``: this p value, corrected for the number of policies;
+        - ``better``: share of pairs in which the policy is better, on ``bound``, with Clopper and
+          Pearson's interval, whose level is at least ``level``;
         - ``pairs``: number of pairs;
         - ``correlation``: correlation of the values of the pairs, NaN for fewer than five pairs;
         - ``ratio_of_log``: ratio in the log itself;
-        - ``logged``: mean over the same samples with the waits that their jobs had in the log, at
-          the log's own load;
+        - ``logged``: mean over the same samples with the waits of their jobs in the log, at the
+          log's own load;
         - ``sample_ratio``: ratio of each pair, with ``resample`` as the last dimension.
 
         Variables over all traces and loads:
 
         - ``overall``, on (metric, policy, bound): geometric mean of the ratios;
-        - ``overall_p``, ``overall_p_holm``, on (metric, policy): its p values;
-        - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean over the
-          traces of the mean rank over the loads; 1 is the best;
+        - ``overall_p``, ``overall_p_holm``, on (metric, policy): p values of ``overall``;
+        - ``rank``, on (metric, ranked), where ``ranked`` includes the baseline: mean rank over the
+          loads of a trace, averaged over the traces; 1 is the best;
         - ``ranked_traces``, on metric: number of these traces;
-        - ``critical_difference``, on metric: Nemenyi's, NaN for a single trace.
+        - ``critical_difference``, on metric: Nemenyi's critical difference of ranks, NaN for a
+          single trace.
 
         Attributes: ``baseline`` and ``level``. Coordinates on metric: ``units``, ``long_name`` and
         ``better_is``, which is ``smaller`` or ``larger``.
@@ -148,7 +150,7 @@ def compare(
     ------
     StoreError
         If the store cannot be read, a name is unknown, a metric is not a number of each policy, the
-        level is out of range, or there are not two policies with a finished cell in common.
+        level is out of range, or no two policies have a finished cell in common.
 
     Examples
     --------
@@ -186,7 +188,7 @@ def compare_values(
     """Compare the values of an axis of the campaign under one policy, sample by sample.
 
     Samples are paired: the jobs of a sample are the same at all sizes of the machine and for all
-    options of a policy. They differ at the values of other keys of traces, such as ``weeks``.
+    options of a policy. Other keys of traces, such as ``weeks``, change the jobs of a sample.
 
     Parameters
     ----------
@@ -199,26 +201,26 @@ def compare_values(
     values : sequence of int, float or str
         The values to compare; by default all others.
     policy : str, optional
-        The policy: a label, or as written in the campaign; by default the only one.
+        The policy: a label, or the name in the campaign; by default the only policy.
     trace : str, optional
-        The only trace to compare, as written in the campaign; by default all.
+        The only trace to compare, by its name in the campaign; by default all traces.
     at : mapping, optional
         Value of each other axis.
     metrics, load, level
-        As in `compare`; metrics of the summary only.
+        As in `compare`; only metrics of the summary.
 
     Returns
     -------
     Dataset
-        As `compare`, with labels such as ``processors=120`` in place of policies, and traces as
-        written in the campaign. There are two further attributes: ``axis``; and ``cells``, which
-        gives the store's labels of trace and policy for each trace and label of a value.
+        As in `compare`, but labels such as ``processors=120`` replace policies, and traces have
+        their names in the campaign. There are two further attributes: ``axis``, and ``cells``,
+        which gives the store's labels of trace and policy for each trace and label of a value.
 
     Raises
     ------
     StoreError
-        As `compare`. Also if the axis or a value does not exist, or if the policy or another axis
-        is not fixed.
+        For the reasons of `compare`; if the axis or a value does not exist; or if the policy or
+        another axis is not fixed.
 
     Examples
     --------
@@ -283,15 +285,15 @@ def _checked(
 
 
 def sampled_precision(summary: xr.Dataset) -> dict[str, Any]:
-    """Return the rounds and intervals by which sampling ended; empty if none was requested."""
+    """Return the rounds and intervals that ended the sampling; empty without a request."""
     found: dict[str, Any] = json.loads(summary.attrs.get("precision", "{}"))
     return found
 
 
 def _values(store: Store, metric: str) -> dict[str, xr.DataArray]:
-    """Return a metric on cells by label: one array per index of a further dimension.
+    """Return a metric on cells by label, with an array for each index of a further dimension.
 
-    An example is ``origin_wait, north`` for the participant ``north`` of a network.
+    An example of a label is ``origin_wait, north`` for the participant ``north`` of a network.
     """
     summary = open_metric(store, metric)
     cells = {"resample", *CELL}
@@ -311,7 +313,7 @@ def _values(store: Store, metric: str) -> dict[str, xr.DataArray]:
 
 
 def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question) -> xr.Dataset:
-    """Compare by one metric."""
+    """Compare policies by one metric."""
     shown = [asked.baseline, *asked.policies]
     chosen = given.sel(trace=asked.traces, load=asked.loads, policy=shown)
     values = chosen.transpose("trace", "resample", "load", "policy").astype(np.float64)
@@ -348,7 +350,7 @@ def _of_metric(store: Store, metric: str, given: xr.DataArray, asked: _Question)
 
 
 def _paired(samples: xr.DataArray, baseline: str, policy: str) -> Block:
-    """Return the finished pairs of one trace: float64[pairs, loads] of both policies."""
+    """Return the finished pairs of one trace: float64[pairs, loads] for each of two policies."""
     base, other = (samples.sel(policy=one).values for one in (baseline, policy))
     there = np.isfinite(base).all(axis=1) & np.isfinite(other).all(axis=1)
     return base[there], other[there]
@@ -375,7 +377,7 @@ def _of_cell(
 
 
 def _on_cells(cells: Mapping[tuple[str, ...], Mapping[str, Any]], asked: _Question) -> xr.Dataset:
-    """Return found values on (trace, load, policy), with intervals on a further dimension."""
+    """Return the found values on (trace, load, policy), and intervals on a further dimension."""
     shape = (len(asked.traces), len(asked.loads), len(asked.policies))
     data = {}
     for name, example in next(iter(cells.values())).items():
@@ -387,7 +389,7 @@ def _on_cells(cells: Mapping[tuple[str, ...], Mapping[str, Any]], asked: _Questi
 
 
 def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.DataArray:
-    """Return the ratio of policy to baseline in the logs themselves; NaN of models."""
+    """Return the ratio of policy to baseline in the logs themselves; NaN for models."""
     blank = values.isel(resample=0, drop=True).sel(policy=asked.policies)
     if LOG not in values["resample"].values:
         return blank * np.nan
@@ -399,7 +401,7 @@ def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.Da
 
 
 def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> Float64:
-    """Return the logged mean of each trace: over its samples or, without any, over the log."""
+    """Return each trace's mean with logged waits, over its samples or, without samples, the log."""
     values = np.full(mean.shape, np.nan)
     for i, trace in enumerate(asked.traces):
         values[i] = mean_as_logged(store, trace, metric)
@@ -416,7 +418,7 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
     blocks = [block for block in blocks if len(block[0])]
     if not blocks:
         return NO_INTERVAL
-    # Over one cell it is the interval of that cell: other draws would give another length.
+    # A mean over one cell has the interval of this cell: new draws would give another length.
     alone = len(asked.traces) == len(asked.loads) == 1
     cell = (asked.traces[0], asked.loads[0])
     key = ("ratio", metric, *cell, policy) if alone else ("overall", metric, policy)
@@ -427,19 +429,19 @@ def _overall(samples: xr.DataArray, policy: str, asked: _Question, metric: str) 
 def _joined(values: xr.DataArray, traces: Sequence[str]) -> xr.DataArray:
     """Join the values of some traces along ``load``.
 
-    The values of an axis of the campaign are traces with the same samples: like the loads of a
-    trace they are not independent, and an interval that treated them as such would be too short.
+    The values of an axis of the campaign are traces with the same samples. Like the loads of a
+    trace, they are not independent. An interval that ignored this would be too short.
     """
     return xr.concat([values.sel(trace=one, drop=True) for one in traces], "load")
 
 
 def _common(samples: xr.DataArray, traces: Sequence[str]) -> bool:
-    """Return whether some sample of these traces has values under all policies."""
+    """Return whether at least one sample of these traces has values under all policies."""
     return bool(samples.sel(trace=list(traces)).notnull().all("policy").any())
 
 
 def _ranks(samples: xr.DataArray, blocks: Sequence[Sequence[str]], *, larger: bool) -> Float64:
-    """Return the mean rank of each policy: over the loads of a trace, then over the traces."""
+    """Return the mean rank of each policy over the loads of a trace, averaged over the traces."""
     common = samples.where(samples.notnull().all("policy"))
     means = -common.mean("resample") if larger else common.mean("resample")
     ranks = []
@@ -465,12 +467,12 @@ def losers(
     Parameters
     ----------
     store : path or DataTree
-        The store that `compare` read.
+        The store of the comparison.
     found : Dataset
-        The result of `compare`; its first metric of single jobs is used (``wait`` or
-        ``bounded_slowdown``).
+        The result of `compare`; its first metric of single jobs (``wait`` or ``bounded_slowdown``)
+        is used.
     by : str
-        A way to group jobs, as in `changes`.
+        Grouping of jobs, as in `changes`.
     names : mapping of str to mapping of int to str, optional
         Names of the groups by trace and number.
 
@@ -483,7 +485,7 @@ def losers(
     Raises
     ------
     StoreError
-        As `changes`, for example for a store without single jobs.
+        For the reasons of `changes`, for example a store without single jobs.
     """
     metric = next((name for name in found["metric"].values.tolist() if name in FELT), None)
     if metric is None:
@@ -516,7 +518,7 @@ def stored_cell(found: xr.Dataset, trace: str, label: str) -> tuple[str, str]:
 
 
 def traces_of(found: xr.Dataset) -> list[str]:
-    """Return the store's trace labels for a comparison."""
+    """Return the labels of the store's traces in a comparison."""
     labels = found["ranked"].values.tolist()
     each = (
         stored_cell(found, trace, label)[0] for trace in found["trace"].values for label in labels

@@ -1,4 +1,4 @@
-"""The figure of a comparison: dots with intervals, a panel for each metric."""
+"""The figure of a comparison: dots with intervals, and a panel for each metric."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 ROW, MARGIN = 0.24, 1.1
-"""Height of a line with a dot, and of title, axis and legend of a panel, inches."""
+"""Height of a row with a dot, and of title, axis and legend of a panel, inches."""
 
 
 def comparison_figure(
@@ -45,13 +45,13 @@ def comparison_figure(
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     size : (float, float), optional
-        Width and height, inches; by default a panel of one column's width for each metric.
+        Width and height, inches; by default each metric has a panel of one column's width.
 
     Returns
     -------
     Figure
-        There is a row for each trace and load, and a row for their mean if there are several. A
-        diamond marks the ratio in the log itself; the line at 0 % is the baseline.
+        The figure has a row for each trace and load and, if there are several, a row for their
+        mean. A diamond marks the ratio in the log itself; the line at 0 % is the baseline.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def comparison_figure(
 
 
 def _rows(found: xr.Dataset) -> list[tuple[str, dict[str, str] | None]]:
-    """Return the labels of the rows, each with its trace and load; None is the mean over all."""
+    """Return the labels of the rows with trace and load; None is for the mean over all."""
     traces, loads = found["trace"].values.tolist(), found["load"].values.tolist()
     rows: list[tuple[str, dict[str, str] | None]] = [
         (f"{trace}, {load}", {"trace": trace, "load": load}) for trace in traces for load in loads
@@ -114,7 +114,7 @@ def _draw(
     policies: int,
     look: dict[str, object],
 ) -> None:
-    """Draw the dots of one policy, shifted from the dots of the others."""
+    """Draw the dots of one policy, shifted from those of other policies."""
     shift = (place - (policies - 1) / 2) * 0.7 / policies
     ratios = [found["overall"] if at is None else found["ratio"].sel(at) for _, at in rows]
     low, middle, high = 100 * (np.stack([one.values for one in ratios], axis=-1) - 1)

@@ -18,7 +18,7 @@ from schedfarm.analysis.validation import far_from_log
 from schedfarm.core.bootstrap import stopped_widening
 
 QUANTILE = re.compile(r"_p\d+$")
-"""End of the names of quantiles, such as medians, of which most pairs are often equal."""
+"""End of the names of quantiles such as medians, of which most pairs are often equal."""
 
 
 @reading()
@@ -28,15 +28,15 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
     Parameters
     ----------
     store : path or DataTree
-        The store that `compare` read.
+        The store of the comparison.
     found : Dataset
         The result of `compare`.
 
     Returns
     -------
     list of str
-        A simulation far from the waits in the log, missing pairs, too few pairs, and the notes on
-        bands of the same samples.
+        Sentences on a simulation far from the logged waits, on missing pairs and on too few pairs,
+        and the notes on bands of the same samples.
     """
     traces = found["trace"].values.tolist()
     bases = [stored_cell(found, trace, str(found.attrs["baseline"])) for trace in traces]
@@ -81,7 +81,7 @@ def comparison_warnings(store: Store, found: xr.Dataset) -> list[str]:
 
 
 def _alike(found: xr.Dataset) -> Iterator[str]:
-    """Report, by metric, pairs so highly correlated that an interval may be too short."""
+    """Report, for each metric, correlations of pairs so high that an interval may be too short."""
     known = found["ratio"].sel(bound="low").notnull()
     for metric, of in found["correlation"].where(known).groupby("metric", squeeze=False):
         alike = (of > ALIKE).values
@@ -95,7 +95,7 @@ def _alike(found: xr.Dataset) -> Iterator[str]:
 
 
 def _mostly_alike(found: xr.Dataset) -> Iterator[str]:
-    """Report, by metric, comparisons without an interval since most pairs have one ratio."""
+    """Report, for each metric, comparisons without an interval, as most pairs have one ratio."""
     ratio, each = found["ratio"], found["sample_ratio"]
     blank = ratio.sel(bound="estimate").notnull() & ratio.sel(bound="low").isnull()
     equal = blank & (each.max("resample") == each.min("resample")) & (found["pairs"] > 1)
@@ -119,7 +119,7 @@ def _mostly_alike(found: xr.Dataset) -> Iterator[str]:
 
 
 def _ended(precision: Mapping[str, Any]) -> str:
-    """Return a sentence on the end of sampling, and on the widening of its intervals."""
+    """Return a sentence on the end of sampling and the widening of the intervals."""
     count, samples = len(precision["rounds"]), precision["rounds"][-1]
     why = "the requested precision" if precision["met"] else "the most samples of the campaign"
     asked = ", ".join(

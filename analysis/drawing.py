@@ -1,4 +1,4 @@
-"""Common parts of figures: styles, panels of bands, and files that appear whole or not at all."""
+"""Common parts of figures: styles, panels of bands, and files that are written as a whole."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("paper.mplstyle")
-"""Style of figures, as far as a style file cannot express it."""
+"""Style of figures, except for settings that a style file cannot express."""
 
 Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""Colour and line style of each policy, by the name that the legend shows."""
+"""Colour and line style of each policy, by the name of the policy in the legend."""
 
 COLUMN_STYLE = Path(__file__).with_name("column.mplstyle")
-"""Sizes for figures of the width of a paper's columns, in addition to `STYLE`."""
+"""Sizes for figures with the width of a paper's columns, in addition to `STYLE`."""
 
 COLUMN_WIDTHS = {"one": 3.5, "two": 7.16}
 """Widths of one and of two columns of a two-column paper, inches."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2, 2, 2)))
-"""Line styles that distinguish curves without colour."""
+"""Line styles by which curves can be distinguished without colour."""
 
 MARKERS = "osD^vPX"
-"""Markers that distinguish points without colour."""
+"""Markers by which points can be distinguished without colour."""
 
 LAID_OUT: dict[str, Any] = {"figure.constrained_layout.use": False}
-"""Layout engine that replaces the layout of a figure."""
+"""Settings without the layout engine, for figures that have already been laid out."""
 
 FILL, EDGE = 0.13, 0.8
-"""Opacity of a band, so that four may overlap, and of its edges."""
+"""Opacity of a band, low enough for four to overlap, and of the edges of a band."""
 
 EDGE_WIDTH = 0.7
 """Line width of a band's edges, points."""
 
 OWN: dict[str, Any] = {"linestyle": ":", "linewidth": 1.4}
-"""Style of the log's line, which has the colour of the line of its samples."""
+"""Style of the log's line, whose colour is that of the samples' line."""
 
 OWN_MARK: dict[str, Any] = {
     "color": "black",
@@ -57,13 +57,13 @@ OWN_MARK: dict[str, Any] = {
     "markeredgecolor": "black",
     "markeredgewidth": 0.9,
 }
-"""Mark of a number without a line of its samples."""
+"""Mark of a number of the log where its samples have no line."""
 
 OWN_LABEL = "the log itself"
-"""Its name in the legend."""
+"""Name of the log itself in the legend."""
 
 STRIP, STRIP_COLOR = 0.12, "0.94"
-"""Width of the strip of numbers over all jobs, relative to the weeks', and its fill."""
+"""Width of the strip of numbers over all jobs, relative to the weeks' width; fill of the strip."""
 
 WHOLE_MARK: dict[str, Any] = {"marker": "o", "markersize": 4.0, "linestyle": "none", "zorder": 4}
 """Style of a number over all jobs."""
@@ -72,27 +72,27 @@ LEGEND_COLUMNS = 5
 """Columns of policies in the legend."""
 
 LEGEND_LETTERS = 100
-"""Characters per row of a legend with long labels."""
+"""Number of characters per row of a legend with long labels."""
 
 POLICY_LETTERS = 44
-"""Most characters of a policy in a figure: an order may be an expression of any length."""
+"""Largest number of characters of a policy in a figure, since an order may be a long expression."""
 
 THIN_SPACE = "\N{THIN SPACE}"
 """Separator of thousands."""
 
 HOUR = 3600
-"""Seconds in the unit of axes of long times."""
+"""Number of seconds in the unit of axes of long times."""
 
 METADATA: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None},
 }
-"""Metadata left out of a file, by its kind, so that the same store gives the same bytes."""
+"""Metadata that a file of each kind lacks, so that the same store gives the same bytes."""
 
 
 def canvas(width: float, height: float) -> Figure:
-    """Return an empty figure of this size in inches, by the object-oriented interface."""
+    """Return an empty figure of this size, inches, of matplotlib's object-oriented interface."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -102,10 +102,10 @@ def canvas(width: float, height: float) -> Figure:
 
 
 def name_panel(axes: Axes, title: str) -> None:
-    """Set a panel's title directly above it, clear of the numbers of its axis.
+    """Set a panel's title directly above the panel, clear of the numbers of its axis.
 
-    matplotlib's automatic position looks at all numbers of the axis three more times: 7 % of the
-    time of a report with many panels.
+    matplotlib's automatic position would inspect all numbers of the axis three more times, 7 % of
+    the time of a report with many panels.
     """
     axes.set_title(title, y=1.0)
 
@@ -119,7 +119,7 @@ def policy_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def curve_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each policy's curve: its colour, and dashes that differ in grey."""
+    """Return the style of each policy's curve: colour, and dashes that differ in grey print."""
     styles = policy_styles(policies)
     return {
         policy: {"color": styles[policy]["color"], "linestyle": DASHES[i % len(DASHES)]}
@@ -128,7 +128,7 @@ def curve_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def point_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each policy's curve through points: also markers that differ in grey."""
+    """Return the style of each policy's curve with points: dashes and markers differ in grey."""
     return {
         policy: {**style, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5}
         for i, (policy, style) in enumerate(curve_styles(policies).items())
@@ -136,7 +136,7 @@ def point_styles(policies: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def thin_spaced(x: float, _: object = None) -> str:
-    """Write a number of an axis with separated thousands.
+    """Return a number of an axis as text with separated thousands.
 
     Examples
     --------
@@ -147,9 +147,9 @@ def thin_spaced(x: float, _: object = None) -> str:
 
 
 def save(figure: Figure, path: Path, *sheets: Path) -> None:
-    """Write a figure, without date or program name; the file appears whole or not at all.
+    """Write a figure as a whole, without date or program name.
 
-    `STYLE` and the other style sheets with which it was drawn apply to layout and output.
+    `STYLE` and the other style sheets of the figure apply to layout and output.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def save(figure: Figure, path: Path, *sheets: Path) -> None:
 
 
 def _lay_out(figure: Figure) -> None:
-    # matplotlib would draw the whole figure again for it: a third of the time.
+    # matplotlib would draw the whole figure again for the layout, a third of the time.
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -203,17 +203,17 @@ def band_panel(
 ) -> None:
     """Draw weekly bands in one panel: a line, a filled band and its edges for each policy.
 
-    The log itself is dotted.
+    The log itself is a dotted line.
 
     Parameters
     ----------
     axes : Axes
-        Where.
+        Axes of the panel.
     bands : DataArray or None
-        On policy, week and a last dimension of three: low, middle and high; None for a trace
+        Values on policy, week and a last dimension of three: low, middle and high; None for a trace
         without bands.
     styles : mapping
-        The policies to draw, in order, and how, from `policy_styles`.
+        Style of each policy from `policy_styles`, in the order of drawing.
     own : DataArray, optional
         The lines of the log itself, on policy and week.
     log : bool
@@ -266,7 +266,7 @@ def _say_absent(axes: Axes, absent: list[str]) -> None:
 
 
 def own_marks(axes: Axes, x: Any, y: Any, **look: Any) -> None:
-    """Mark numbers of the log itself next to those of its samples; NaN is not drawn."""
+    """Mark numbers of the log itself next to those of the samples; NaN is not drawn."""
     axes.plot(x, y, **{**OWN_MARK, "zorder": 5, **look})
 
 
@@ -276,11 +276,11 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
     Parameters
     ----------
     axes : Axes
-        Where.
+        Axes of the panel.
     x : float or float[k]
         Positions on the axis.
     of : Dataset
-        ``low``, ``median``, ``high`` and ``log``, a number each or k.
+        ``low``, ``median``, ``high`` and ``log``, each of the shape of `x`.
     color : str
         Colours of the lines.
     """
@@ -292,7 +292,7 @@ def band_marks(axes: Axes, x: Any, of: xr.Dataset, color: str) -> None:
 def bar_legend(
     figure: Figure, colors: Mapping[str, str], *, own: bool, columns: int | None = None
 ) -> None:
-    """Put a legend of bar colours below all panels, in rows of `columns`, and of the log's mark."""
+    """Put a legend of bar colours below all panels, `columns` in a row, with the log's mark."""
     from matplotlib.patches import Patch
 
     handles = {name: Patch(color=color) for name, color in colors.items()}
@@ -302,7 +302,7 @@ def bar_legend(
 def line_legend(
     figure: Figure, colors: Mapping[str, str], own: Mapping[str, Any] | None, **look: Any
 ) -> None:
-    """Put a legend of lines below all panels; `own` is the look of the log itself, if drawn."""
+    """Put a legend of lines below all panels; `own`: style of the log itself, if it is drawn."""
     from matplotlib.lines import Line2D
 
     below(figure, {name: Line2D([], [], color=c, **look) for name, c in colors.items()}, own)
@@ -314,7 +314,7 @@ def below(
     own: Mapping[str, Any] | None,
     columns: int | None = None,
 ) -> None:
-    """Put a legend below all panels, with the look of the log itself last; none if it is empty."""
+    """Put a legend below all panels, with the log itself last; an empty legend is left out."""
     from matplotlib.lines import Line2D
 
     shown = {**handles, OWN_LABEL: Line2D([], [], **own)} if own else dict(handles)
@@ -333,9 +333,9 @@ def whole_marks(
     axes : Axes
         A panel that `band_panel` has drawn.
     bands : DataArray or None
-        On policy and a last dimension of three: low, middle and high.
+        Values on policy and a last dimension of three: low, middle and high.
     own : DataArray or None
-        Numbers of the log itself, on policy.
+        Numbers of the log itself on policy.
     styles : mapping
         As for `band_panel`.
     """
@@ -363,7 +363,7 @@ def whole_marks(
 def shown_policies(policies: Iterable[object]) -> list[str]:
     """Return the labels of policies in a figure.
 
-    A long label is reduced to its beginning and end, and numbered if ambiguous.
+    A long label is reduced to its beginning and end, and numbered if it is then ambiguous.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def shown_policies(policies: Iterable[object]) -> list[str]:
 
 
 def legend_columns(labels: Sequence[str], most: int = LEGEND_COLUMNS) -> int:
-    """Return the number of columns of a legend, at most the given number, that fit."""
+    """Return the number of columns of a legend that fit its width, at most `most`."""
     longest = max(map(len, labels))
     fitting = LEGEND_LETTERS // longest if longest > LEGEND_LETTERS // 3 else most
     return min(len(labels), most, max(1, fitting))
@@ -389,7 +389,7 @@ def legend_columns(labels: Sequence[str], most: int = LEGEND_COLUMNS) -> int:
 def policy_legend(
     figure: Figure, styles: Styles, *, bands: bool = True, own: bool = False, words: str = ""
 ) -> None:
-    """Put a legend below all panels: bands or lines of the log of each policy, and a caption."""
+    """Put a legend below all panels: each policy's band, or line of the log; and a caption."""
     from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -404,7 +404,7 @@ def policy_legend(
     elif own:
         handles.append(dotted)
         labels.append(OWN_LABEL)
-        # Next to each other, not on top of each other like a band and its line.
+        # The handles are next to each other, not on top of each other like a band and its line.
         handlers[handles[-1]] = HandlerTuple(ndivide=None, pad=0.3)
     figure.legend(
         handles,

@@ -6,7 +6,7 @@ from schedfarm.core.errors import InputError
 
 
 class StoreError(InputError):
-    """Report in one sentence why a store cannot be read or cannot answer the query.
+    """Report in one sentence why a store cannot be read, or cannot answer a query.
 
     Examples
     --------
@@ -19,7 +19,7 @@ class StoreError(InputError):
 
 
 class TooFewSamplesError(StoreError):
-    """Report too few samples for the query; single cells may exist.
+    """Report too few samples for the query, although single cells may exist.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class TooFewSamplesError(StoreError):
 
 
 class NoSamplesError(TooFewSamplesError):
-    """Report a store without samples, which has only the logs themselves.
+    """Report a store that has only the logs themselves, and no samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The figure of an explanation: a small Gantt chart of the jobs around one."""
+"""The figure of an explanation: a small Gantt chart of the explained job and jobs around it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW, MARGIN = 0.17, 1.1
-"""Height of a job, and of title, axis and legend, inches."""
+"""Height of a job's row, and of title, axis and legend together, inches."""
 
 LEAST_ROWS = 6
-"""Rows for which there is room, so that the label of the axis is never cut off."""
+"""Least number of rows that the height allows, so that the label of the axis is not cut off."""
 
 ITSELF = "explained job"
 
@@ -42,13 +42,13 @@ COLORS = {
     PASSED: "#CC79A7",
     OTHER: "0.6",
 }
-"""Colour of a run by the job's role."""
+"""Colours of runs by the role of the job."""
 
 WAITING = "0.75"
 """Colour of a wait."""
 
 BEFORE, AFTER = 0.15, 0.25
-"""Time that is shown before the submission and after the start, as parts of the wait."""
+"""Time before the submission and after the start in the figure, as shares of the wait."""
 
 
 def explanation_figure(
@@ -63,14 +63,14 @@ def explanation_figure(
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     top : int
-        Number of other jobs to draw: those without which the job starts earliest come first.
+        Number of other jobs to draw; jobs whose removal lets the job start earliest come first.
 
     Returns
     -------
     Figure
-        A row for each job, whose run is a bar and whose wait is a grey line. Lines mark the
-        submission and the start of the explained job, and its fair start. The jobs of the smallest
-        set have a black edge.
+        The figure has a row for each job, with its run as a bar and its wait as a grey line. Lines
+        mark the submission, the start and the fair start of the explained job. The jobs of the
+        smallest set have a black edge.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Figures of a store's bands, one function each, without a display."""
+"""Figures of a store's bands: one function for each figure, without a display."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 3
-"""Largest number of panels side by side when there is one load."""
+"""Largest number of panels side by side with one load."""
 
 NARROWEST, PANEL, MARGIN = 2.1, 2.3, 1.45
-"""Least width of a panel, height of a row, and of title and legend together, inches."""
+"""Least width of a panel, height of a row, and height of title and legend together, inches."""
 
 LAST_WEEK = "Not drawn: jobs that ended after the week of the last submission"
-"""Note on the end of a line (docs/store-format.md)."""
+"""Note on the end of the lines (docs/store-format.md)."""
 
 ALL_JOBS = "Lines: jobs that ended by the week. Marks at the right edge: all jobs, as in the table"
-"""The same note if the numbers over all jobs are drawn."""
+"""Note on the end of the lines if the numbers over all jobs are drawn."""
 
 DOTTED = "Dotted: the log itself"
 """Note on the lines of a figure without bands."""
 
 LETTER = 0.095
-"""Height of a character of an axis' label, with the text above it, inches."""
+"""Height per character of an axis label, including the text above it, inches."""
 
 NO_BAND = "No band: too few samples"
-"""The caption of a figure of logs alone."""
+"""Caption of a figure of logs alone."""
 
 WHOLE, WHOLE_LOG = "whole", "whole_log"
-"""Names of a panel's numbers over all jobs: of the samples, and of the log itself."""
+"""Names of a panel's numbers over all jobs, for the samples and for the log itself."""
 
 DRAWN = {"trace", "resample", "load", "policy"}
 """Dimensions of a metric whose numbers over all jobs can be drawn next to its lines."""
@@ -65,7 +65,7 @@ OPTIONS = ("trim", "q", "level")
 """Attributes of a band that describe its rule, in addition to the kind."""
 
 Panel: TypeAlias = tuple[str, xr.Dataset | None]
-"""A title, and the result of `weekly_bands` or `weekly_log` at its load; None without values."""
+"""A title, and the result of `weekly_bands` or `weekly_log` for it; None without values."""
 
 
 @reading()
@@ -84,16 +84,16 @@ def weekly_bands_figure(
     trace: Labels = None,
     policy: Labels = None,
 ) -> Figure:
-    """Draw each policy's band over the weeks, a panel for each trace and load.
+    """Draw each policy's band over the weeks, with a panel for each trace and load.
 
     The figure shows the mean over all jobs that have ended by the end of each week, as figure 1 of
-    Carastan-Santos et al. 2019. A solid line is the middle of the samples, a filled band with
-    dashed edges spans their lowest to their highest value, both as in `weekly_bands`; a dotted line
-    is the log itself, if the store has it. With too few samples only the dotted line is drawn.
+    Carastan-Santos et al. 2019. A solid line is the middle of the samples. A filled band with
+    dashed edges spans their lowest to their highest value. Both are as in `weekly_bands`. A dotted
+    line is the log itself, if the store has it; with too few samples, only this line is drawn.
     Marks at the right edge are the numbers over all jobs of `bands`, which include jobs that end
-    after the last week. The caption describes the samples that a band spans, and its expected
-    coverage. A policy's colour is given by its index on the store's policy axis, in all figures
-    alike.
+    after the last week. The caption describes the samples that a band spans, and their expected
+    coverage. A policy's colour follows from its index on the store's policy axis, and is the same
+    in all figures.
 
     Parameters
     ----------
@@ -102,16 +102,16 @@ def weekly_bands_figure(
     metric : str
         A metric that the store has by week.
     load : float or str, optional
-        A label of the store's load axis, or its number; by default all, with one row of panels
-        each.
+        A label of the store's load axis, or its number; by default all loads, each with a row of
+        panels.
     path : path, optional
-        File for the figure, ending in .png, .pdf or .svg; it is replaced atomically.
+        File for the figure, ending in .png, .pdf or .svg; an existing file is replaced atomically.
     kind, trim, q, level
         The rule of the band, as in `analysis.bands.bands`.
     log : bool
         Whether the metric's axis is logarithmic.
     size : tuple of float, optional
-        Width and height of the figure, inches; by default as its panels need.
+        Width and height of the figure, inches; by default according to the panels.
     trace, policy : str, optional
         Restriction, as in `analysis.bands.bands`; by default all.
 
@@ -149,7 +149,8 @@ def weekly_bands_figure(
         if target is not None:
             save(figure, target)
         else:
-            # Ticks are made by drawing; made later, they would not have the style.
+            # Ticks are created during drawing; if they were created later, they would lack the
+            # style.
             figure.draw_without_rendering()
     return figure
 
@@ -208,7 +209,7 @@ def figure_notes(
     trace: Labels = None,
     policy: Labels = None,
 ) -> list[str]:
-    """Report panels of `weekly_bands_figure` whose lines do not end in the order of the table.
+    """Report panels of `weekly_bands_figure` whose lines end in another order than in the table.
 
     Parameters
     ----------
@@ -223,7 +224,7 @@ def figure_notes(
     Raises
     ------
     StoreError
-        As `weekly_bands_figure`.
+        For the reasons of `weekly_bands_figure`.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def figure_notes(
 
 
 def _contradictions(panels: list[list[Panel]], policy: Labels) -> list[str]:
-    """Name the panel and the pair whose lines and numbers over all jobs differ most in order."""
+    """Report the panel and the pair of policies whose lines contradict the table most."""
     found: list[tuple[float, str]] = []
     drawn = [(title, band) for row in panels for title, band in row if band is not None]
     for title, band in drawn if policy is None else []:
@@ -272,7 +273,7 @@ def _order(values: Mapping[str, float], a: str, b: str) -> str:
 
 
 def _line_ends(band: xr.Dataset) -> dict[str, float]:
-    """Return the last number of each policy's line, or of the log's if there is no other."""
+    """Return the last number of each policy's line, or of the log's line without others."""
     values = _panel_values(band)
     lines = _own_values(band) if values is None else values.isel({values.dims[-1]: 1}, drop=True)
     if lines is None:
@@ -286,7 +287,7 @@ def _line_ends(band: xr.Dataset) -> dict[str, float]:
 
 
 def _middles(band: xr.Dataset) -> dict[str, float]:
-    """Return each policy's number over all jobs, or the log's if there is no other."""
+    """Return each policy's number over all jobs, or the log's number without others."""
     values = band.get(WHOLE)
     numbers = band.get(WHOLE_LOG) if values is None else values.isel({values.dims[-1]: 1})
     if numbers is None or numbers.dims != ("policy",):
@@ -302,7 +303,7 @@ def _panels(
     trace: Labels,
     rule: Mapping[str, Any],
 ) -> list[list[Panel]]:
-    """Return the grid of panels, row by row."""
+    """Return the panels by row."""
     summary = open_summary(store)
     traces, loads = summary["trace"].values.tolist(), summary["load"].values.tolist()
     loads, traces = known_labels("load", load, loads), known_labels("trace", trace, traces)
@@ -338,7 +339,7 @@ def _band_or_log(store: Store, trace: str, metric: str, rule: Mapping[str, Any])
 def _with_whole(
     band: xr.Dataset, store: Store, metric: str, rule: Mapping[str, Any] | None
 ) -> xr.Dataset:
-    """Draw the numbers over all jobs next to the lines, where the summary has them."""
+    """Add the numbers over all jobs to a panel, if the summary has them."""
     summary, trace = open_summary(store), band.attrs["trace"]
     if metric not in summary or set(summary[metric].dims) != DRAWN:
         return band
@@ -366,7 +367,7 @@ def _panel_values(band: xr.Dataset | None) -> xr.DataArray | None:
 
 
 def _own_values(band: xr.Dataset | None) -> xr.DataArray | None:
-    """Return the lines of the log itself on (policy, week), None where there are none."""
+    """Return the lines of the log itself on (policy, week); None without lines."""
     own = None if band is None else band.get("log")
     return None if own is None or not bool(own.notnull().any()) else own.transpose("policy", "week")
 
@@ -398,7 +399,7 @@ def _draw(
             band_panel(place, _panel_values(band), styles, own=_own_values(band), log=log)
             if band is not None:
                 whole_marks(place, band.get(WHOLE), band.get(WHOLE_LOG), styles)
-    # A figure's own label would lie on the legend, so the lowest panel of each column has one.
+    # A label of the figure would overlap the legend, so the lowest panel of each column has one.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]
@@ -421,13 +422,13 @@ def _draw(
 
 
 def _title(shown: list[xr.Dataset], name: str) -> str:
-    """Name the metric, and the load if no panel's title has it."""
+    """Name the metric and, if no panel's title has it, the load."""
     loads = {str(band["load"].values) for band in shown}
     return f"{name}, load {loads.pop()}" if len(loads) == 1 else name
 
 
 def _captions(shown: list[xr.Dataset]) -> list[str]:
-    """Describe lines and bands, once for each kind that the panels have."""
+    """Describe lines and bands, once for each kind in the panels."""
     counts: dict[str, list[int]] = {}
     rules: dict[str, BandRule] = {}
     for band in shown:

@@ -43,30 +43,30 @@ LENGTHS = {
     "to 24 h": 24 * HOUR,
     "longer": 2**63 - 1,
 }
-"""Classes of run times and estimates, each with its longest, s."""
+"""Classes of run times and estimates, each with its longest time, s."""
 
 UNKNOWN = -1
-"""Number of a user, group, queue or partition that is missing in the log."""
+"""Number of a user, group, queue or partition that the log lacks."""
 
 UNKNOWN_LABEL = "unknown"
-"""Label of all jobs whose group is missing in the log, which are not counted as a group."""
+"""Label of all jobs whose group the log lacks; these jobs do not count as a group."""
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Declare a way to group jobs.
+    """Declare a grouping of jobs.
 
     Parameters
     ----------
     meaning : str
         Meaning of a group.
     array : str
-        The store's array with the groups; empty if only the log has them.
+        The store's array with the groups; empty if only the log has the groups.
     place : callable
-        From that array, int64[n], to the group of each job, int64[n].
+        Function from this array, int64[n], to the group of each job, int64[n].
     classes : tuple of str
-        Names of the groups in their order; empty if they are numbers of the log, of which some have
-        names. Those are sorted by the total loss of their jobs.
+        Names of the groups in order. Empty if groups are numbers of the log, of which some have
+        names; such groups are sorted by the total loss of their jobs.
     """
 
     meaning: str
@@ -93,10 +93,10 @@ GROUPINGS = {
 NO_NAMES: Mapping[int, str] = MappingProxyType({})
 
 ASKED = ("trace", "load", "policy", "baseline", "metric", "units")
-"""Attributes of a frame of changes that its CSV repeats."""
+"""Attributes of a frame of changes that its CSV repeats on each line."""
 
 FELT = {"wait": ("wait", "state"), "bounded_slowdown": ("wait", "state", "end", "submit")}
-"""Values of jobs whose means by group are compared, and the arrays that each needs."""
+"""Metrics of jobs whose means by group are compared, with the arrays that each metric needs."""
 
 
 OF_BOTH = ("wait", "end", "state")
@@ -106,7 +106,7 @@ OF_JOB = ("number", "submit", "run", "procs")
 """Arrays that identify the jobs of two traces."""
 
 AT_ONCE = 2**20
-"""Values of an array that are read at once, 8 MiB: each read of a store takes 5 ms besides."""
+"""Number of values of an array that are read at once, 8 MiB: each read also takes 5 ms."""
 
 
 @reading()
@@ -132,26 +132,26 @@ def changes(
     store : path or DataTree
         The store's folder, or an open tree.
     trace, policy, baseline, load : str
-        Labels of the store's axes; a load may be a number, a policy may have any spelling.
+        Labels of the store's axes. A load may be a number, and a policy may have any spelling.
     by : str
-        Grouping: ``user``, ``width``, ``run``, ``estimate``, or, if the log has them and `store` is
-        a folder, ``group``, ``queue`` or ``partition``.
+        Grouping: ``user``, ``width``, ``run`` or ``estimate``. If the log has them and `store` is a
+        folder, also ``group``, ``queue`` or ``partition``.
     metric : str
         ``wait``, s, or ``bounded_slowdown``.
     names : mapping of int to str
         Names of users, groups, queues or partitions, by number.
     baseline_trace : str, optional
-        Trace of the baseline, of the same jobs on a machine of another size; by default `trace`.
+        Trace of the baseline, with the same jobs on a machine of another size; by default `trace`.
 
     Returns
     -------
     DataFrame
-        Indexed by group; users are sorted by total loss, largest first. Groups are those with jobs
-        in some sample. Values are means over the samples that have jobs of the group, except for
-        shares. Without resamples the log counts as the sample. ``attrs`` contain the query,
-        ``units`` and ``samples``. Columns:
+        The frame is indexed by group; users are sorted by total loss, largest first. Groups are
+        those with jobs in some sample. Values other than shares are means over the samples with
+        jobs of the group. Without resamples the log counts as the sample. ``attrs`` contain the
+        query, ``units`` and ``samples``. Columns:
 
-        - ``jobs``, ``work``: the group's mean shares of the jobs and of run x procs in a sample;
+        - ``jobs``, ``work``: the group's shares of the jobs and of run x procs, means over samples;
         - ``before``, ``after``: the group's means under the baseline and under the policy;
         - ``change``: after - before;
         - ``least``, ``most``: range of the change over the samples;
@@ -194,7 +194,7 @@ def changes(
             return grouping.place(sample[grouping.array].values)
         return logged_values(store, trace, by, sample["number"].values)
 
-    # Within a trace the two sides have the same arrays.
+    # Within a trace, both sides have the same arrays.
     same = () if trace == (baseline_trace or trace) else (*OF_JOB, grouping.array)
     needed = {"jobs", *FELT[metric], *same}
     of_jobs = {"run", "procs", grouping.array or "number"}
@@ -230,7 +230,7 @@ def changes(
 
 
 def known_groups(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return changes without the jobs whose group is missing in the log."""
+    """Return changes without the jobs whose group the log lacks."""
     return frame.drop(index=UNKNOWN_LABEL) if frame.attrs.get("has_unknown") else frame
 
 
@@ -241,10 +241,10 @@ def _samples(
     tau: float,
     same: Sequence[str],
 ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield each resample that has both schedules, with the sums of its groups.
+    """Yield each resample with both schedules, with the sums over its groups.
 
-    same: arrays that must be equal on both sides, where the store has them; all other values of a
-    job are from the second side.
+    same: arrays that must be equal on both sides, if the store has them. All other values of a job
+    are from the second side.
     """
     for sides in _read_together(both):
         label, jobs = sides[1]["resample"].item(), int(sides[1]["jobs"])
@@ -266,7 +266,7 @@ def _samples(
             )
         )
         waits: Int64 = sample["wait"].values
-        # A refused job has wait -1; if all have, the cell is not done.
+        # A refused job has wait -1; if all jobs have it, the cell is not done.
         if (waits < 0).all(axis=1).any():
             continue
         if _differ(parts, same):
@@ -278,7 +278,7 @@ def _samples(
 
 
 def _read_together(both: tuple[xr.Dataset, ...]) -> Iterator[list[xr.Dataset]]:
-    """Yield each resample of some datasets; several are read at once."""
+    """Yield each resample of some datasets; several resamples are read at once."""
     samples = both[1].sizes["resample"]
     step = max(1, AT_ONCE // max(1, *(one.sizes["job"] for one in both)))
     for begin in range(0, samples, step):
@@ -289,7 +289,7 @@ def _read_together(both: tuple[xr.Dataset, ...]) -> Iterator[list[xr.Dataset]]:
 
 
 def _differ(parts: Sequence[xr.Dataset], same: Sequence[str]) -> bool:
-    """Return whether any of some arrays of jobs that both sides have differs."""
+    """Return whether both sides have one of these arrays of jobs with different values."""
     one, other = parts
     held = (name for name in same if name in one and name in other)
     return any(not np.array_equal(one[name].values, other[name].values) for name in held)
@@ -325,7 +325,7 @@ def _compared(samples: list[pd.DataFrame]) -> pd.DataFrame:
     each = pd.concat([one.assign(change=one["after"] - one["before"]) for one in samples])
     groups = each.groupby(level=0)
     frame = groups[["before", "after", "change"]].mean()
-    # A sample without jobs of a group counts as a share of 0, so that the shares add up to 1.
+    # A sample without jobs of a group counts as share 0, so that the shares add up to 1.
     for place, name in enumerate(("jobs", "work")):
         frame.insert(place, name, groups[name].sum() / len(samples))
     frame["least"], frame["most"] = groups["change"].min(), groups["change"].max()
@@ -346,8 +346,8 @@ def changes_facts(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        The frame's attributes, and ``groups``, a list with a dict for each group; None for missing
-        numbers.
+        The frame's attributes, and ``groups``, a list with a dict for each group. Missing numbers
+        are None.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def changes_csv(frames: Sequence[pd.DataFrame]) -> str:
     Parameters
     ----------
     frames : sequence of DataFrame
-        Results of calls of `changes` with the same grouping.
+        Results of `changes` with the same grouping.
 
     Returns
     -------

@@ -19,15 +19,15 @@ from schedfarm.core.bootstrap import (
 )
 
 FEW = 5
-"""Pairs of a block from which on the interval is a bootstrap; with fewer, a bootstrap sample often
-has a single value, and no error."""
+"""Least number of pairs of a block for a bootstrap interval. With fewer pairs, a bootstrap sample
+often has a single value, and so no standard error."""
 
 TAILS = 2.0
-"""An interval of a difference is longer by this number over its pairs."""
+"""Widening of an interval of a difference: its length grows by this number over its pairs."""
 
 ALIKE = 0.95
-"""Correlation of pairs above which the intervals of model workloads held the true ratio less often
-than their level (docs/comparisons.md, Pairs that are alike)."""
+"""Correlation of pairs above which intervals on model workloads held the true ratio less often than
+their level (docs/comparisons.md, Pairs that are alike)."""
 
 
 def interval(
@@ -40,9 +40,9 @@ def interval(
 ) -> Interval:
     """Return the mean of a statistic over blocks of pairs, with its interval and p value.
 
-    A bootstrap interval (`core.bootstrap.bootstrap_interval`), or Student's t where a block has
-    fewer than `FEW` pairs. widened: factor of its length. Without ends if most pairs of a
-    block have one ratio (`core.bootstrap.estimate`).
+    The interval is a bootstrap interval (`core.bootstrap.bootstrap_interval`); if a block has fewer
+    than `FEW` pairs, it is Student's. widened: factor of the interval's length. The interval has no
+    ends if most pairs of a block have one ratio (`core.bootstrap.estimate`).
 
     Examples
     --------
@@ -55,7 +55,7 @@ def interval(
     least = min((len(base) for base, _ in blocks), default=0)
     if not 2 <= least < FEW:
         return bootstrap_interval(blocks, statistic, level=level, key=key, widened=widened)
-    # Not scipy.stats, whose import takes longer than most comparisons.
+    # The import of scipy.stats would take longer than most comparisons.
     from scipy.special import stdtr, stdtrit
 
     value, error = estimate(blocks, statistic)
@@ -67,10 +67,11 @@ def interval(
 def difference_interval(
     pairs: Block, *, level: float, key: Sequence[object], widened: float = 1.0
 ) -> Interval:
-    """Return the mean difference of pairs with its interval, widened by 2 / n from `FEW` pairs on.
+    """Return the mean difference of pairs with its interval, from `FEW` pairs on widened by 2 / n.
 
-    Differences have long tails, since hard samples are hard under both policies; a small sample
-    rarely has one of the largest, and its standard error is then too small (docs/comparisons.md).
+    Differences have long tails, since samples that are hard under one policy are hard under the
+    other. A small sample rarely has one of the largest differences, and its standard error is then
+    too small (docs/comparisons.md).
     """
     n = len(pairs[0])
     tails = 1 + TAILS / n if n >= FEW else 1.0
@@ -78,7 +79,7 @@ def difference_interval(
 
 
 def correlation(pairs: Block) -> float:
-    """Return the correlation of the values under both policies, at a single load.
+    """Return the correlation of the values of both policies over the pairs, at a single load.
 
     NaN for fewer than `FEW` pairs, or for equal values.
 
@@ -97,8 +98,9 @@ def correlation(pairs: Block) -> float:
 def better_share(better: int, pairs: int, *, level: float) -> Interval:
     """Return the share of pairs in which a policy is better, with Clopper and Pearson's interval.
 
-    It holds the true share with a probability of at least the level. A share of few pairs has few
-    values, so that no interval has the level itself at every true share: Wilson's has 83 to 98 %.
+    The interval holds the true share with a probability of at least the level. The share of a few
+    pairs has few possible values, so no interval has exactly the level at every true share:
+    Wilson's has 83 to 98 %.
 
     Examples
     --------
@@ -117,7 +119,7 @@ def better_share(better: int, pairs: int, *, level: float) -> Interval:
 
 
 def holm(p: Float64) -> Float64:
-    """Return p values corrected for their number (Holm 1979); NaN is kept and does not count.
+    """Return p values corrected for their number (Holm 1979); NaN remains and does not count.
 
     Examples
     --------
@@ -133,7 +135,7 @@ def holm(p: Float64) -> Float64:
 
 
 def mean_ranks(values: Float64) -> Float64:
-    """Return the mean rank of each column over the rows, 1 the smallest, ties the mean rank.
+    """Return the mean rank of each column over the rows; 1 is the smallest, ties share a mean rank.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def mean_ranks(values: Float64) -> Float64:
 
 
 def critical_difference(policies: int, blocks: int, *, level: float) -> float:
-    """Return the difference of mean ranks beyond which two policies differ (Nemenyi 1963).
+    """Return the least significant difference of mean ranks of two policies (Nemenyi 1963).
 
     NaN for fewer than two policies or blocks.
 

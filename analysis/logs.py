@@ -1,4 +1,4 @@
-"""Logs as stored with their samples."""
+"""Logs that a store keeps with their samples."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from schedfarm.core.workload.resample_weeks import whole_weeks
 
 
 class LogJobs(NamedTuple):
-    """Jobs of a log as read, and the numbers of whole weeks of the log and of each sample.
+    """Jobs of a log as read, and numbers of whole weeks of the log and of each sample.
 
-    submit, run, procs : int64[jobs], s, s, processors, by submit. weeks, sample_weeks : int.
+    submit, run, procs : int64[jobs], in s, s and processors, in order of submission. weeks,
+    sample_weeks : int.
     """
 
     submit: Int64
@@ -34,7 +35,7 @@ class LogJobs(NamedTuple):
 def log_jobs(store: Store, trace: str) -> LogJobs | None:
     """Return the stored log of a trace's samples.
 
-    None for a model, and for stores without store.json.
+    None for a model, and for a store without store.json.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def logged_values(store: Store, trace: str, column: str, jobs: Int64) -> Int64:
     Returns
     -------
     int64[n]
-        -1 for a number that several rows share with different values.
+        Values of the jobs; -1 for a number that several rows share with different values.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def log_text(store: StoreName, trace: str, name: str) -> str:
 def log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
     """Return columns of a trace's log; empty for a model.
 
-    StoreError if the file is missing or damaged.
+    Raises `StoreError` if the file is missing or damaged.
     """
     name = source_of(store, trace).get("columns")
     if name is None:
@@ -113,7 +114,7 @@ def log_columns(store: StoreName, trace: str, *names: str) -> dict[str, Int64]:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as columns:
             return {name: columns[name] for name in names if name in columns}
-    # An empty file, a damaged archive or array.
+    # The file is empty, or the archive or an array in it is damaged.
     except (EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise StoreError(
             f"store {os.fspath(store)!r}: {file}, the log of {trace}, is damaged ({error}); 'farm "

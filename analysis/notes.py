@@ -23,11 +23,12 @@ from schedfarm.core.numerals import grouped
 from schedfarm.core.workload.weekly_load import spread, weekly_work
 
 MOST_SAMPLES = 10
-"""Samples whose weekly load is measured: each is read from the jobs in the store."""
+"""Number of samples whose weekly load is measured; each is read from the jobs in the store."""
 
 INFLATED = 1.1
-"""Spread of weekly load, relative to the log's, from which on a note is given: with draws that keep
-the log's, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five logs."""
+"""Spread of weekly load, relative to the log's spread, above which a note is given. With draws that
+keep the log's spread, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five
+logs."""
 
 
 @reading()
@@ -44,8 +45,8 @@ def notes(store: Store, bands: xr.Dataset) -> list[str]:
     Returns
     -------
     list of str
-        At most one sentence on each: means without an interval; the log's value lies outside all
-        samples; the weekly load of the samples varies more than that of the log; the log was not
+        At most one sentence on each of: means without an interval; a value of the log outside of
+        all samples; samples whose weekly load varies more than that of the log; a log that was not
         simulated.
 
     Examples
@@ -63,7 +64,7 @@ log like its samples would lie outside with a chance of 67 %
 
 
 def _no_interval(bands: xr.Dataset) -> str:
-    """Report the number of means without an interval since most samples have one value."""
+    """Report the number of means that have no interval because most samples have one value."""
     if bands.attrs.get("kind") != "interval":
         return ""
     values = bands[bands.attrs["metric"]]
@@ -79,7 +80,7 @@ def _no_interval(bands: xr.Dataset) -> str:
 
 
 def _outside(store: Store, bands: xr.Dataset) -> str:
-    """Report the number of cells whose log value is beyond all samples, with an example."""
+    """Report the number of cells whose log value lies outside of all samples, with an example."""
     if "log" not in bands or bands.attrs.get("over") != "resample":
         return ""
     log, least, most = (bands[name] for name in ("log", "least", "most"))
@@ -102,7 +103,7 @@ def _outside(store: Store, bands: xr.Dataset) -> str:
 
 
 def _lengths(store: Store, trace: str | None) -> str:
-    """Report the lengths of a log and its samples if they differ: a mean may grow with length."""
+    """Report different lengths of a log and its samples, since means may grow with length."""
     weeks = open_trace(store, trace).get("weeks") if trace else None
     if weeks is None:
         return ""
@@ -116,7 +117,7 @@ def _furthest(beyond: xr.DataArray) -> dict[str, int]:
 
 
 def _swings(store: Store) -> str:
-    """Report the traces whose weekly load varies more in every sample than in the log."""
+    """Report traces whose weekly load varies more in every sample than in the log."""
     summary = open_summary(store)
     traces = summary["trace"].values.tolist() if "trace" in summary.dims else []
     said = []
@@ -145,8 +146,8 @@ def weekly_spreads(store: Store, trace: str) -> tuple[float, Float64] | None:
     Returns
     -------
     tuple of float and float64[samples], or None
-        Standard deviation / mean over the whole weeks, which loads by run times do not change; None
-        for a model, and without a sample that has the log's weeks.
+        Standard deviation divided by mean over the whole weeks, which does not change if run times
+        are scaled to a load. None for a model, or without a sample of the log's weeks.
 
     Examples
     --------
@@ -173,12 +174,12 @@ def _sample_spreads(store: Store, trace: str, log: LogJobs) -> Iterator[float]:
         sample = at.isel(resample=i)
         jobs = sample.isel(job=slice(int(sample["jobs"])))
         columns = (jobs[name].values for name in ("submit", "run", "procs"))
-        # The axis `week` may be longer, since it includes a log's last, partial week.
+        # The axis `week` may be longer, since it includes the last, partial week of a log.
         yield spread(weekly_work(*columns, begin=int(log.submit[0]), weeks=log.sample_weeks))
 
 
 def _load_of_the_log(store: Store, group: xr.Dataset) -> int | None:
-    """Return the index of a load with the log's weeks, which scaled gaps change."""
+    """Return the index of a load with the log's weeks; scaled interarrival times change weeks."""
     if not {"submit", "run", "procs", "jobs"} <= set(group):
         return None
     labels: list[str] = group["load"].values.tolist()

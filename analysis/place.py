@@ -1,4 +1,4 @@
-"""Location from which a store is read: a folder, or a prefix such as ``s3://BUCKET/NAME``."""
+"""Location of a store for reading: a folder, or a prefix such as ``s3://BUCKET/NAME``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from schedfarm.core.addresses import (
 from schedfarm.core.errors import InputError
 
 REQUESTS = 16
-"""Requests to a bucket that are under way at the same time."""
+"""Number of concurrent requests to a bucket."""
 
 StoreName = str | os.PathLike[str]
 """A store's folder, or its address."""
 
 
 def is_there(store: StoreName, folder: str = "") -> bool:
-    """Return whether a store, or a folder of it, exists; an address counts as existing.
+    """Return whether a store, or a folder in it, exists; an address counts as existing.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def read_file(store: StoreName, name: str) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read; FileNotFoundError if there is none.
+        If the file cannot be read; `FileNotFoundError` if it does not exist.
     StoreError
-        If the address of the store is invalid, or its server does not answer.
+        If the address of the store is invalid or its server does not answer.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def has_file(store: StoreName, name: str) -> bool:
 
 
 def list_files(store: StoreName, folder: str) -> list[str]:
-    """Return the names of the files in a folder of a store, ascending; empty if it is missing.
+    """Return the names of the files in a folder of a store, ascending; empty without the folder.
 
     Raises
     ------
     StoreError
-        As `read_file`.
+        For the reasons of `read_file`.
 
     Examples
     --------
@@ -114,12 +114,12 @@ def list_files(store: StoreName, folder: str) -> list[str]:
 
 
 def read_files(store: StoreName, names: Iterable[str]) -> Iterator[bytes]:
-    """Yield whole files of a store in order; some are requested concurrently from a bucket.
+    """Yield whole files of a store in order; requests to a bucket are concurrent.
 
     Raises
     ------
     OSError, StoreError
-        As `read_file`.
+        For the reasons of `read_file`.
     """
     if not scheme_of(os.fspath(store)):
         yield from (read_file(store, name) for name in names)
@@ -134,7 +134,7 @@ def hierarchy(store: StoreName, folder: str) -> Any:
     Raises
     ------
     StoreError
-        As `read_file`.
+        For the reasons of `read_file`.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _client(text: str, folder: str = "") -> Any:
 
 @cache
 def _connected(address: str, environment: tuple[tuple[str, str], ...]) -> Any:
-    """Return obstore's client for an environment; it keeps its connections."""
+    """Return obstore's client for an environment; the client keeps its connections."""
     from obstore.store import from_url
 
     return from_url(address, **connection(dict(environment)))
@@ -200,7 +200,7 @@ def _answering(text: str) -> Iterator[None]:
         raise
     except (OSError, InputError, StoreError):
         raise
-    except Exception as error:  # obstore's own classes, and errors raised for its settings
+    except Exception as error:  # classes of obstore, and errors in its settings
         if not is_answer(error):
             raise
         raise StoreError(f"store {text}: {reason(text, error)}") from None

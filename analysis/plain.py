@@ -1,4 +1,4 @@
-"""Values of single cells, where there are too few samples for bands."""
+"""Values of single cells, for stores with too few samples for bands."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from schedfarm.analysis.unfinished import no_values
 from schedfarm.core.numerals import grouped
 
 HEADLINE = ("wait", "wait_p90", "bounded_slowdown", "pp_bounded_slowdown", "utilisation")
-"""Metrics that a table of cells shows by default."""
+"""Default metrics of a table of cells."""
 
 CELL = ("trace", "load", "resample", "policy")
-"""Index levels of a plain table."""
+"""Levels of the index of a table of single cells."""
 
 
 def plain(
@@ -44,16 +44,16 @@ def plain(
     store : path or DataTree
         The store's folder, or an open tree.
     metrics : sequence of str
-        Metrics of the summary to show first, followed by those of `HEADLINE`.
+        Metrics of the summary to show first; those of `HEADLINE` follow.
     trace, load, policy : optional
-        Selections, as for `bands`.
+        Restrictions, as in `bands`.
 
     Returns
     -------
     DataFrame
-        Indexed by (trace, load, resample, policy) in the store's order, without cells that have no
-        values. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces whose resample 0 is
-        a log.
+        Indexed by (trace, load, resample, policy) in the store's order; cells without values are
+        left out. Its ``attrs`` have ``units`` by metric, and ``logs``, the traces whose resample 0
+        is a log.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def plain_facts(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def plain_text(frame: pd.DataFrame) -> str:
-    """Return single cells as a text table: a block per workload, a line per policy.
+    """Return single cells as a text table: a block for each workload, a line for each policy.
 
     Parameters
     ----------

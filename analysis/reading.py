@@ -1,4 +1,4 @@
-"""Reads in which each part of a store is opened once."""
+"""Contexts of reading in which each part of a store is opened once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _OPENED: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("opened", de
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Open each part of a store once inside this context, or inside a function it decorates.
+    """Open each part of a store once in this context, or in a function with this decorator.
 
-    An open part has the axes of that moment: a context must not contain a run. A report opened the
-    summary 36 times without it, which took most of its time.
+    An open part has the axes of the time of opening, so a context must not contain a run. Without
+    the context, a report opened the summary 36 times, which took most of its time.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def reading() -> Iterator[None]:
 def opened_once(
     function: Callable[Concatenate[Store, P], Opened],
 ) -> Callable[Concatenate[Store, P], Opened]:
-    """Let a function of a store return the same result again inside `reading`.
+    """Make a function of a store return the same result again within `reading`.
 
     A dataset is returned as a shallow copy, to which the caller may add variables and attributes.
     """

@@ -1,4 +1,4 @@
-"""Starts of jobs, computed from the stored submissions and waits."""
+"""Starts of jobs, computed from stored submissions and waits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def with_starts(data: xr.Dataset) -> xr.Dataset:
     Parameters
     ----------
     data : Dataset
-        The group. Before version 6 it contains the starts; a store that keeps no jobs has none.
+        The group. Groups before version 6 contain the starts; groups without jobs have no starts.
 
     Returns
     -------
     Dataset
-        With ``start``, s: submit + wait, and -1 where the wait is negative, as for refused jobs and
-        padding.
+        The group with ``start``, s: submit + wait, or -1 if the wait is negative, as for refused
+        jobs and padding.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def with_starts(data: xr.Dataset) -> xr.Dataset:
 
 
 class _Starts(BackendArray):
-    """Starts by submissions and waits; submissions lack a dimension of the waits."""
+    """Compute starts from submissions and waits; submissions lack a dimension of the waits."""
 
     def __init__(self, submit: xr.Variable, wait: xr.Variable) -> None:
         self.shape, self.dtype = wait.shape, np.dtype(np.int64)

@@ -1,4 +1,4 @@
-"""Open a store, by its documented format only (docs/store-format.md)."""
+"""Open a store by its documented format alone (docs/store-format.md)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from schedfarm.core.format.version import CHECKED_SINCE, FORMAT, SEAL, VERSION, 
 from schedfarm.core.labels import find_label
 
 Store: TypeAlias = str | os.PathLike[str] | xr.DataTree
-"""A store's folder or address, or the tree that `open_tree` made of it."""
+"""A store's folder or address, or a tree from `open_tree`."""
 
 Labels: TypeAlias = float | str | Sequence[str] | None
-"""Labels of an axis to restrict a query to: one, several, or None for all."""
+"""Labels of an axis to which a query is restricted: one, several, or None for all."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 LOG = 0
-"""The resample that is the log itself; samples count from 1."""
+"""Number of the resample that is the log itself; samples count from 1."""
 
 
 @opened_once
@@ -48,13 +48,13 @@ def open_summary(store: Store) -> xr.Dataset:
     -------
     Dataset
         The summary on (trace, resample, load, policy); some metrics have a further dimension.
-        Values are read lazily, and are NaN where a cell failed or was not simulated.
+        Values are read lazily. They are NaN if a cell failed or was not simulated.
 
     Raises
     ------
     StoreError
-        If the path is not a store, or its version is newer. When values are read: if they do not
-        match the store's records.
+        If the path is not a store, or its version is newer. When values are read, also if they do
+        not match the store's records.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def open_summary(store: Store) -> xr.Dataset:
     if isinstance(store, xr.DataTree):
         return store.to_dataset()
     _check(store)
-    # In this order, since a run may add variables meanwhile.
+    # The order matters, since a run may add variables in the meantime.
     described = _figures(store)
     data = _open(store, None)
     _check_figures(store, data, described)
@@ -87,13 +87,13 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
     -------
     Dataset
         Values per job on (resample, load, policy, job), and values per week on (resample, load,
-        policy, week); others have a dimension of their own. All are read lazily. A value of -1
-        along ``job`` is padding. ``start`` is computed as submit + wait.
+        policy, week). Other arrays have their own dimension. All values are read lazily. A value of
+        -1 along ``job`` is padding. ``start`` is computed as submit + wait.
 
     Raises
     ------
     StoreError
-        As `open_summary`, or if the store has no such trace.
+        For the reasons of `open_summary`, or if the store has no such trace.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def open_trace(store: Store, trace: str) -> xr.Dataset:
         data = verified_trace(data, records[trace]) if trace in records else data
         return _with_names(with_starts(data), _head(store))
     data = store[trace].to_dataset()
-    # Every group of a tree inherits its root's coordinates.
+    # Every group of a tree inherits the coordinates of the root.
     own = {name for values in data.values() for name in values.dims}
     return with_starts(data.drop_dims(set(data.dims) - own))
 
 
 @opened_once
 def open_metric(store: Store, metric: str) -> xr.Dataset:
-    """Open the summary of a store, with a metric in it that has a value for each participant.
+    """Open the summary of a store, and add a metric that has a value for each participant.
 
     Parameters
     ----------
@@ -131,13 +131,13 @@ def open_metric(store: Store, metric: str) -> xr.Dataset:
     Returns
     -------
     Dataset
-        The summary; a metric of the latter kind is on (trace, resample, load, origin, policy), NaN
-        where a trace has no such participant. Without it if the store has no such metric.
+        The summary. A metric on ``origin`` is added on (trace, resample, load, origin, policy), NaN
+        if a trace has no such participant. An unknown metric is not added.
 
     Raises
     ------
     StoreError
-        As `open_summary`.
+        For the reasons of `open_summary`.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def open_metric(store: Store, metric: str) -> xr.Dataset:
 
 
 def open_tree(store: StoreName) -> xr.DataTree:
-    """Open a whole store: the summary at the root, a child for each trace.
+    """Open a whole store: the summary at the root, and a child for each trace.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
     Returns
     -------
     DataTree
-        Read lazily; values are checked as those of `open_summary` and `open_trace`.
+        The tree is read lazily; values are checked as in `open_summary` and `open_trace`.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def open_tree(store: StoreName) -> xr.DataTree:
 
 
 def origins_by_label(head: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the origins of traces and policies in store.json, a named policy by its name."""
+    """Return the origins of traces and policies in store.json; named policies have their names."""
     return {
         dim: {one.get("name", label): one for label, one in origins.items()}
         for dim, origins in head.get("labels", {}).items()
@@ -242,12 +242,12 @@ def named_policies(store: StoreName) -> dict[str, str]:
 
 
 def of_log(data: Data) -> Data:
-    """Return the part of a store's dataset or array that is the log itself, without `resample`.
+    """Return the log itself in a store's dataset or array, without the dimension `resample`.
 
     Raises
     ------
     StoreError
-        If the store does not have it.
+        If the store lacks the log itself.
 
     Examples
     --------
@@ -262,12 +262,12 @@ def of_log(data: Data) -> Data:
 
 
 def of_samples(data: Data) -> Data:
-    """Return the part of a store's dataset or array that is samples: all but the log itself.
+    """Return the samples in a store's dataset or array: all resamples but the log itself.
 
     Raises
     ------
     StoreError
-        A `NoSamplesError`, if the store has none.
+        A `NoSamplesError`, if the store has no samples.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def has_log(store: Store, trace: str) -> bool:
-    """Return whether a trace has resample 0 and is a log: for a model it is one more draw.
+    """Return whether a trace has resample 0 and is a log; for a model, 0 is one more draw.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def has_log(store: Store, trace: str) -> bool:
     True
     """
     axes = {} if isinstance(store, xr.DataTree) else _head(store).get("axes", {})
-    # The summary is not opened: with 25 traces, that took most of the time of their bands.
+    # Opening the summary took most of the time of the bands of 25 traces, so it stays closed.
     labels = axes["resample"] if "resample" in axes else open_summary(store).get("resample", [])
     if LOG not in np.asarray(labels):
         return False
@@ -328,7 +328,7 @@ def read_manifest(store: StoreName) -> dict[str, Any]:
     Raises
     ------
     StoreError
-        As `open_summary`.
+        For the reasons of `open_summary`.
     """
     _check(store)
     head: dict[str, Any] = _head(store)
@@ -336,21 +336,21 @@ def read_manifest(store: StoreName) -> dict[str, Any]:
 
 
 def campaign_traces(store: StoreName) -> dict[str, dict[str, Any]]:
-    """Return each trace's keys, by its name, in the campaign that a store was last run with.
+    """Return the keys of each trace in the campaign of a store's last run, by the trace's name.
 
     Raises
     ------
     StoreError
-        If the path is no store.
+        If the path is not a store.
     """
     traces: list[dict[str, Any]] = tomllib.loads(_head(store)["text"])["traces"]
     return {trace["name"]: trace for trace in traces}
 
 
 def at_labels(data: Data, **wanted: Labels) -> Data:
-    """Return the part of a store's dataset or array at some labels, with all dimensions.
+    """Return a store's dataset or array at some labels, with all dimensions.
 
-    wanted: by dimension a label or several, as for `known_label`; None is all of them.
+    wanted: one or several labels by dimension, as for `known_label`; None selects all labels.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def at_labels(data: Data, **wanted: Labels) -> Data:
 
 
 def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
-    """Return the labels of an axis for given spellings, as `known_label`; all for None."""
+    """Return the labels of an axis, given spellings for `known_label`; all labels for None."""
     if given is None:
         return labels
     each = [given] if isinstance(given, str | int | float) else given
@@ -374,12 +374,12 @@ def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
 
 
 def known_label(axis: str, given: float | str, labels: list[str]) -> str:
-    """Return the label of an axis for a given spelling, such as 0.95 or ``sjf+easy``.
+    """Return the label of an axis, given any spelling such as 0.95 or ``sjf+easy``.
 
     Raises
     ------
     StoreError
-        If no label matches; the error lists the known ones.
+        If no label matches; the error lists the known labels.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def known_label(axis: str, given: float | str, labels: list[str]) -> str:
 
 
 def check_known(name: str, what: str, names: list[str]) -> None:
-    """Refuse an unknown name; the message lists the known names.
+    """Refuse an unknown name; the error lists the known names.
 
     Raises
     ------
@@ -417,7 +417,7 @@ def check_held(group: xr.Dataset, *names: str) -> None:
     Raises
     ------
     StoreError
-        The error includes the retention of the store, if it is recorded.
+        If an array is missing; the error has the retention of the store, if it is recorded.
 
     Examples
     --------
@@ -440,9 +440,10 @@ def check_held(group: xr.Dataset, *names: str) -> None:
 
 
 def named_values(attributes: Mapping[Any, Any], key: str) -> dict[str, Any]:
-    """Return an attribute of a trace's group that is a mapping by name; empty if it is missing.
+    """Return an attribute of a trace's group that maps names to values; empty if it is missing.
 
-    It is JSON, since netCDF has no attribute with names in it; before version 5 it was plain.
+    The attribute is JSON, since netCDF has no attributes that are mappings. Before version 5 it was
+    a mapping.
 
     Examples
     --------
@@ -482,7 +483,7 @@ def _check(store: StoreName) -> None:
 
 
 def _check_axes(store: StoreName, data: xr.Dataset, group: str = "") -> None:
-    """Refuse a part of a store that lacks the labels of an axis, which would count from 0."""
+    """Refuse a part of a store that lacks the labels of an axis, which would then count from 0."""
     for axis in data.dims:
         if axis in AXES and axis not in data.coords:
             where = "/".join(filter(None, (ARRAYS, group, str(axis))))
@@ -493,12 +494,12 @@ def _check_axes(store: StoreName, data: xr.Dataset, group: str = "") -> None:
 
 
 def _check_arrays(store: StoreName, data: xr.Dataset, records: Records) -> None:
-    """Refuse a trace's group without an array that its records describe and the store retains."""
+    """Refuse a trace's group without an array that the records describe and the store keeps."""
     head = _head(store)
     keep = RETENTION.get(head.get("keep", ""))
     arrays = [one for kind in head["holds"].values() for one in kind["arrays"]]
     for name in [one["name"] for one in arrays if keep is not None and keep.has(one["dims"])]:
-        # Traces of other machines have other arrays.
+        # Traces on other machines have other arrays.
         if name not in data and records.describes(name):
             raise StoreError(
                 f"{records.described(name)} is missing; 'farm verify {os.fspath(store)} --repair' "
@@ -525,7 +526,7 @@ def _check_figures(store: StoreName, data: xr.Dataset, described: Sequence[str])
 
 @opened_once
 def _records(store: StoreName) -> dict[str, Records]:
-    """Return the records of each trace; none for a version with unknown records."""
+    """Return the records of each trace; empty for a version with unknown records."""
     head = _head(store)
     if head["version"] < CHECKED_SINCE or "layouts" not in head:
         return {}
@@ -534,7 +535,7 @@ def _records(store: StoreName) -> dict[str, Records]:
 
 @opened_once
 def failed_cells(store: StoreName) -> xr.DataArray:
-    """Return which cells have failed, by the records: bool on the axes of the summary."""
+    """Return, from the records, which cells have failed: bool on the axes of the summary."""
     records = _records(store)
     axes = _head(store)["axes"]
     none = np.zeros([len(axes[axis]) for axis in AXES[1:]], bool)
@@ -548,7 +549,7 @@ def source_of(store: StoreName, trace: str) -> dict[str, Any]:
     Raises
     ------
     StoreError
-        If it cannot be read.
+        If store.json cannot be read.
     """
     found = _head(store).get("sources", {}).get(trace, {})
     return found if isinstance(found, dict) else {}
@@ -577,7 +578,7 @@ def _head(store: StoreName) -> Any:
 
 def _open(store: StoreName, group: str | None) -> xr.Dataset:
     _check(store)
-    # Not consolidated: the consolidated metadata of a store that has grown may be outdated.
+    # Consolidated metadata is not used, since that of a grown store may be outdated.
     try:
         data: xr.Dataset = xr.open_zarr(
             hierarchy(store, ARRAYS), group=group, consolidated=False, chunks=None

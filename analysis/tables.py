@@ -17,21 +17,21 @@ from schedfarm.core.labels import load_number
 from schedfarm.core.numerals import NOTHING, grouped
 
 STANDING = ("first", "last", "n", "missing", "coverage")
-"""Columns on the samples of a row: ranks, number, and coverage."""
+"""Columns that describe the samples of a row: ranks, number, and coverage."""
 
 LOG, LOGGED = "log", "logged"
-"""The columns of the log itself, and of the mean as logged."""
+"""Columns of the log itself, and of the mean as logged."""
 
 DIGITS = 3
-"""Significant digits with which the text shows the typical value of a block."""
+"""Number of significant digits in the text for the typical value of a block."""
 
 SAME_LOAD = 0.01
-"""Offered loads of samples that differ by less are the same to a reader: runs are rounded to whole
+"""Difference of offered loads of samples that readers can ignore, since runs are rounded to whole
 seconds."""
 
 
 def table(bands: xr.Dataset) -> pd.DataFrame:
-    """Return a band as a frame with one row per cell.
+    """Return a band as a frame with a row for each cell.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by the cell, such as (trace, load, policy), in the store's order; columns are the
+        Indexed by the cell, such as (trace, load, policy), in the store's order. Columns are the
         band's labels (``low``, ``trimmed_mean``, ``high``; ``min``, ``median``, ``max``; the
-        quantiles, ...), ``log`` if the store has the log itself, ``logged`` if the mean as logged
-        was added, and ``first``, ``last``, ``n``, ``missing``, ``coverage`` as in `bands`. Its
-        ``attrs`` describe the metric and the band.
+        quantiles, ...), followed by ``first``, ``last``, ``n``, ``missing``, ``coverage`` as in
+        `bands`. There is a column ``log`` if the store has the log itself, and a column ``logged``
+        if the mean as logged was added. ``attrs`` describe the metric and the band.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     columns = columns.assign({name: bands[name] for name in others})
     frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
     if ORIGIN in cell:
-        # A trace has no samples for clusters of another trace, so none is missing.
+        # A trace has no samples for clusters of other traces; these are not missing.
         frame = frame[frame["n"] > 0]
     frame.attrs = {**bands.attrs, **values.attrs}
     return frame
 
 
 def table_csv(bands: xr.Dataset) -> str:
-    """Write a band as CSV: one line per cell with all digits; fields without a band are empty.
+    """Return a band as CSV: a line for each cell with all digits; fields without a band are empty.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def table_csv(bands: xr.Dataset) -> str:
     Returns
     -------
     str
-        A header line and one line per cell; quantiles are named such as ``q0.1``, and the columns
+        A header line and a line for each cell. Quantiles have names such as ``q0.1``. The columns
         ``metric``, ``units``, ``kind`` and, for an interval, ``level`` are repeated on every line.
 
     Examples
@@ -108,7 +108,7 @@ def _csv_frame(bands: xr.Dataset) -> pd.DataFrame:
 
 
 def tables_csv(bands: Sequence[xr.Dataset]) -> str:
-    """Write several bands of one metric, such as the weekly bands of each trace, as one CSV.
+    """Return several bands of one metric, such as weekly bands of each trace, as one CSV.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def tables_csv(bands: Sequence[xr.Dataset]) -> str:
     Returns
     -------
     str
-        As `table_csv`, with one header line for all.
+        The lines of `table_csv` with one header line.
     """
     return pd.concat([_csv_frame(one) for one in bands]).to_csv(lineterminator="\n")
 
@@ -134,8 +134,8 @@ def table_facts(bands: xr.Dataset) -> dict[str, Any]:
     Returns
     -------
     dict
-        The attributes of the band, ``units``, and ``cells``, a dict per cell with the columns of
-        `table`; None for a missing number. Quantiles are named such as ``q0_1``.
+        The attributes of the band, ``units``, and ``cells``, a dict for each cell with the columns
+        of `table`. A missing number is None. Quantiles have names such as ``q0_1``.
 
     Examples
     --------
@@ -170,13 +170,13 @@ def fact(value: Any) -> Any:
 
 
 def table_text(bands: xr.Dataset) -> str:
-    r"""Write a band as aligned text, a block for each trace and load, a line for each policy.
+    r"""Return a band as aligned text: a block for each trace and load, a line for each policy.
 
     All numbers of a block have the same number of decimals, chosen so that the middle value shows
     three digits. Thousands are separated by a blank. The column ``samples`` has the ranks of the
-    samples that a line spans, and the number of all samples; ``holds`` the expected share of all
-    possible samples between these ranks; ``log`` the value of the log itself. The heading of a
-    block shows the offered load of its samples if their loads differ.
+    samples that a line spans, and the number of all samples. ``holds`` is the expected share of all
+    possible samples between these ranks, and ``log`` is the value of the log itself. The heading of
+    a block shows the offered load of its samples if their loads differ.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def table_text(bands: xr.Dataset) -> str:
     fcfs+easy  1 234   1 267  1 300  1 to 2 of 2  33.3 %
     """
     frame = table(bands)
-    # The column appears with missing samples, so that the reader notices them.
+    # The column is shown if samples are missing, so that readers notice it.
     if not frame["missing"].any():
         frame = frame.drop(columns="missing")
     lines = [heading(bands)]
@@ -262,7 +262,7 @@ def _blocks(frame: pd.DataFrame, bands: xr.Dataset) -> Iterator[tuple[str, pd.Da
 
 
 def block_label(place: Mapping[str, object]) -> str:
-    """Describe the cells of a block of a table.
+    """Return the description of the cells in a block of a table.
 
     Examples
     --------
@@ -273,13 +273,13 @@ def block_label(place: Mapping[str, object]) -> str:
 
 
 def _loads(bands: xr.Dataset, place: Mapping[str, object]) -> str:
-    """Describe the offered load of a block's samples, if they differ."""
+    """Return the offered loads of a block's samples as text, if the loads differ."""
     if "load_least" not in bands or not set(bands["load_least"].dims) <= set(place):
         return ""
     at = {name: place[str(name)] for name in bands["load_least"].dims}
     least, most = (float(bands[name].sel(at)) for name in ("load_least", "load_most"))
     if not most - least > SAME_LOAD:
-        # At another size of the machine the load is not that of the label.
+        # At another size of the machine, the offered load differs from the label.
         label = load_number(place.get("load"))
         return f"; offered load there {least:.3f}" if abs(least - label) > SAME_LOAD else ""
     log = float(bands["load_log"].sel(at)) if "load_log" in bands else math.nan
@@ -321,7 +321,7 @@ def _share(row: Mapping[Hashable, Any]) -> str:
 
 
 def decimals_for(values: Float64) -> int:
-    """Return the common number of decimals for some numbers: the middle one has three digits.
+    """Return the common number of decimals with which the middle value has three digits.
 
     Examples
     --------
@@ -342,7 +342,7 @@ LATEX = {
     "^": r"\textasciicircum{}",
     **{letter: f"\\{letter}" for letter in "&%#_${}"},
 }
-"""LaTeX of the letters that have a meaning in it."""
+"""LaTeX for characters with a special meaning in LaTeX."""
 
 
 def latex_text(text: str) -> str:
@@ -357,7 +357,7 @@ def latex_text(text: str) -> str:
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
-    """Return lines of columns: the first to the left, the others to the right.
+    """Return lines of columns: the first column aligned left, the others right.
 
     Examples
     --------

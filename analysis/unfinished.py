@@ -1,4 +1,4 @@
-"""The reason for values that a store lacks: cells that are missing or failed, or that have none."""
+"""Reasons for missing values of a store: cells that are missing, failed, or without values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from schedfarm.analysis.store import Labels, Store, at_labels, failed_cells, ope
 from schedfarm.core.numerals import counted
 
 FINISHED = "counted"
-"""Figure of the summary that each finished cell has."""
+"""Figure of the summary that every finished cell has."""
 
 
 def no_values(store: Store, metric: str = "", **where: Labels) -> NoValuesError:
-    """Return the error for a query of a metric that has no value at some labels of a store.
+    """Return the error for a query of a metric without a value at some labels of a store.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def no_pairs(
 
 
 def failed_sentence(store: Store, **where: Labels) -> str:
-    """Return the number of failed cells at some labels, and a command for them; "" without any."""
+    """Return a sentence on failed cells at some labels, with a command; "" without failed cells."""
     if isinstance(store, xr.DataTree):
         return ""
     count = int(at_labels(failed_cells(store), **where).sum())

@@ -1,8 +1,8 @@
-"""Distance between the simulation and the scheduler that wrote a log: simulated and logged waits.
+"""Distance between simulation and site scheduler: simulated and logged waits.
 
-A log's own waits come from its site's scheduler, with rules, outages and limits that a simulation
-lacks. The distance of a simulation of the unchanged log from these waits should be known before any
-what-if.
+A log's own waits come from the scheduler of its site, with rules, outages and limits that a
+simulation lacks. Before any what-if, the distance of a simulation of the unchanged log from these
+waits should be known.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from schedfarm.core.numerals import counted, grouped
 WEEK = 604_800
 
 AS_LOGGED = "original"
-"""The load of an unchanged log."""
+"""Label of the load of an unchanged log."""
 
 BY = ("all", "week", "queue", "width")
-"""Groups of jobs of a validation."""
+"""Groupings of jobs in a validation."""
 
 KEY = ("trace", "load", "policy", "by", "group")
 
 SLAB = 2**23
-"""Job numbers of resamples that are in memory at once."""
+"""Number of job numbers of resamples that are in memory at once."""
 
 FAR = 0.5
-"""Distance from which on a comparison warns: half of the logged wait."""
+"""Distance above which a comparison warns: half of the logged wait."""
 
 
 def validation(
@@ -63,10 +63,10 @@ def validation(
     Parameters
     ----------
     store : path
-        The store's folder or address; an open tree does not suffice, since it lacks the logs.
+        The store's folder or address. An open tree does not suffice, since it lacks the logs.
     trace, load, policy : optional
-        Restriction; by default all traces and policies, at the load ``original``, or at
-        all loads if the store lacks it.
+        Restriction; by default all traces and policies, at the load ``original``, or at all loads
+        if the store lacks ``original``.
     names : mapping of str to mapping of int to str, optional
         Names of the queues by trace and number.
 
@@ -74,11 +74,11 @@ def validation(
     -------
     DataFrame
         Indexed by (trace, load, policy, by, group), where ``by`` is ``all``, ``week`` (of
-        submission, from 1), ``queue`` or ``width``. It is empty unless a trace has logged waits and
-        its log is one of the resamples. If the store keeps no single jobs, the only group is
-        ``all``. Columns:
+        submission, from 1), ``queue`` or ``width``. The frame is empty unless a trace has logged
+        waits and its log is one of the resamples. If the store keeps no single jobs, the only group
+        is ``all``. Columns:
 
-        - ``jobs``: number of jobs with a logged wait that started;
+        - ``jobs``: number of started jobs with a logged wait;
         - ``simulated``, ``logged``: mean waits of these jobs, s;
         - ``difference``: simulated - logged, s;
         - ``mean_absolute_error``: mean absolute difference of single jobs, s.
@@ -119,9 +119,9 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Indexed by (trace, load, policy), with a column for each known grouping: ``all``, ``week``,
         ``queue`` and ``width``. The distance is the absolute difference between the simulated and
-        the logged mean wait of a job's group, averaged over the jobs and divided by the mean logged
-        wait. It is 0 if all groups have their logged mean waits, and 1 if the error is as large as
-        the waits.
+        the logged mean wait of a job's group. It is averaged over the jobs and divided by the mean
+        logged wait. It is 0 if all groups have their logged mean waits, and 1 if the error is as
+        large as the waits.
 
     Examples
     --------
@@ -143,11 +143,11 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
-    """Return the mean of a metric as logged, of the jobs of each resample.
+    """Return the mean of a metric as logged, over the jobs of each resample.
 
-    A resample draws jobs of the log with the waits that they had there, which loads do not change.
-    None for a model, a metric that is not of single jobs, a log without waits, and a store whose
-    means are over other jobs: without the first or last ones, or with other users at each load.
+    A resample draws jobs of the log with their logged waits, which do not depend on the load. None
+    for a model, a metric that is not of single jobs, a log without waits, and a store whose means
+    are over other jobs: without the first or last jobs, or with other users at each load.
     """
     if metric not in FELT or isinstance(store, xr.DataTree):
         return None
@@ -183,7 +183,7 @@ def logged_means(store: Store, trace: str, metric: str) -> xr.DataArray | None:
 
 
 def mean_as_logged(store: Store, trace: str, metric: str) -> float:
-    """Return a trace's logged mean, over its samples or, without any, over its log; else NaN."""
+    """Return a trace's logged mean over its samples or, without samples, over its log; else NaN."""
     found = logged_means(store, trace, metric)
     if found is None:
         return np.nan
@@ -192,7 +192,7 @@ def mean_as_logged(store: Store, trace: str, metric: str) -> float:
 
 
 def with_logged(store: Store, band: xr.Dataset) -> xr.Dataset:
-    """Add the logged mean of each trace, ``logged``, to a band of `bands` if it is known."""
+    """Add the logged mean of each trace, ``logged``, to a band of `bands`, if the mean is known."""
     metric = str(band.attrs["metric"])
     if "trace" not in band.dims or metric not in FELT:
         return band
@@ -204,9 +204,9 @@ def with_logged(store: Store, band: xr.Dataset) -> xr.Dataset:
 
 
 def _by_number(job: Int64, order: Int64, values: Float64, wanted: Int64) -> Float64:
-    """Return the value of each wanted job number; NaN for a number that is not in the log.
+    """Return the value of each wanted job number; NaN for numbers that the log lacks.
 
-    order: indices of the log's jobs, ascending by number.
+    order: indices of the log's jobs, sorted by number.
     """
     place = np.searchsorted(job[order], wanted).clip(max=job.size - 1)
     found = order[place]
@@ -241,7 +241,7 @@ def _validated(
 def _of_jobs(
     store: Store, trace: str, log: xr.Dataset, names: Mapping[int, str]
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
-    """Yield the groups of jobs of a log at each load, under each policy."""
+    """Yield the groups of a log's jobs for each load and policy."""
     for load in log["load"].values.tolist():
         at = log.sel(load=load)
         at = at.isel(job=slice(int(at["jobs"])))
@@ -285,7 +285,7 @@ def _means(place: Int64, wait: Int64, logged: Int64) -> Iterator[tuple[int, tupl
 def _of_means(
     store: Store, trace: str, own: xr.Dataset
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
-    """Yield the means over all jobs, for a store that keeps no single jobs but counts them all."""
+    """Yield the means over all jobs of a store that keeps no single jobs but counts all jobs."""
     logged = log_columns(store, trace, "logged_wait").get("logged_wait")
     if logged is None or (logged < 0).any() or "wait" not in own:
         return
@@ -336,7 +336,7 @@ def _sentence(found: pd.DataFrame, key: Any, row: pd.Series) -> str:
 
 
 def far_from_log(store: Store, policy: str, traces: Sequence[str] = ()) -> list[str]:
-    """Return a warning for each log whose simulation under a policy is far from its own waits."""
+    """Return a warning for each log whose simulated waits are far from its own waits."""
     found = validation(store, policy=policy)
     if found.empty:
         return []
@@ -357,7 +357,7 @@ def _percent(x: float) -> str:
 
 
 def validation_text(found: pd.DataFrame) -> str:
-    """Write a validation for a terminal: a sentence for each policy, and a table of its groups."""
+    """Return a validation as text: a sentence for each policy, and a table of its groups."""
     if found.empty:
         return NOTHING_LOGGED
     lines = list(validation_sentences(found))

@@ -1,4 +1,4 @@
-"""A comparison in words: a sentence for each policy, tables as text, CSV, LaTeX and JSON."""
+"""A comparison in words: a sentence for each policy, and tables as text, CSV, LaTeX and JSON."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from schedfarm.core.bootstrap import ROUNDS
 from schedfarm.core.numerals import NOTHING, counted, grouped
 
 WORDS = {"s": ("shorter", "longer")}
-"""Words for a smaller and a larger value of a metric in these units."""
+"""Words for smaller and larger values of a metric, by units of the metric."""
 
 OTHER_WORDS = ("lower", "higher")
 
 LEAST_PAIRS = 2
-"""Pairs that an interval needs."""
+"""Least number of pairs for an interval."""
 
 SHOWN_LOSERS = 3
-"""Groups named in the text for each policy, trace and load."""
+"""Number of groups that the text names for each policy, trace and load."""
 
 FLAT = ("low", "estimate", "high")
 
@@ -42,23 +42,23 @@ COLUMNS = (
     "pairs",
     "ratio_of_log",
 )
-"""Columns of a table, in their order; intervals take three."""
+"""Columns of a table, in order; an interval takes three columns."""
 
 
 def verdicts(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> list[str]:
-    """Return one sentence for each compared policy and metric: the number, its interval, the pairs.
+    """Return a sentence for each compared policy and metric: change, interval, number of pairs.
 
     Parameters
     ----------
     found : Dataset
         The result of `compare`.
     groups : sequence of DataFrame
-        The result of `losers`; adds how many groups gain.
+        The result of `losers`, from which the number of groups with gains is added.
 
     Returns
     -------
     list of str
-        Over all traces and loads of the comparison; of the log itself where there are no samples.
+        Sentences over all traces and loads of the comparison; without samples, on the log itself.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def _verdict(chosen: xr.Dataset, attrs: Mapping[Any, Any]) -> str:
     nearer, further = sorted((abs(1 - low), abs(1 - high)))
     spread = f"{_digits(nearer)} to {_digits(further)} %"
     change = _change(value, words)
-    # Samples that mix the weeks of a log may reverse an effect: docs/comparisons.md.
+    # Samples that mix the weeks of a log may reverse an effect; see docs/comparisons.md.
     opposite = of_log is not None and (1 - of_log) * (1 - value) < 0
     log = f"; but {_percent(of_log, words)} in the log itself" if of_log and opposite else ""
     return f"{name} {change} {base}{where} ({spread}, {level}, {paired}{caution}){log}"
 
 
 def _no_interval(low: float, value: float, pairs: int) -> str | None:
-    """Return why a ratio has no interval, or None if it has one."""
+    """Return the reason why a ratio has no interval; None if it has an interval."""
     if np.isfinite(low):
         return None
     if pairs < LEAST_PAIRS:
@@ -130,7 +130,7 @@ def _why_none_overall(chosen: xr.Dataset) -> str | None:
 
 
 def _mean_ratio_of_log(chosen: xr.Dataset) -> float | None:
-    """Return the geometric mean of the logs' own ratios; None without logs."""
+    """Return the geometric mean of the ratios in the logs themselves; None without logs."""
     ratios = chosen["ratio_of_log"].values
     ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
     return float(np.exp(np.log(ratios).mean())) if len(ratios) else None
@@ -158,14 +158,14 @@ def _percent(ratio: float, words: tuple[str, str]) -> str:
 
 
 def _digits(share: float) -> str:
-    """Write a share in per cent: with a decimal below 10."""
+    """Return a share in per cent as text, with a decimal below 10."""
     return f"{100 * share:.{0 if share >= 0.0995 else 1}f}"
 
 
 def _gaining(groups: Sequence[pd.DataFrame], metric: str, policy: str) -> str:
     """Count the groups whose mean change over the loads of their trace is a gain.
 
-    Jobs whose group is missing in the log are no group.
+    Jobs whose group the log lacks do not count as a group.
     """
     shown = [g for g in groups if g.attrs["policy"] == policy and g.attrs["metric"] == metric]
     if not shown:
@@ -191,8 +191,9 @@ def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by (metric, trace, load, policy); an interval has three columns, such as
-        ``ratio_low``, ``ratio`` and ``ratio_high``; ``units`` are those of means and difference.
+        Indexed by (metric, trace, load, policy). An interval has three columns, such as
+        ``ratio_low``, ``ratio`` and ``ratio_high``. ``units`` are the units of means and
+        difference.
     """
     columns = {}
     for name in COLUMNS:
@@ -215,7 +216,7 @@ def comparison_frame(found: xr.Dataset) -> pd.DataFrame:
 
 
 def comparison_csv(found: xr.Dataset) -> str:
-    """Write a comparison as CSV: the columns of `comparison_frame`, with all digits."""
+    """Return a comparison as CSV: the columns of `comparison_frame`, with all digits."""
     frame = comparison_frame(found)
     frame.insert(0, "baseline", found.attrs["baseline"])
     frame["level"] = found.attrs["level"]
@@ -227,7 +228,7 @@ def comparison_facts(
 ) -> dict[str, Any]:
     """Return a comparison as JSON-compatible values; None for a missing number.
 
-    ``no_interval`` says why a ratio has no interval, and is None if it has one.
+    ``no_interval`` is the reason why a ratio has no interval, or None.
     """
     rows = comparison_frame(found).reset_index().to_dict("records")
     for row in rows:
@@ -276,7 +277,7 @@ def comparison_facts(
 
 
 def comparison_text(found: xr.Dataset, groups: Sequence[pd.DataFrame] = ()) -> str:
-    """Write a comparison for a terminal: the verdicts, a table for each metric, the losers.
+    """Return a comparison as text: the verdicts, a table for each metric, and the losers.
 
     Parameters
     ----------
@@ -348,7 +349,7 @@ def _rows(cell: xr.Dataset, baseline: str) -> list[list[str]]:
 
 
 def _baseline_mean(cell: xr.Dataset) -> float:
-    """Return the baseline's mean over the pairs of the policy that has most of them."""
+    """Return the baseline's mean over the pairs of the policy with most pairs."""
     return float(cell["baseline_mean"].values[int(cell["pairs"].values.argmax())])
 
 
@@ -403,16 +404,16 @@ LATEX_NOTES = (
     f"interval: symmetric studentised bootstrap, {ROUNDS:,} rounds; Student's below five pairs",
     "p: two-sided, from the same bootstrap, corrected for the number of policies (Holm)",
 )
-"""Methods of the columns of a table."""
+"""Notes on the methods behind the columns of a table."""
 
 
 def comparison_latex(found: xr.Dataset) -> str:
-    r"""Write a comparison as a LaTeX table in the style of booktabs.
+    r"""Return a comparison as a LaTeX table in the style of booktabs.
 
-    A heading for each metric, with its units and the baseline; below it a row for each trace, load
-    and policy, the baseline first: the mean, the change of the mean with its interval, the
-    corrected p value and the pairs. Comments above it name the methods, for a caption. A document
-    that includes it needs ``\usepackage{booktabs}``.
+    The table has a heading for each metric, with units and baseline. Below are rows for each trace,
+    load and policy, the baseline first. Columns are the mean, the change of the mean with its
+    interval, the corrected p value and the pairs. Comments above the table name the methods, for a
+    caption. A document with the table needs ``\usepackage{booktabs}``.
     """
     level = f"{100 * found.attrs['level']:g}"
     base = str(found.attrs["baseline"])

@@ -1,7 +1,7 @@
 """Verify values read from a store against its completion records.
 
-Zarr returns fill values for a missing shard, and the values of another shard if it is misplaced;
-only the records reveal either.
+Zarr returns fill values for a missing shard, and other values for a misplaced shard. Only the
+records reveal either fault.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from schedfarm.core.policy.orders import revised_orders
 Values = npt.NDArray[Any]
 
 Key = tuple[Any, ...]
-"""A slice or places along each of some dimensions."""
+"""A slice or indices along each of some dimensions."""
 
 
 class Records:
-    """The completion records of one trace of a store, each read when it is first needed.
+    """Read the completion records of one trace of a store, each when it is first needed.
 
     Parameters
     ----------
     store : path
         The store's folder, or its address.
     description : mapping
-        Content of its store.json.
+        Content of the store's store.json.
     trace : str
-        A label of its trace axis.
+        A label of the store's trace axis.
     """
 
     def __init__(self, store: StoreName, description: Mapping[str, Any], trace: str) -> None:
@@ -70,11 +70,11 @@ class Records:
         return name in self._arrays
 
     def check(self, name: str, at: Sequence[int], row: Values, length: int | None) -> None:
-        """Refuse values of one cell whose checksum differs from that of its record.
+        """Refuse values of one cell whose checksum differs from the checksum in the cell's record.
 
-        `at` has the index of the cell along each of `CELL`, 0 along policy if the array has none;
-        `row` the values, including padding; `length` the number of values without padding, None for
-        the number of jobs in the record.
+        `at` has the index of the cell along each of `CELL`; the index along policy is 0 if the
+        array lacks this dimension. `row` has the values, including padding. `length` is the number
+        of values without padding; None stands for the number of jobs in the record.
         """
         for begin, record, place in self._pieces(name, at, row.size):
             if record is None:
@@ -88,9 +88,9 @@ class Records:
                 raise self.refused(f"{name} of {self._trace}")
 
     def blank(self, name: str, at: Sequence[int], row: Values) -> None:
-        """Set the jobs of one cell that no record acknowledges to -1: a killed run leaves such.
+        """Set the jobs of a cell without an acknowledgement to -1; killed runs leave such values.
 
-        Values that all policies share stay as they are.
+        Values that all policies share are unchanged.
         """
         if not self._arrays[name].policies or row.dtype.kind != "i":
             return
@@ -103,9 +103,9 @@ class Records:
     def _pieces(
         self, name: str, at: Sequence[int], size: int
     ) -> Iterator[tuple[int, Record | None, int]]:
-        """Yield the pieces of one cell: its first job, its record, and its place in the record.
+        """Yield the pieces of one cell: first job, record, and position in the record.
 
-        The record is None if none acknowledges the cell.
+        The record is None if no record acknowledges the cell.
         """
         kind = self._arrays[name]
         lengths = self._layout.shape(kind)
@@ -115,25 +115,25 @@ class Records:
         for piece, begin in enumerate(range(0, size, step)):
             record = self._record(Block(self._trace, kind.name, resample, load, policy, piece))
             shape = record.header.span.shape if record else (0, 0, 0)
-            # A cell added later is beyond the span, and no record acknowledges it.
+            # A cell that was added later is outside of the span, and no record acknowledges it.
             if record is None or any(i >= n for i, n in zip(offsets, shape, strict=True)):
                 yield begin, None, 0
             else:
                 yield begin, record, (offsets[0] * shape[1] + offsets[1]) * shape[2] + offsets[2]
 
     def described(self, name: str) -> str:
-        """Name an array of the trace's group in a sentence."""
+        """Return a description of an array of the trace's group for a sentence."""
         return f"store {str(self._store)!r}: {name} of {self._trace}"
 
     def describes(self, name: str) -> bool:
-        """Return whether the first record of its kind has a checksum of an array."""
+        """Return whether the first record of the array's kind has a checksum of the array."""
         files = list_files(self._store, records_of(self._trace, self._arrays[name].name))
         first = [one for one in files if one.endswith(RECORD_SUFFIX)][:1]
         record = self._record(block_of(first[0])) if first else None
         return record is not None and name in record.payload.crc
 
     def failed(self) -> Values:
-        """Return which cells have failed: bool[resample, load, policy]."""
+        """Return the failed cells: bool[resample, load, policy]."""
         simulated = next(kind for kind in KINDS.values() if kind.simulates)
         found = np.zeros(self._shape(simulated), bool)
         for place, record in self._placed(simulated):
@@ -143,9 +143,9 @@ class Records:
         return found
 
     def figure(self, name: str) -> Values | None:
-        """Return a figure of the summary from the records; None for another variable.
+        """Return a figure of the summary from the records; None for other variables.
 
-        It is NaN for cells without a value.
+        The figure is NaN for cells without a value.
         """
         kind = self._figures.get(name)
         if kind is None or kind.name not in KINDS:  # of a program with further kinds
@@ -161,7 +161,7 @@ class Records:
         return mean
 
     def forget(self) -> None:
-        """Forget the records that have been read."""
+        """Discard the records that have been read."""
         self._known.clear()
 
     def refused(self, what: str) -> StoreError:
@@ -180,7 +180,7 @@ class Records:
         return found
 
     def _count(self, name: str) -> Values:
-        """Return a figure that counts jobs, 0 if no record has it."""
+        """Return a figure that counts jobs; 0 if no record has the figure."""
         kind = self._figures.get(name)
         return np.nan_to_num(self._joined(kind, name)) if kind else np.zeros(())
 
@@ -199,7 +199,7 @@ class Records:
         return [len(self._axes[axis]) for axis in kind.dims]
 
     def _placed(self, kind: Kind) -> Iterator[tuple[tuple[slice, ...], Record]]:
-        """Yield all records of a kind with the indices of their cells along its axes."""
+        """Yield all records of a kind, with the indices of their cells along the kind's axes."""
         names = list_files(self._store, records_of(self._trace, kind.name))
         blocks = [block_of(name) for name in names if name.endswith(RECORD_SUFFIX)]
         new = [block for block in blocks if block not in self._known]
@@ -217,7 +217,7 @@ class Records:
                 yield tuple(slice(i, min(i + n, end)) for i, n, end in runs), record
 
     def _column(self, kind: Kind, place: Key, record: Record, column: Values) -> Values:
-        """Return a column along the axes of its kind, without cells newer than store.json."""
+        """Return a column along the axes of its kind, without cells that store.json lacks."""
         shaped = column.reshape(record.header.span.shape[: len(kind.dims)])
         return shaped[tuple(slice(one.stop - one.start) for one in place)]
 
@@ -237,7 +237,7 @@ class Records:
         except ValueError:
             name = record_name(block).rpartition("/")[2]
             raise self.refused(f"the record {name} of {self._trace}/{block.kind}") from None
-        # Orders with unchanged definitions are not in `own`.
+        # `own` lacks orders with unchanged definitions.
         revised = [] if record.header.own else list(revised_orders(record.header.span.policies))
         if revised:
             raise StoreError(
@@ -249,9 +249,9 @@ class Records:
 
 
 def verified_trace(data: xr.Dataset, records: Records) -> xr.Dataset:
-    """Return a trace's group whose values are verified when they are read.
+    """Return a trace's group whose values are verified on reading.
 
-    Reading raises a `StoreError` where values do not match the record of their cell.
+    Reading raises a `StoreError` if values do not match the record of their cell.
     """
     known = {}
     for name, values in data.data_vars.items():
@@ -265,12 +265,12 @@ def verified_trace(data: xr.Dataset, records: Records) -> xr.Dataset:
 def verified_summary(
     data: xr.Dataset, store: StoreName, records: Mapping[str, Records]
 ) -> xr.Dataset:
-    """Return the summary of a store whose values are verified when they are read.
+    """Return the summary of a store whose values are verified on reading.
 
-    A value that is missing in the summary is that of its record: a run folds the summary once a
-    minute, and not at all once it is killed. Reading raises a `StoreError` if a value differs from
-    that of the records, or if the object with all values of a variable is missing although the
-    records have values and no run is named in the lock.
+    A value that is missing in the summary is taken from its record, since a run folds the summary
+    once a minute, and a killed run does not fold it. Reading raises a `StoreError` if a value
+    differs from the records. Reading also raises this error if the object with all values of a
+    variable is missing, although the records have values and the lock names no run.
     """
     known = {}
     for name, values in data.data_vars.items():
@@ -284,9 +284,10 @@ def verified_summary(
 
 
 class _Check(Protocol):
-    """Refuses wrong values, which are whole along each dimension that `key` does not have.
+    """Refuse wrong values, which are complete along each dimension that `key` lacks.
 
-    Returns the values, with those of the records where they are missing. name: of the array.
+    Returns the values; missing values are replaced by those of the records. name: name of the
+    array.
     """
 
     name: str
@@ -294,11 +295,11 @@ class _Check(Protocol):
     def __call__(self, key: Key, values: Values) -> Values: ...
 
     def renew(self) -> None:
-        """Forget what is known of the records."""
+        """Discard the data of records that have been read."""
 
 
 class _OfCells:
-    """Compare rows of an array of a trace's group with the records' checksums."""
+    """Compare rows of an array in a trace's group with checksums in the records."""
 
     def __init__(
         self,
@@ -314,7 +315,7 @@ class _OfCells:
         self._weeks = weeks.values if self._along == "week" and weeks is not None else None
 
     def renew(self) -> None:
-        """Forget the records that have been read."""
+        """Discard the records that have been read."""
         self._records.forget()
 
     def __call__(self, key: Key, values: Values) -> Values:
@@ -324,7 +325,7 @@ class _OfCells:
         values = np.array(values)
         rows = values.reshape(math.prod(map(len, places)), -1)
         for at, row in zip(product(*places), rows, strict=True):
-            # An array without the dimension is shared by all policies.
+            # All policies share an array without this dimension.
             cell = (*at, 0)[: len(CELL)]
             self._records.check(self._name, cell, row, self._length(cell, row.size))
             if self._along == "job":
@@ -338,7 +339,7 @@ class _OfCells:
 
 
 class _OfFigures:
-    """Compare values of the summary with the figures of the records, and add missing ones."""
+    """Compare values of the summary with figures in the records; fill in missing values."""
 
     def __init__(
         self, store: StoreName, records: Mapping[str, Records], name: str, values: xr.DataArray
@@ -350,7 +351,7 @@ class _OfFigures:
         self._traces = values["trace"].values.tolist()
 
     def renew(self) -> None:
-        """Forget the records that have been read."""
+        """Discard the records that have been read."""
         for records in self._records.values():
             records.forget()
 
@@ -369,7 +370,7 @@ class _OfFigures:
                 raise self._records[trace].refused(f"{self._name} in the summary of {trace}")
             unfolded = fill & ~nothing
             whole[unfolded] = due[unfolded]
-            # A cell without a record is missing, whatever an earlier fold has written.
+            # A cell without a record is missing, even if an earlier fold has written a value.
             whole[nothing] = 0 if self._whole else np.nan
             if unfolded.any() and self._is_missing():
                 raise StoreError(
@@ -385,7 +386,7 @@ class _OfFigures:
             lock = read_file(self._store, LOCK)
         except FileNotFoundError:
             lock = None
-        # In this order, since a run may have ended after the values were read.
+        # The order matters, since a run may have ended after the values were read.
         return is_free(lock) and not has_file(self._store, self._object)
 
 
@@ -394,9 +395,9 @@ def _places(key: Key, sizes: Sequence[int]) -> list[list[int]]:
 
 
 class _Checked(BackendArray):
-    """An array whose values are checked in whole rows before they are returned.
+    """Hold an array whose values are checked in whole rows before they are returned.
 
-    The first `cells` of its dimensions index cells, the others are along the row of a cell.
+    The first `cells` dimensions of the array index cells; the others are along the row of a cell.
     """
 
     def __init__(self, variable: xr.Variable, cells: int, check: _Check) -> None:
@@ -411,7 +412,7 @@ class _Checked(BackendArray):
         first, within = key[0], zip(key[self._cells :], self.shape[self._cells :], strict=True)
         if _is_one(first) or all(_is_all(one, size) for one, size in within):
             return self._rows(key)
-        # All whole rows may not fit into memory if only parts of them are requested.
+        # All whole rows may not fit into memory if only parts of rows are requested.
         parts = [self._rows((int(i), *key[1:])) for i in np.arange(self.shape[0])[first]]
         return np.stack(parts) if parts else np.asarray(self._variable[key].values)
 
@@ -432,7 +433,8 @@ class _Checked(BackendArray):
         try:
             found: Values = self._variable[key].values
         except ValueError as error:
-            # Damage; or a run has made the object with all values of a variable longer.
+            # Either the data are damaged, or a run has extended the object with all values of a
+            # variable.
             raise StoreError(
                 f"{self._check.name} cannot be read ({error}); while a run extends the store, "
                 "read it again, otherwise 'farm verify' names the fault"
@@ -449,7 +451,7 @@ def _is_all(key: Any, size: int) -> bool:
 
 
 def _checked(variable: xr.Variable, cells: int, check: _Check) -> xr.Variable:
-    # As xarray wraps opened arrays; its internal types are not public.
+    # xarray wraps opened arrays in this way; its internal types are not public.
     array: Any = indexing.LazilyIndexedArray(_Checked(variable, cells, check))
     cached: Any = indexing.MemoryCachedArray
     array = cached(indexing.CopyOnWriteArray(array))

@@ -1,4 +1,4 @@
-"""The numbers of a workload table: a row each, for one log or several."""
+"""The numbers of a workload table: a row for each number, for one log or several."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Value: TypeAlias = float | str | None
 
 @dataclass(frozen=True)
 class Described:
-    """Hold a log with its own schedule, None if too many of its waits are unknown."""
+    """Hold a log with its own schedule; None if too many of the log's waits are unknown."""
 
     jobs: Workload
     logged: Schedule | None = None
@@ -54,7 +54,7 @@ def _mean(values: Int64) -> float:
 
 
 def _variation(values: Int64 | Float64) -> float:
-    """Return the standard deviation over the mean."""
+    """Return the standard deviation divided by the mean."""
     mean = float(values.mean())
     return float(values.std()) / mean if mean else np.nan
 
@@ -64,7 +64,7 @@ def _gaps(log: Described) -> Int64:
 
 
 def _dispersion(log: Described) -> float:
-    """Return variance over mean of the jobs submitted per hour; 1 for a Poisson process."""
+    """Return variance / mean of the jobs submitted per hour; 1 for a Poisson process."""
     hours = (log.jobs.submit - log.jobs.submit[0]) // HOUR
     counts = np.bincount(hours)
     return float(counts.var() / counts.mean())
@@ -88,7 +88,7 @@ def _top_users(log: Described) -> Value:
 
 
 def _as_logged(metric: str) -> Callable[[Described], Value]:
-    """Return the function of a metric of the log's own schedule."""
+    """Return the function that computes a metric of the log's own schedule."""
 
     def of(log: Described) -> Value:
         return None if log.logged is None else float(METRICS[metric].of(Counted(log.logged)))
@@ -102,7 +102,7 @@ def _unasked(log: Described) -> Value:
 
 
 def _requested(value: Callable[[Described], Value]) -> Callable[[Described], Value]:
-    """Return a number on requested times: None if no job requests one."""
+    """Return a function of requested times that gives None if no job requests a time."""
 
     def of(log: Described) -> Value:
         unasked, read = log.jobs.unasked
@@ -192,13 +192,13 @@ def characteristics(jobs: Workload, logged: Schedule | None = None) -> dict[str,
     jobs : Workload
         The jobs, at least one.
     logged : Schedule, optional
-        The log's own schedule, of the policy ``fcfs+logged``, for the numbers of waits.
+        The log's own schedule under the policy ``fcfs+logged``, for the numbers on waits.
 
     Returns
     -------
     dict of str to float, str or None
-        By the keys of `analysis.workloads.CHARACTERISTICS`, which end in their units; None where
-        the log lacks the number. Dates are UTC, shares from 0 to 1. ``hourly_dispersion`` is
+        Numbers by the keys of `analysis.workloads.CHARACTERISTICS`, which end in units; None if the
+        log lacks the number. Dates are in UTC, and shares are from 0 to 1. ``hourly_dispersion`` is
         variance / mean of the jobs submitted per hour, 1 for a Poisson process.
 
     Examples
@@ -230,7 +230,7 @@ def workload_text(logs: Sequence[tuple[str, dict[str, Value]]]) -> str:
 
 
 def workload_latex(logs: Sequence[tuple[str, dict[str, Value]]]) -> str:
-    r"""Write the table in LaTeX with booktabs; rows that no log has are left out."""
+    r"""Return the table in LaTeX with booktabs; rows without a number of any log are left out."""
     frame = workload_table(logs)
     frame = frame[(frame != NOTHING).any(axis=1)]
     frame.index = [latex_text(title) for title in frame.index]
@@ -241,7 +241,7 @@ def workload_latex(logs: Sequence[tuple[str, dict[str, Value]]]) -> str:
 
 
 NOTHING = "-"
-"""Text of a number that a log does not have."""
+"""Text for a number that a log lacks."""
 
 
 def _text(value: Value) -> str:

@@ -1,7 +1,7 @@
 """TLS certificates of a farm: an authority, and one certificate for scheduler, workers and clients.
 
-Dask accepts every certificate of the authority, whatever its name or host. Therefore each farm has
-its own authority, and only the owner can read its keys.
+Dask accepts every certificate of the authority, regardless of name and host. Each farm therefore
+has its own authority, whose keys only the owner can read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ DAYS = 365
 """Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Validity of the authority, days; longer, so that peers with older certificates accept renewed
-ones."""
+"""Validity of the authority, days. It exceeds the validity of certificates, so that peers with
+older certificates accept renewed ones."""
 
 SLACK = datetime.timedelta(hours=1)
-"""Certificates are valid from this long before their creation, since the clocks of hosts differ."""
+"""Time before its creation from which a certificate is valid, since the clocks of hosts differ."""
 
 USAGES = (
     "digital_signature",
@@ -61,7 +61,8 @@ def default_folder() -> Path:
 def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.datetime:
     """Create an authority, a certificate signed by it, and Dask's configuration for both.
 
-    With `renew`, the existing authority signs a new certificate. Returns the end of its validity.
+    With `renew`, the existing authority signs a new certificate. Returns the end of the
+    certificate's validity.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def make(folder: Path, *, days: int = DAYS, renew: bool = False) -> datetime.dat
 
 
 def security(folder: Path | None = None) -> Security:
-    """Return the certificates as Dask's Security, creating them if there are none."""
+    """Return the certificates as Dask's Security; missing certificates are created."""
     here = found(folder)
     if here is None:
         make(folder or default_folder())
@@ -109,11 +110,11 @@ def security(folder: Path | None = None) -> Security:
 
 
 def found(folder: Path | None = None) -> Security | None:
-    """Return the certificates as Dask's Security; None if there are none.
+    """Return the certificates as Dask's Security; None without certificates.
 
-    The certificates of `folder` are used, else those of Dask's configuration, else those of
-    `default_folder`. A given folder without certificates is refused, as are certificates that are
-    incomplete, expired or accessible to other users.
+    The certificates of `folder` take precedence, then those of Dask's configuration, then those of
+    `default_folder`. A given folder without certificates is refused. Certificates that are
+    incomplete, expired or accessible to other users are refused, too.
     """
     import dask
     from distributed.security import Security
@@ -153,10 +154,10 @@ def _check_validity(folder: Path) -> None:
 
 
 def _checked(security: Security, *more_keys: Path) -> Security:
-    """Refuse files that other users could have written, and keys that they can read."""
+    """Refuse files that other users could have written, and keys that other users can read."""
     fields = [name for name in security.__slots__ if name.endswith(("_ca_file", "_cert", "_key"))]
     named = {name: getattr(security, name) for name in fields}
-    # Dask accepts the text of a certificate instead of a file name.
+    # Dask also accepts the text of a certificate instead of a file name.
     files = {name: Path(text) for name, text in named.items() if text and "\n" not in text}
     keys = {path for name, path in files.items() if name.endswith("_key")} | set(more_keys)
     for path in sorted({*files.values(), *keys}):
@@ -190,7 +191,8 @@ def _make_authority(folder: Path) -> None:
         .public_key(key.public_key())
         .add_extension(BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(KeyUsage(**signs), critical=True)
-        # Python 3.13 requires it in the authority, and a reference to it in certificates.
+        # Python 3.13 requires this identifier in the authority, and a reference to it in
+        # certificates.
         .add_extension(SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
     _write(folder / AUTHORITY_KEY, _pem(key))
@@ -301,7 +303,7 @@ def _public(certificate: Certificate) -> bytes:
 
 
 def _write(path: Path, text: bytes) -> None:
-    """Write a file that only its owner can read, from its first byte on."""
+    """Write a file that only its owner can read, even while it is written."""
     path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as stream:

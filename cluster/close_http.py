@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dask_setup(node: Any) -> None:
-    """Stop the HTTP server of a scheduler or worker; Dask calls this at the start.
+    """Stop the HTTP server of a scheduler or worker; Dask calls this function at the start.
 
     The server requires no authentication, and shows the running tasks to every user of the machine.
     """

@@ -1,4 +1,4 @@
-"""Open a Dask client for a spec, and close the cluster that was started for it."""
+"""Open a Dask client for a spec, and close the cluster that was started for the client."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def connect(spec: ClusterSpec | str = "local", opening: Opening | None = None) -
     spec : ClusterSpec or str
         The cluster.
     opening : Opening, optional
-        Settings of this run; by default there is no dashboard, and jobs write their output to the
+        Settings of this run; by default without a dashboard, and with the output of jobs in the
         folder ``farm.jobs``.
 
     Yields
     ------
     distributed.Client
         A connected client. A cluster that was started by this call ends with the context; an
-        existing one continues.
+        existing cluster continues.
 
     Raises
     ------

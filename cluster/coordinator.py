@@ -1,4 +1,4 @@
-"""A coordinator, or an array of parts, as a batch job: its script and submission."""
+"""A coordinator, or an array of parts, as a batch job: script and submission."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from schedfarm.cluster.spec import ClusterSpec
 from schedfarm.cluster.walltime import COORDINATOR_SECONDS
 
 SIZE = {"cores": 1, "processes": 1, "memory": "4 GB"}
-"""A coordinator and its scheduler use at most one core, and a constant amount of memory."""
+"""Resources of the job: a coordinator with its scheduler uses one core and constant memory."""
 
 WORKERS_ONLY = ("worker_extra_args", "worker_command", "local_directory", "death_timeout")
 """Options of workers that do not apply to a coordinator."""
 
 
 class Coordinator:
-    """Describe the batch job of a coordinator, or those of an array.
+    """Describe the batch job of a coordinator, or the batch jobs of an array.
 
     Parameters
     ----------
     spec : ClusterSpec
-        A launcher with a batch system; its `coordinator` has the options that differ from those of
+        A launcher with a batch system. Its `coordinator` has the options that differ from those of
         the workers' jobs.
     opening : Opening
         Folder of the output, and title of the job.
     array : int
-        Number of parts, each in a job of one core with the workers' other options; 0 for the job of
-        a coordinator.
+        Number of parts, each in a job with one core and the workers' other options; 0 for the job
+        of a coordinator.
 
     Raises
     ------
@@ -104,13 +104,13 @@ class Coordinator:
 
 
 def _of_array(queue: Queue, spec: ClusterSpec, count: int) -> dict[str, Any]:
-    """Return the options of an array's jobs that differ from those of workers."""
+    """Return the options of an array's jobs that differ from those of workers' jobs."""
     import dask
 
     option = "job_extra_directives"
     key = f"jobqueue.{spec.kind}.{option.replace('_', '-')}"
     given = spec.options.get(option) or dask.config.get(key, None) or []
-    # The workers' directives forbid restarting a lost job.
+    # The workers' directives forbid the batch system to restart a lost job.
     kept = [one for one in given if one not in queue.defaults.get(option, [])]
     directives = [one.format(count=count) for one in queue.array]
     return {"cores": 1, "processes": 1, option: [*kept, *directives]}

@@ -1,4 +1,4 @@
-"""Checks whether a scheduler's connections are encrypted."""
+"""Checks of the encryption of a scheduler's connections."""
 
 from __future__ import annotations
 

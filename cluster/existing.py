@@ -28,7 +28,7 @@ WRITE_TIMEOUT = 1.0
 LOOK_SECONDS = 0.1
 
 CHATTY = ("distributed.client", "distributed.batched", "tornado.application", "asyncio")
-"""Loggers that print a traceback for each future of a lost scheduler."""
+"""Loggers that print a traceback for each future after the loss of the scheduler."""
 
 
 @contextmanager
@@ -60,16 +60,16 @@ def _client(spec: ClusterSpec, address: str) -> Client:
 
     class Connecting(Client):  # type: ignore[misc]
         def start(self, **options: Any) -> None:
-            """Connect; close the client and end its loop if that fails.
+            """Connect; if that fails, close the client and end its loop.
 
-            Else the garbage collector closes it, in any thread: in the loop of another client that
-            is being started, it waits for the lock that this client's thread holds.
+            Otherwise the garbage collector closes the client, in any thread. In the loop of another
+            starting client, it would wait for a lock that this client's thread holds.
             """
             try:
                 super().start(**options)
             except BaseException:
                 self.close()
-                # That does not end the loop of a client that was never connected.
+                # Closing does not end the loop of a client that was never connected.
                 self._loop_runner.stop()
                 raise
 
@@ -83,7 +83,7 @@ def _client(spec: ClusterSpec, address: str) -> Client:
 def _closing(client: Client) -> Iterator[Client]:
     """Close a client at the end, and silence the library's messages about a broken connection.
 
-    The run reports a lost scheduler in one sentence. Futures are collected, and logged with
+    The run reports a lost scheduler in one sentence. Futures are garbage-collected, and logged with
     tracebacks, as late as the interpreter's exit.
     """
     loggers = [logging.getLogger(name) for name in CHATTY]
@@ -100,7 +100,7 @@ def _closing(client: Client) -> Iterator[Client]:
 
 
 def _awaited(path: Path) -> str:
-    """Return the address in a scheduler file, waiting for a scheduler that is just starting.
+    """Return the address in a scheduler file; wait for a scheduler that is starting.
 
     A scheduler writes its file once it listens.
     """
@@ -122,7 +122,7 @@ def _within(seconds: float, condition: Callable[[], object]) -> bool:
 
 
 def _address(path: Path) -> str:
-    """Return the address in a scheduler file; empty if there is none yet."""
+    """Return the address in a scheduler file; empty if the file has none yet."""
     try:
         address = json.loads(path.read_bytes())["address"]
     except (OSError, ValueError, KeyError, TypeError):

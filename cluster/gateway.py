@@ -1,4 +1,4 @@
-"""A cluster of a Dask Gateway."""
+"""A cluster from a Dask Gateway."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def from_gateway(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     """Request a cluster with certificates from a gateway, and yield a client."""
     try:
         cluster = imported("dask_gateway:GatewayCluster")(**spec.options)
-    except Exception as error:  # the errors of its HTTP client are of many kinds
+    except Exception as error:  # its HTTP client raises errors of many kinds
         raise ClusterError(f"gateway: {error}") from None
     with cluster, cluster.get_client() as client:
         if spec.minimum is not None:

@@ -6,8 +6,9 @@ import signal
 
 
 def dask_setup(worker: object) -> None:
-    """Ignore SIGINT, which is blocked in a local worker until now; Dask calls this at the start.
+    """Ignore SIGINT, which is blocked in a local worker before; Dask calls this at the start.
 
-    The signal is not changed on import, so that tools which import the module keep their Ctrl-C.
+    An import does not change the handling of the signal, so that tools that import this module keep
+    their Ctrl-C.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""A cluster whose workers are jobs of a batch system, by dask-jobqueue."""
+"""A cluster whose workers are jobs of a batch system, started by dask-jobqueue."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ WORKER_COUNT = 1
 
 MEMORY_A_CORE = 2_000_000_000
 """Default memory of a job per core, bytes; a cell of the archive's largest log needs less than half
-of it."""
+of this."""
 
 SUBMIT_SECONDS = 60.0
-"""Time within which the batch system must accept the first job, s."""
+"""Longest wait for the batch system to accept the first job, s."""
 
 SWEEP_SECONDS = 15.0
-"""Interval between checks of jobs without a worker, s; each queries the batch system once."""
+"""Interval between checks for jobs without a worker, s; each queries the batch system once."""
 
 LOOK_SECONDS = 1.0
-"""Interval between checks of which jobs have workers, s."""
+"""Interval between checks of the jobs that have workers, s."""
 
 FAILED_SWEEPS = 4
-"""Number of checks, a minute, after which a failed submission is retried."""
+"""Number of checks, within a minute, after which a failed submission is repeated."""
 
 CHATTY = ("distributed.deploy.adaptive", "distributed.deploy.adaptive_core")
 """Loggers whose tracebacks duplicate messages of `Opening.say`."""
@@ -70,8 +70,8 @@ CHATTY = ("distributed.deploy.adaptive", "distributed.deploy.adaptive_core")
 def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
     """Submit jobs whose workers connect to a scheduler in this process, and yield a client.
 
-    The number of pending and running jobs is kept up to that of the spec: lost jobs are replaced.
-    All are cancelled at the end.
+    Lost jobs are replaced, so that the number of pending and running jobs stays that of the spec.
+    All jobs are cancelled at the end.
     """
     import dask
     from distributed import Client
@@ -90,7 +90,7 @@ def jobs_cluster(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
 
 
 class Kept:
-    """Keep a number of jobs submitted."""
+    """Keep the number of submitted jobs constant."""
 
     def __init__(self, spec: ClusterSpec, opening: Opening) -> None:
         spec.launcher.check_package(spec.kind)
@@ -104,7 +104,7 @@ class Kept:
         self._failures: dict[Any, int] = {}
 
     def cluster(self) -> Any:
-        """Return the cluster, without a job yet."""
+        """Return the cluster, which has no job yet."""
         options = job_options(self._spec, self._opening)
         self._opening.folder.mkdir(parents=True, exist_ok=True)
         self._processes = options["processes"]
@@ -123,7 +123,7 @@ class Kept:
             raise ClusterError(f"{self._spec.kind}: {one_line(error)}") from None
 
     def fill(self, cluster: Any) -> None:
-        """Submit the first job, then the others; replace lost jobs."""
+        """Submit the first job, then the other jobs; replace lost jobs."""
         cluster.scale(jobs=1)
         end = time.monotonic() + SUBMIT_SECONDS
         while not (self._submitted or self._refused) and time.monotonic() < end:
@@ -147,7 +147,7 @@ class Kept:
         self._refused = why
 
     async def _sweep(self, cluster: Any) -> None:
-        """Drop jobs whose end Dask has not noticed; it then submits others for them."""
+        """Drop jobs whose end Dask has not noticed, so that Dask submits new ones."""
         swept = time.monotonic()
         while cluster.status.name == "running":
             await asyncio.sleep(LOOK_SECONDS)
@@ -170,7 +170,7 @@ class Kept:
                     await job.close()
 
     def _has_ended(self, name: Any, job: Any, found: Mapping[str, str]) -> bool:
-        """Return whether a job without a worker must be replaced; report it if it never had one."""
+        """Return whether to replace a job without a worker; report it if it never had a worker."""
         if not job.job_id:
             self._failures[name] = self._failures.get(name, 0) + 1
             return self._failures[name] % FAILED_SWEEPS == 0
@@ -186,7 +186,7 @@ class Kept:
 
 
 def cancel_command(kind: str) -> list[str]:
-    """Return the batch system's command that cancels jobs, without their ids."""
+    """Return the batch system's command that cancels jobs; the ids are to be appended."""
     return shlex.split(imported(f"dask_jobqueue:{QUEUES[kind].cluster}").job_cls.cancel_command)
 
 
@@ -197,7 +197,7 @@ def names(cluster: Any, name: Any) -> list[str]:
 
 
 def reporting(kind: Any, took: Any, refuse: Any) -> Any:
-    """Return a job class that reports the id of a job, or why its submission failed."""
+    """Return a job class that reports the id of a job, or the reason for a failed submission."""
     from distributed.core import Status
 
     class Reporting(kind):  # type: ignore[misc]
@@ -217,21 +217,21 @@ def reporting(kind: Any, took: Any, refuse: Any) -> Any:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of a batch command from dask-jobqueue's error."""
+    """Return the message of a batch command in an error of dask-jobqueue."""
     text = str(error)
     said = text.partition("stderr:\n")[2].strip() or text
     return "; ".join(line.strip() for line in said.splitlines() if line.strip())
 
 
 def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
-    """Return a worker job's options: the spec's, those of Dask's configuration, then defaults."""
+    """Return a worker job's options: the spec's, then Dask's configuration, then defaults."""
     assert spec.launcher.queue
     options = with_defaults(spec.kind, spec.launcher.queue, spec.options, opening)
     prologue = [*SHELL, *options["job_script_prologue"]]
     extra = list(options["worker_extra_args"])
     prologue += exports(unset({**WORKERS, **({} if opening.watched else UNWATCHED)}))
     prologue += [f"export {name}={size}" for name, size in HEAP.items()]
-    # Other users may write to the folder that a job was submitted from.
+    # Other users may be able to write to the folder from which a job was submitted.
     prologue.append(f"export {SAFE_PATH}=1")
     if not opening.watched:
         extra += ["--no-dashboard", "--preload", CLOSE_HTTP]
@@ -246,7 +246,7 @@ def job_options(spec: ClusterSpec, opening: Opening) -> dict[str, Any]:
 def with_defaults(
     kind: str, queue: Queue, given: Mapping[str, Any], opening: Opening
 ) -> dict[str, Any]:
-    """Return a job's options, with defaults where spec and Dask's configuration have none."""
+    """Return a job's options; options in neither spec nor Dask's configuration have defaults."""
     import dask
 
     def known(option: str) -> Any:
@@ -257,7 +257,7 @@ def with_defaults(
     ours = {
         **queue.defaults,
         "cores": cores,
-        # One process per core, since code that is not compiled holds Python's lock.
+        # One process per core, since uncompiled code holds Python's global interpreter lock.
         "processes": cores,
         "memory": f"{cores * MEMORY_A_CORE}B",
         "log_directory": str(opening.folder.absolute()),

@@ -1,4 +1,4 @@
-"""A cluster of pods, started by Dask's operator for Kubernetes."""
+"""A cluster of pods that Dask's operator for Kubernetes starts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LONGEST_NAME = 40
-"""Names of services have at most 63 characters, and the operator adds to this one."""
+"""Longest name: names of services have at most 63 characters, and the operator adds some."""
 
 
 @contextmanager
 def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Create a cluster by the operator's options or by a manifest, and yield a client.
+    """Create a cluster from the operator's options or from a manifest, and yield a client.
 
-    The scheduler is a pod, too: every pod must have access to the files that this process reads
-    from a store.
+    The scheduler is a pod, too. Every pod therefore needs access to the files of the store that
+    this process reads.
     """
     from distributed import Client
 
@@ -33,7 +33,7 @@ def pods(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
         del options["name"]
     try:
         cluster = imported("dask_kubernetes.operator:KubeCluster")(**options)
-    except Exception as error:  # its client has no exception class of its own
+    except Exception as error:  # its client has no exception class
         raise ClusterError(f"kubernetes: {error}") from None
     with cluster, Client(cluster) as client:
         if spec.minimum is not None:

@@ -1,4 +1,4 @@
-"""Launchers: one row each."""
+"""Launchers of clusters, one row each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NOT_OPTIONS = frozenset(
         *("dashboard_address", "host", "extra", "env_extra", "header_skip", "job_extra"),
     }
 )
-"""Parameters of launchers' constructors that are no options: set by the farm, renamed since, or
-meaningless in a file."""
+"""Parameters of launchers' constructors that are no options: the farm sets them, they have been
+renamed, or they are meaningless in a file."""
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,26 @@ class Launcher:
     Parameters
     ----------
     form : str
-        Its form after ``--on``.
+        Form of the launcher's text after ``--on``.
     meaning : str
         Description for lists.
     opens : str
         ``module:function``, a context manager that takes a `ClusterSpec` and an `Opening` and
         yields a client.
     pattern : str
-        Regular expression of its texts; the group matches the target.
+        Regular expression of the launcher's texts; its group matches the target.
     ours : bool
-        Whether its scheduler runs in this process.
+        Whether the scheduler runs in this process.
     found : bool
-        Whether it uses existing workers.
+        Whether the cluster's workers exist already.
     package, extra : str
         Required package, and the extra of schedfarm that installs it.
     takes : tuple of str
-        ``module:callable`` whose parameters are its options.
+        ``module:callable`` whose parameters are the options.
     others : bool
-        Whether it has further options, known only to its server.
+        Whether the launcher has further options that only its server knows.
     queue : Queue, optional
-        Batch system of its workers, which can also run a coordinator.
+        Batch system of the workers, which can also run a coordinator.
     """
 
     form: str
@@ -81,7 +81,7 @@ class Launcher:
             )
 
     def options(self) -> tuple[str, ...]:
-        """Return the launcher's options, from the signatures of its library."""
+        """Return the launcher's options from signatures in its library."""
         found: dict[str, None] = {}
         for one in self.takes:
             named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -91,7 +91,7 @@ class Launcher:
 
 
 def imported(name: str) -> Any:
-    """Return the object that ``module:path`` names.
+    """Return the object named by ``module:path``.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def imported(name: str) -> Any:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[None]:
-    """Restore the SIGINT handler, which dask-jobqueue replaces by a silent exit on import."""
+    """Restore the SIGINT handler, which an import of dask-jobqueue replaces by a silent exit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -116,7 +116,7 @@ def _interrupts_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        # None is a handler that was not installed by Python, and that Python cannot restore.
+        # None stands for a handler that Python did not install, and cannot restore.
         if before is not None:
             signal.signal(signal.SIGINT, before)
 
@@ -200,7 +200,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def recognised(text: str) -> tuple[str, str] | None:
-    """Return the launcher and target that a text names; None if there is none.
+    """Return the launcher and target in a text; None if the text has neither.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A cluster on this machine: one process per core, one thread each, on the loopback interface."""
+"""A cluster on this machine's loopback interface: one process per core with one thread each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ REPLACE_SECONDS = 5.0
 SETTINGS: dict[str, Any] = {
     **WORKERS,
     **SCHEDULER,
-    # A terminal's Ctrl-C reaches the whole process group; a worker that it killed would lose the
-    # block that the run is about to finish.
+    # A terminal's Ctrl-C reaches the whole process group. If it killed a worker, the block that the
+    # run is about to finish would be lost.
     "distributed.worker.preload": ["schedfarm.cluster.ignore_interrupts"],
     **UNTOLD,
     **fork_server.METHOD,
-    # Dead workers are detected by their connections and nannies. Heartbeats may be arbitrarily
-    # late: during a plug-in order in plain Python, or after the machine was suspended for a night.
+    # Dead workers are detected by their connections and nannies. Heartbeats may be late by any
+    # time: during a plug-in order in plain Python, or if the machine was suspended for a night.
     "distributed.scheduler.worker-ttl": None,
 }
 
@@ -48,7 +48,7 @@ QUIET: dict[str, Any] = {
 
 @contextmanager
 def opened(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Start the local cluster of a spec; see `local_cluster`."""
+    """Start the local cluster of a spec, as `local_cluster` does."""
     with local_cluster(spec.workers, opening.imports, watched=opening.watched) as client:
         yield client
 
@@ -75,20 +75,22 @@ def local_cluster(
                     host=LOOPBACK,
                     protocol="tls://",
                     security=Security.temporary(),
-                    # None would mean port 8787, with a warning if another cluster uses it.
+                    # None would mean port 8787, with a warning if another cluster uses that port.
                     dashboard_address=f"{LOOPBACK}:0",
-                    # Else the scheduler imports bokeh, where it is installed: half a second.
+                    # Otherwise the scheduler imports bokeh, if it is installed, which takes half a
+                    # second.
                     scheduler_kwargs={"dashboard": watched},
                     memory_limit=0,
                     env=fork_server.worker_environment(),
-                    # A worker that is stopped during a heartbeat logs a traceback.
+                    # A worker that is stopped during a heartbeat would log a traceback.
                     silence_logs=logging.CRITICAL,
                 )
                 client = stack.enter_context(Client(stack.enter_context(local)))
                 stack.enter_context(_replaced(local, count))
             yield client
         finally:
-            # If interrupted, Dask's exit handlers would close it: 13 s instead of half a second.
+            # After an interrupt, Dask's exit handlers would take 13 s to close it instead of half a
+            # second.
             with _interrupts_held():
                 stack.close()
 
@@ -98,7 +100,7 @@ def _replaced(local: LocalCluster, count: int) -> Iterator[None]:
     """Replace closed nannies within the context.
 
     A nanny closes if the replacement of a dead worker dies during its start, or takes longer than
-    15 s, as on a busy machine. Without this, the run would wait forever.
+    15 s, as on a busy machine. Without a new nanny, the run would wait forever.
     """
     from distributed import Status
 
@@ -136,14 +138,14 @@ def _started() -> Iterator[None]:
 def _interrupts_held() -> Iterator[None]:
     """Delay SIGINT to the end of the context, and block it in threads and processes started in it.
 
-    The mask is inherited by workers, from their first instruction on, and by their replacements.
+    Workers and their replacements inherit the mask, from their first instruction on.
     """
     came: list[int] = []
     in_main = threading.current_thread() is threading.main_thread()
-    # The mask is this thread's only: another one may take the signal, and Python then passes it
-    # to the main thread.
+    # The mask applies only to this thread. Another thread may receive the signal, and Python then
+    # passes it to the main thread.
     old = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
-    # At its start the loop unblocks SIGINT in its thread, which is the one that starts workers;
+    # At its start the loop unblocks SIGINT in its thread, which is the thread that starts workers;
     # an earlier interrupt is recorded already.
     with fork_server.same_modules():
         resource_tracker.ensure_running()

@@ -12,8 +12,8 @@ from pathlib import Path
 from schedfarm.cluster.errors import ClusterError
 
 ATTEMPTS = 6
-"""Number of attempts to start Dask's event loop; Dask waits 10 s in each, then raises an
-AssertionError."""
+"""Number of attempts to start Dask's event loop. Dask waits 10 s in each attempt, and then raises
+an AssertionError."""
 
 
 def _silent(text: str) -> None:
@@ -37,7 +37,7 @@ class Opening:
     note : callable
         Receives the id of each submitted job.
     imports : tuple of str
-        Names of modules that are imported once for all workers of a local cluster; each worker
+        Names of modules that are imported once for all workers of a local cluster. Each worker
         imports other modules itself.
     """
 
@@ -50,9 +50,9 @@ class Opening:
 
 
 def lift_file_limit() -> None:
-    """Raise the limit of open files of this process and its children to the maximum.
+    """Raise the limit on open files of this process and its children to the maximum.
 
-    A scheduler needs two or three files per worker: with the usual limit of 1,024 it rejects the
+    A scheduler needs two or three files per worker. With the usual limit of 1,024, it rejects the
     500th worker.
 
     Examples
@@ -60,15 +60,15 @@ def lift_file_limit() -> None:
     >>> lift_file_limit()
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Some systems report an unlimited maximum that they do not grant.
+    # Some systems report an unlimited maximum but do not grant it.
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def check_loop() -> None:
-    """Start and stop Dask's event loop, whose first start loads its modules from the disk.
+    """Start and stop Dask's event loop, because its first start loads its modules from the disk.
 
-    On a busy disk this took longer than Dask waits, in 2 of 3 runs of the tests.
+    On a busy disk, the first start took longer than Dask waits in 2 of 3 runs of the tests.
     """
     from distributed.utils import LoopRunner
 

@@ -12,7 +12,7 @@ from schedfarm.cluster.errors import ClusterError
 from schedfarm.cluster.walltime import walltime_seconds
 
 ANSWER_SECONDS = 60.0
-"""Time after which a command of a batch system is given up, s."""
+"""Longest wait for a command of a batch system, s."""
 
 GONE = "ended"
 """State of a job that its batch system no longer lists."""
@@ -25,13 +25,13 @@ class Queue:
     Parameters
     ----------
     cluster : str
-        Its class in `dask_jobqueue`, which writes and submits jobs.
+        Class in `dask_jobqueue` that writes and submits jobs.
     ask : tuple of str
-        Command that lists the user's jobs, a line each.
+        Command that lists the user's jobs, one per line.
     number, state : int
-        Columns of that list, counted from 0, or from -1 at the end.
+        Columns of the list of jobs, counted from 0, or from -1 at the end.
     stop : tuple of str
-        Command that sends SIGTERM to a job's script, without the job's number.
+        Command that sends SIGTERM to a job's script; the job's number is to be appended.
     over : tuple of str
         States of ended jobs that are still listed.
     waiting : tuple of str
@@ -39,12 +39,13 @@ class Queue:
     defaults : mapping
         Defaults of options that neither the spec nor Dask's configuration sets.
     alone, pair : int
-        Seconds in the unit of a walltime that is one number, and in the first of two parts, see
-        `cluster.walltime.walltime_seconds`.
+        Unit, in seconds, of a walltime that is one number, and of the first part of a walltime of
+        two parts; see `cluster.walltime.walltime_seconds`.
     inline : bool
-        Whether a job is one command line instead of a script.
+        Whether a job is a single command line instead of a script.
     array : tuple of str
-        Directives of an array of `{count}` jobs, numbered from 1; empty if `farm submit` has none.
+        Directives of an array of `{count}` jobs, numbered from 1; empty if `farm submit` supports
+        no arrays.
     index : str
         Environment variable with the number of a job of an array.
     """
@@ -68,14 +69,14 @@ QUEUES: Mapping[str, Queue] = {
     "slurm": Queue(
         "SLURMCluster",
         ask=("squeue", "--me", "--noheader", "--states=all", "--format=%i %T"),
-        # To the script: without --batch only the job's steps get the signal.
+        # The signal goes to the script; without --batch, only the job's steps would get it.
         stop=("scancel", "--batch", "--signal=TERM"),
         over=(
             "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL",
             "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
         ),
         waiting=("PENDING", "CONFIGURING", "REQUEUED", "SUSPENDED"),
-        # A lost job is replaced by a new one; if requeued, it would exceed the number of workers.
+        # Lost jobs are replaced by new ones, so requeued jobs would exceed the number of workers.
         defaults={"job_extra_directives": ["--no-requeue"]},
         alone=60,
         array=("--array=1-{count}",),
@@ -97,7 +98,7 @@ QUEUES: Mapping[str, Queue] = {
         "SGECluster",
         ask=("qstat",),
         state=4,
-        # Its qdel sends only SIGKILL, which a script cannot handle.
+        # The qdel of this system sends only SIGKILL, which a script cannot handle.
         stop=("qdel",),
         waiting=("qw", "hqw", "Eqw"),
         defaults={"job_extra_directives": ["-r n"]},
@@ -117,7 +118,7 @@ QUEUES: Mapping[str, Queue] = {
     "htcondor": Queue(
         "HTCondorCluster",
         ask=("condor_q", "-af:j", "JobStatus"),
-        # It sends SIGTERM, and SIGKILL minutes later.
+        # This command sends SIGTERM, and SIGKILL minutes later.
         stop=("condor_rm",),
         over=("3", "4", "6"),
         waiting=("1", "5", "7"),
@@ -150,7 +151,7 @@ def check_command(kind: str, command: str) -> None:
 
 
 def states(queue: Queue, jobs: Iterable[str]) -> dict[str, str] | None:
-    """Return the state of jobs as their batch system calls it."""
+    """Return the states of jobs in the terms of their batch system."""
     wanted = list(jobs)
     text = said(queue.ask) if wanted else ""
     if text is None:
@@ -185,12 +186,12 @@ def is_over(queue: Queue, state: str) -> bool:
 
 
 def walltime_of(queue: Queue, options: Mapping[str, Any]) -> int | None:
-    """Return the walltime in a job's options, s; None without one."""
+    """Return the walltime in a job's options, s; None without a walltime."""
     return walltime_seconds(options.get("walltime"), queue.alone, queue.pair)
 
 
 def said(command: Iterable[str]) -> str | None:
-    """Return the output of a command; None if it is missing, fails or hangs."""
+    """Return the output of a command; None if the command is missing, fails or hangs."""
     try:
         done = subprocess.run(
             list(command), capture_output=True, text=True, timeout=ANSWER_SECONDS, check=True

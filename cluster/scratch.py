@@ -1,7 +1,8 @@
 """Private scratch folders for Dask's processes.
 
 Dask puts a folder of `dask-scratch-space`, in the temporary folder, first on Python's path, and
-uses an existing one. Another user who created it could run code in every process.
+uses an existing folder. If another user created this folder, that user could run code in every
+process.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from pathlib import Path
 from schedfarm.cluster.errors import ClusterError
 
 KEY = "temporary-directory"
-"""Key of Dask's configuration."""
+"""Key of the scratch folder in Dask's configuration."""
 
 VARIABLE = "DASK_TEMPORARY_DIRECTORY"
-"""Environment variable of one process and its children."""
+"""Environment variable of the scratch folder, for one process and its children."""
 
 SHELL = (
     "DASK_TEMPORARY_DIRECTORY=$(mktemp -d ${TMPDIR:-/tmp}/schedfarm-XXXXXXXXXX) || exit 1",
     "export DASK_TEMPORARY_DIRECTORY",
     r"trap rm\ -rf\ $DASK_TEMPORARY_DIRECTORY EXIT",
 )
-"""Lines of a job script that create a scratch folder on the node and remove it at the end; without
-quotes, because HTCondor quotes the script itself."""
+"""Lines of a job script that create a scratch folder on the node and remove it at the end. They
+have no quotes, because HTCondor quotes the script itself."""
 
 
 def scratch() -> Path:
-    """Return the scratch folder of Dask's configuration, or else a private one.
+    """Return the scratch folder of Dask's configuration, or else a private folder.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def scratch() -> Path:
     from schedfarm.core.caches import exposed, make_private, remedy
 
     named = dask.config.get(KEY, None)
-    # One per user instead of per run: Dask removes the leftovers of killed runs in it.
+    # The folder is per user, not per run, because Dask removes leftovers of killed runs in it.
     place = Path(named or Path(tempfile.gettempdir(), f"schedfarm-{os.geteuid()}"))
     try:
         make_private(place)

@@ -1,4 +1,4 @@
-"""Dask's settings for the clusters that schedfarm starts, with their reasons."""
+"""Dask's settings for the clusters that schedfarm starts, with the reasons for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 WORKERS: Mapping[str, Any] = {
-    # Results are a few hundred bytes per task; the memory is used by simulations, which Dask
+    # Results have a few hundred bytes per task. Most memory belongs to simulations, which Dask
     # cannot spill.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
@@ -15,52 +15,53 @@ WORKERS: Mapping[str, Any] = {
 
 SCHEDULER: Mapping[str, Any] = {
     "distributed.scheduler.worker-saturation": 1.0,
-    # A death counts against every task on the worker. After the third, a task's cells run in
-    # separate processes, where only the faulty cell fails. A low limit finds it quickly, and
-    # costs the other tasks only time.
+    # A death counts against every task on the worker. After the third death, a task's cells run in
+    # separate processes, where only the faulty cell fails. A low limit finds this cell quickly and
+    # costs other tasks only time.
     "distributed.scheduler.allowed-failures": 2,
 }
 
 JOBS: Mapping[str, Any] = {
     **SCHEDULER,
-    # Jobs die of walltimes, preemption and node failures, which do not depend on their tasks. The
-    # price of a higher limit is more restarts for a faulty cell.
+    # Jobs die of walltimes, preemption and node failures, which do not depend on their tasks. A
+    # higher limit leads to more restarts for a faulty cell.
     "distributed.scheduler.allowed-failures": 10,
 }
 
 UNWATCHED: Mapping[str, Any] = {
-    # Samples for Dask's dashboard and report only. CPU time of two idle workers, their
-    # nannies and the scheduler over 20 s, mean of three, ms a second: 95 by default, 69 without
-    # the profiler, 19 with fewer ticks as well, 12 with all three. A busy run hides the difference.
+    # These samples are only for Dask's dashboard and report. CPU time of two idle workers, their
+    # nannies and the scheduler over 20 s, mean of three, in ms per second: 95 by default, 69
+    # without the profiler, 19 also with fewer ticks, 12 with all three settings. A busy run hides
+    # the difference.
     "distributed.worker.profile.enabled": False,
-    # Dask reports an event loop that is late by 3 s, including this interval.
+    # Dask reports an event loop that is late by 3 s, this interval included.
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
 }
 
 CLOSE_HTTP = "schedfarm.cluster.close_http"
-"""Preloaded where no dashboard is used."""
+"""Preload module for clusters without a dashboard."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
-"""Environment variable under which Python does not search the current folder for modules."""
+"""Environment variable with which Python does not search the current folder for modules."""
 
 HEAP: Mapping[str, int] = {
-    # By default glibc adapts both thresholds to such values. Setting one disables that: arrays of
-    # 128 KiB or more are then mapped again each time. Page faults of 450,000 jobs of KTH-SP2 under
-    # EASY: 65,000 by default, 376,000 with Dask's trim threshold of 64 KiB, 304,000 with ours
-    # only, 45,000 with both.
+    # By default glibc adapts both thresholds to such values; setting one threshold disables that.
+    # Arrays of 128 KiB or more are then mapped again each time. Page faults for 450,000 jobs of
+    # KTH-SP2 under EASY: 65,000 by default, 376,000 with Dask's trim threshold of 64 KiB, 304,000
+    # with only our trim threshold, 45,000 with both of ours.
     "MALLOC_TRIM_THRESHOLD_": 64 * 2**20,
     "MALLOC_MMAP_THRESHOLD_": 32 * 2**20,
 }
-"""Environment variables of a job's processes, bytes: freed memory that they keep, and the size from
-which memory is mapped separately and returned at once."""
+"""Environment variables of a job's processes, bytes: freed memory that they keep, and the size of
+arrays from which memory is mapped separately and returned at once."""
 
 UNTOLD: Mapping[str, Any] = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
-"""Lets glibc adapt the thresholds by itself, where Dask's settings reach the worker's nanny."""
+"""Setting with which glibc adapts the thresholds, if Dask's settings reach the worker's nanny."""
 
 
 def unset(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that the user's own configuration of Dask does not contain."""
+    """Return the settings that the user's own configuration of Dask lacks."""
     import dask
 
     own = dask.config.collect(dask.config.paths)
@@ -72,7 +73,7 @@ def unset(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def exports(settings: Mapping[str, Any]) -> list[str]:
-    """Return lines of a shell script that pass settings to the Dask processes that it starts.
+    """Return lines of a shell script that pass settings to Dask processes started by the script.
 
     Examples
     --------

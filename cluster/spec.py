@@ -1,4 +1,4 @@
-"""The description of a cluster: as a value, a short text and a table."""
+"""The description of a cluster as a value, a short text or a table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from schedfarm.cluster.launchers import LAUNCHERS, Launcher, recognised
 from schedfarm.cluster.walltime import is_walltime
 
 TABLE = "cluster"
-"""Name of the table in a campaign or TOML file."""
+"""Name of the table of the cluster in a campaign or TOML file."""
 
 KEYS = ("on", "workers", "minimum", "coordinator", "certificates", "insecure")
-"""Keys of that table other than the launcher's own options."""
+"""Keys of the table of the cluster other than the launcher's own options."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ClusterSpec:
     target : str
         Address or scheduler file of an existing scheduler; empty otherwise.
     workers : int, optional
-        Maximum number of worker processes; by default one per core for a local cluster. Not for
-        existing clusters.
+        Largest number of worker processes; by default one per core for a local cluster. It is
+        invalid for existing clusters.
     options : mapping
         Options of the launcher.
     minimum : int, optional
@@ -39,8 +39,8 @@ class ClusterSpec:
     coordinator : mapping
         Options of a submitted coordinator's job that differ from those of the workers' jobs.
     certificates : str, optional
-        Folder made by `farm certificates`; by default those of Dask's configuration, else the
-        user's own.
+        Folder made by `farm certificates`; by default the certificates of Dask's configuration, or
+        else the user's own.
     insecure : bool
         Whether to accept an unencrypted scheduler on a network.
 
@@ -131,7 +131,7 @@ class ClusterSpec:
 
     @property
     def launcher(self) -> Launcher:
-        """Definition of the launcher, a row of `LAUNCHERS`."""
+        """The launcher, a row of `LAUNCHERS`."""
         return LAUNCHERS[self.kind]
 
     @property
@@ -141,7 +141,7 @@ class ClusterSpec:
 
     @property
     def name(self) -> str:
-        """Name in messages: the address or path, or the launcher."""
+        """Name of the cluster in messages: the address or path, or the launcher."""
         return self.target or self.kind
 
     @classmethod
@@ -168,7 +168,7 @@ class ClusterSpec:
         Raises
         ------
         ClusterError
-            If it lacks ``on`` or has a key that the launcher does not take.
+            If the table lacks ``on``, or has a key that the launcher does not support.
 
         Examples
         --------
@@ -184,7 +184,7 @@ certificates=None, insecure=False)
 
 
 def table_of(path: Path) -> Mapping[str, Any]:
-    """Return the cluster table of a TOML file, at its top level or as [cluster]."""
+    """Return the cluster table of a TOML file: its top level, or [cluster]."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A cluster on hosts that SSH reaches."""
+"""A cluster on hosts that are reached by SSH."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ WORKER = {"nthreads": 1}
 """One thread per worker process; ``n_workers`` of `worker_options` is the number per host."""
 
 ENCRYPTED = {"protocol": "tls://", "dashboard_address": "127.0.0.1:0"}
-"""Options of the scheduler, which the workers follow."""
+"""Options of the scheduler, which workers adopt."""
 
 
 @contextmanager
 def over_ssh(spec: ClusterSpec, opening: Opening) -> Iterator[Client]:
-    """Start a scheduler on the first host and workers on the others, and yield a client."""
+    """Start a scheduler on the first host and workers on the other hosts, and yield a client."""
     import dask
     from distributed import Client, SSHCluster
 

@@ -8,20 +8,20 @@ MARGIN_SHARE = 1 / 12
 """Margin between a worker's end and its job's end, as a share of the walltime."""
 
 MARGIN_SECONDS = (10, 300)
-"""Least and greatest margin, s."""
+"""Least and largest margin, s."""
 
 COORDINATOR_SECONDS = 60
-"""Margin of a coordinator, s: ten seconds finish running blocks, the others fold the summary and
-cancel the workers' jobs."""
+"""Margin of a coordinator, s: ten seconds to finish running blocks, and the rest to fold the
+summary and cancel the workers' jobs."""
 
 ENDS = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable of a worker: time from which it starts no block, s since 1970."""
+"""Environment variable of a worker: time from which it begins no block, s since 1970."""
 
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
 ENDLESS = ("unlimited", "infinite")
-"""Unlimited walltimes of batch systems."""
+"""Texts of batch systems for an unlimited walltime."""
 
 
 def is_walltime(value: object) -> bool:
@@ -72,14 +72,14 @@ def margin(walltime: int) -> int:
 def ending(walltime: int) -> tuple[list[str], list[str]]:
     """Return the script lines and options that end a worker before its job.
 
-    The script draws a random part of the margin, so that jobs that began together do not end
-    together. Dask's lifetime is a second limit, for tasks that take longer than expected: they move
-    to another worker.
+    The script subtracts a random part of the margin, so that jobs that began together do not end
+    together. Dask's lifetime is a second limit, for tasks that take longer than expected: these
+    tasks move to another worker.
 
     Parameters
     ----------
     walltime : int
-        Of the job, s.
+        Walltime of the job, s.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dask's dashboard and report, which need bokeh."""
+"""Dask's dashboard and performance report, which need bokeh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> None:
-    """Refuse a dashboard or report that could not be shown, before anything runs."""
+    """Refuse a dashboard or report that cannot be shown, before anything runs."""
     if find_spec("bokeh") is None:
         raise ClusterError(
             "--dashboard and --performance-report need bokeh; pip install 'schedfarm[dashboard]'"
@@ -32,7 +32,7 @@ def check_bokeh(spec: ClusterSpec, report: Path | None, *, dashboard: bool) -> N
 
 
 def seen_at(client: Client) -> str:
-    """Return the dashboard's address, and how to reach it from another machine.
+    """Return the dashboard's address, with a command to reach it from another machine.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def seen_at(client: Client) -> str:
 
 @contextmanager
 def reported(client: Client, path: Path | None) -> Iterator[None]:
-    """Write Dask's performance report of this context to a path; do nothing without one."""
+    """Write Dask's performance report of this context to a path; do nothing without a path."""
     if path is None:
         yield
         return

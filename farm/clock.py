@@ -1,4 +1,4 @@
-"""Clocks for waiting and measuring: uptime, and the time during which this process was active."""
+"""Clocks for waiting and measuring: uptime, and the active time of this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 
 SUSPENDED_SECONDS = 30.0
-"""A gap of this length between two readings, one of which is due every second, is a suspension."""
+"""Least gap between two readings that counts as a suspension, s; a reading is due every second."""
 
 TICK_SECONDS = 1.0
 
@@ -16,7 +16,7 @@ TICK_SECONDS = 1.0
 def uptime() -> float:
     """Return a time, s, that never goes back and continues while the machine is suspended.
 
-    On systems without such a clock it stops during a suspension.
+    On a system without such a clock the time stops during a suspension.
     """
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
@@ -64,7 +64,7 @@ def _start_ticking() -> None:
 def active_seconds() -> float:
     """Return a time, s, that never goes back and stops while this process or machine is suspended.
 
-    Progress and deadlines of tasks are measured on it.
+    Progress and deadlines of tasks are measured by this clock.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Output files: written completely or not at all, never over inputs or into stores; - is stdout."""
+"""Output files: complete or not written at all, never over inputs or into stores; - is stdout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Output:
     option : str
         Option that names it on the command line, such as ``--csv``.
     name : str
-        The file as it was given.
+        The file in the spelling of the command line.
     path : Path
         The file with links resolved; `-` for standard output.
     """
@@ -38,16 +38,16 @@ class Output:
 
     @property
     def standard(self) -> bool:
-        """Whether this is standard output; a command's other messages then go to standard error."""
+        """Whether the output is standard output; other messages then go to standard error."""
         return str(self.path) == STANDARD
 
     @contextmanager
     def made(self, kind: str = "") -> Iterator[Path]:
         """Yield a temporary path that becomes the file at the end, unless an error is raised.
 
-        The path has the file's own name, in a folder next to it, so that the last step is a rename.
-        A pipe or device is written to at the end. `kind` is the suffix, such as ``.png``, where the
-        output has no name.
+        The path has the file's own name, in a folder next to the file, so that the last step is a
+        rename. A pipe or device is written to at the end. `kind` is the suffix, such as ``.png``,
+        of an output without a name.
         """
         direct = self.standard or not _is_file(self.path)
         try:
@@ -148,14 +148,14 @@ def _checked(given: str, text: str, inputs: Iterable[str | os.PathLike[str]]) ->
     with suppress(FileNotFoundError):
         os.lstat(target)  # refuses a name that is too long
     if _is_file(target):
-        # Permissions are not enough: the file system may be read-only.
+        # Permissions do not suffice: the file system may be read-only.
         with tempfile.TemporaryDirectory(prefix=".farm-", dir=target.parent):
             pass
     return target
 
 
 def _is_file(path: Path) -> bool:
-    """Return whether a path is a file or does not exist; a pipe or a device is neither."""
+    """Return whether a path is a file or does not exist; pipes and devices are not files."""
     return path.is_file() or not path.exists()
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 
 def names(folder: Path) -> list[str]:
-    """Return the names of the files that ship in a folder."""
+    """Return the names of the shipped files in a folder."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def located(name: str, folder: Path, kind: str) -> Path:
-    """Return the given path, or that of the shipped file of a kind with this name.
+    """Return the given path, or the path of the shipped file of a kind with this name.
 
-    InputError if there is neither.
+    Raises `InputError` if neither exists.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.names import choices

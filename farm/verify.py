@@ -50,7 +50,7 @@ class Fault:
     Parameters
     ----------
     name : str
-        The file, or the folder of the array, by its name in the store.
+        The file, or the folder of the array, as a name in the store.
     why : str
         Description of the fault.
     block : Block or None
@@ -69,15 +69,15 @@ class Again:
     Parameters
     ----------
     each : int
-        Number of cells of each policy, and of each kind of fairness under it.
+        Number of cells of each policy and, for each policy, of each kind of fairness.
     seed : int
-        Seed of the draw.
+        Seed for drawing the cells.
     trust : bool
-        Whether Python text of the store, or modules that it names, may run.
+        Whether Python code in the store, or in modules that the store names, may run.
     done, cells : int
-        Number of cells simulated again, and number of finished cells.
+        Number of cells that were simulated again, and number of finished cells.
     left_out : tuple of str
-        Untrusted modules, because of which no cell was simulated.
+        Untrusted modules that prevented further simulations.
     """
 
     each: int = 1
@@ -96,8 +96,8 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     where : str, path or Place
         The store's folder or address.
     again : Again, optional
-        Cells to simulate again and compare: by default one of each policy. None is simulated if
-        that needs untrusted modules.
+        Cells to simulate again and compare; by default one of each policy. No cell is simulated if
+        untrusted modules are needed.
 
     Yields
     ------
@@ -107,14 +107,15 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     Raises
     ------
     InputError
-        If it is not a store, or neither its description nor its copy can be read.
+        If the place is not a store, or neither its description nor the copy can be read.
 
     Notes
     -----
-    Altered metadata ends the search, since values cannot be read: repair, and verify again.
+    Altered metadata ends the search, since values cannot be read: repair the store and verify
+    again.
     """
     place = place_of(where)
-    # Anything other than a store is refused first.
+    # First, anything other than a store is refused.
     store = _described(place)
     yield from _check_manifests(place)
     yield from _check_campaign(store)
@@ -140,7 +141,7 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
 
 
 def repair(where: Where, faults: list[Fault]) -> list[Block]:
-    """Repair data that can be derived, and drop the records of blocks to run again.
+    """Repair data that can be derived, and drop the records of blocks that must run again.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def _described(place: Place) -> Store:
         except InputError as error:
             if "--repair" not in str(error):
                 raise
-            # Its advice would be this command.
+            # The advice in the error would be to run this command.
             raise InputError(
                 f"store {place}: neither {MANIFEST} nor its copy {COPY} is intact; restore one of "
                 "them from a backup"
@@ -250,7 +251,7 @@ def _check_logs(store: Store) -> Iterator[Fault]:
                 yield Fault(name, "does not match the digest in its name")
         except Unavailable:
             raise
-        except Exception as error:  # numpy and zipfile raise many kinds on altered bytes
+        except Exception as error:  # numpy and zipfile raise many kinds of errors on altered bytes
             yield Fault(name, f"cannot be read: {error}")
 
 
@@ -274,7 +275,7 @@ def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, 
 
 
 def _as_recorded(store: Store, record: Record) -> Store:
-    """Return the store as of a record, without arrays and metrics still to be backfilled."""
+    """Return the store as it was for a record, without arrays and metrics that were added later."""
     kind = record.header.block.kind
     if record.header.holds == store.holding_digest(record.header.block):
         return store
@@ -300,7 +301,7 @@ def _check_values(store: Store, record: Record) -> Fault | None:
             values = np.asarray(group[variable.name][place]).reshape(len(span), -1)
         except Unavailable:
             raise
-        except Exception as error:  # zarr's codecs raise many kinds on altered bytes
+        except Exception as error:  # zarr's codecs raise many kinds of errors on altered bytes
             return Fault(name, f"cannot be read: {error}", block)
         why = _unsound(record, variable, values, [known[variable.name] for known in lengths])
         if why:
@@ -311,9 +312,9 @@ def _check_values(store: Store, record: Record) -> Fault | None:
 def _unsound(
     record: Record, variable: Variable, values: npt.NDArray[Any], lengths: Iterable[int]
 ) -> str:
-    """Return the fault of the values of a block's cells, one row per cell; empty if none.
+    """Return the fault in the values of a block's cells, one row per cell; "" without one.
 
-    `lengths` are the numbers of values without padding of each row.
+    `lengths` has the number of values without padding of each row.
     """
     payload, name = record.payload, variable.name
     for place, (row, length) in enumerate(zip(values, lengths, strict=True)):
@@ -336,7 +337,7 @@ def _check_summary(store: Store) -> Iterator[Fault]:
             stored = np.asarray(root[name][...])
         except Unavailable:
             raise
-        except Exception as error:  # zarr's codecs raise many kinds on altered bytes
+        except Exception as error:  # zarr's codecs raise many kinds of errors on altered bytes
             yield Fault(path, f"cannot be read: {error}")
             continue
         same = (stored == values) | ((stored != stored) & (values != values))
@@ -346,7 +347,7 @@ def _check_summary(store: Store) -> Iterator[Fault]:
         elif not same.all():
             stale.append(name)
     if stale:
-        # A run folds it once a minute, and at its end.
+        # A run folds the summary once a minute, and at its end.
         why = (
             f"{', '.join(stale[:3])}{', ...' * (len(stale) > 3)}: the summary is stale: it lacks "
             "finished cells; the end of a run updates it"
@@ -355,7 +356,7 @@ def _check_summary(store: Store) -> Iterator[Fault]:
 
 
 Drawn = tuple[Record, int]
-"""A cell by its record and its index in it."""
+"""A record, and the index of a cell in the record."""
 
 
 def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterator[Fault]:
@@ -365,9 +366,9 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
     if not again.trust and (modules := modules_in(store)):
         again.left_out = modules
         return
-    # The store's settings count, even if the campaign's text has changed since.
+    # The store's settings are used, even if the campaign's text has changed since.
     plain = {**tomllib.loads(store.text), "overload": True}
-    # Nothing is read from the folder: logs and modules come from the store.
+    # Nothing is read from the current folder: logs and modules come from the store.
     campaign = Campaign.from_dict(plain, Path(str(store.place)), store.own)
     traces = {t.name: t for t in campaign.traces}
     made = {name: Simulations(store, trace) for name, trace in traces.items()}
@@ -380,7 +381,7 @@ def _check_again(store: Store, sound: Iterable[Record], again: Again) -> Iterato
 
 
 def modules_in(store: Store) -> tuple[str, ...]:
-    """Return the users' modules that a simulation of the store's cells executes."""
+    """Return the user's modules that a simulation of the store's cells executes."""
     plain = tomllib.loads(store.text)
     held = [v.of for holding in store.holds.values() for v in (*holding.arrays, *holding.figures)]
     names = [*store.axes["policy"], *plain.get("policies", ()), *plain.get("metrics", ()), *held]
@@ -388,9 +389,9 @@ def modules_in(store: Store) -> tuple[str, ...]:
 
 
 def _drawn(sound: Iterable[Record], again: Again) -> list[Drawn]:
-    """Draw cells for each policy and kind, evenly, sorted by resample and load.
+    """Draw equal numbers of cells for each policy and kind, sorted by resample and load.
 
-    The arrays shared by all policies are simulated again with the cells, and sampled like a policy.
+    The arrays that all policies share are simulated again with the cells, and drawn like a policy.
     """
     groups: dict[tuple[str, str], list[Drawn]] = defaultdict(list)
     for record in sound:
@@ -419,7 +420,7 @@ def _differences(made: Simulations, record: Record, place: int) -> Iterator[Faul
         why = f"{block}: simulated again, {cell} fails: {type(error).__name__}: {error}"
         yield Fault(record_name(block), why, block)
         return
-    # The program may have gained metrics since; only recorded values can differ.
+    # The program may have new metrics since then, but only recorded values can differ.
     found = fingerprint_of(store, block, jobs, rows, figures)
     for kind, name in recorded(record, place).differing(found):
         if kind == "values" and name in payload.crc:

@@ -1,4 +1,4 @@
-"""Reports that reproduce a paper, by the name that a campaign's key `report` gives."""
+"""Reports that reproduce papers, by the value of a campaign's key `report`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ REPORTS: dict[str, Callable[[], Paper]] = {
 
 
 def needs_of(name: str) -> Needs:
-    """Return a report's requirements on a campaign; an unknown name raises StoreError.
+    """Return a report's requirements on a campaign; `StoreError` for an unknown name.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def needs_of(name: str) -> Needs:
 def make_report(name: str, store: StoreName) -> Made:
     """Make the figures and tables of a report, and its text for a terminal.
 
-    An unknown name, or a store that lacks data of the report, raises StoreError.
+    Raises `StoreError` for an unknown name, or if the store lacks data of the report.
 
     Examples
     --------

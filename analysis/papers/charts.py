@@ -1,6 +1,6 @@
-"""Charts of papers: bars, bands, lines, bubbles, boxes and histograms, a panel for each cell.
+"""Charts of papers: bars, bands, lines, bubbles, boxes and histograms, with a panel per cell.
 
-Numbers are a dataset with `median`; numbers of samples also have `low` and `high` of the band, and
+Numbers are a dataset with `median`. Numbers of samples also have `low` and `high` of the band, and
 `log`, the value of the log itself.
 """
 
@@ -34,11 +34,11 @@ PURPLE, ORANGE, SKY, GREY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"
 """Colours of Okabe and Ito (2008), and a grey."""
 
 WIDTH, COLUMN, PANEL, MARGIN, TITLE = 9.0, 2.2, 2.5, 1.0, 0.17
-"""Least width of a figure and of a column of panels, height of a row, of title and legend together,
-and of each further line of the title, inches."""
+"""Least width of a figure and of a column of panels, height of a row, height of title and legend
+together, and height of each further line of the title, inches."""
 
 GROUP = 0.8
-"""Part of the space of a group that its bars or bands fill."""
+"""Share of a group's space that its bars or bands fill."""
 
 WHISKER = 1.0
 """Line width of the band on a bar, points."""
@@ -47,10 +47,10 @@ LARGEST = 900.0
 """Area of the largest bubble of a panel, points^2."""
 
 LINE = "#888888"
-"""Colour of lines at 0 or 1."""
+"""Colour of reference lines at 0 or 1."""
 
 Series = Sequence[tuple[xr.Dataset, Any]]
-"""Numbers on one dimension, and one colour for all or for each."""
+"""Numbers on one dimension, each with one colour for all or one for each number."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def panels(
     tall: float = 1,
     **shared: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Open a figure in the house style with `count` panels, `columns` in a row, some `tall`."""
+    """Open a figure in the house style with `count` panels, `columns` per row, some `tall`."""
     from matplotlib import style
 
     columns = min(columns, count)
@@ -81,7 +81,7 @@ def panels(
 
 
 def has_log(found: Iterable[xr.Dataset]) -> bool:
-    """Return whether some of the numbers include the log's own."""
+    """Return whether some of the numbers include the value of the log itself."""
     return any("log" in of and bool(of["log"].notnull().any()) for of in found)
 
 
@@ -97,7 +97,7 @@ def cell_title(trace: str, load: str) -> str:
 
 
 def name_groups(axes: Axes, labels: Sequence[str], *, slanted: bool = False) -> None:
-    """Name the groups at 0, 1, ... of an axis."""
+    """Label the groups at positions 0, 1, ... of an axis."""
     axes.set_xticks(range(len(labels)), labels)
     if slanted:
         for label in axes.get_xticklabels():
@@ -108,7 +108,7 @@ def name_groups(axes: Axes, labels: Sequence[str], *, slanted: bool = False) -> 
 
 
 def side_by_side(groups: int, series: int) -> Iterator[tuple[Float64, float]]:
-    """Yield the centres along the axis, and the width, of each series in groups at 0, 1, ..."""
+    """Yield the centres and the width of each series in groups at positions 0, 1, ..."""
     breadth = GROUP / max(1, series)
     for i in range(series):
         yield np.arange(float(groups)) + (i - (series - 1) / 2) * breadth, breadth
@@ -120,7 +120,7 @@ def bars(axes: Axes, labels: Sequence[str], series: Series, unit: float = 1) -> 
         series, side_by_side(len(labels), len(series)), strict=True
     ):
         axes.bar(x, np.nan_to_num(of["median"].values / unit), breadth * 0.92, color=color)
-        # Black on black would be invisible.
+        # A black whisker on a black bar would be invisible.
         edge = LINE if color in (BLACK, BLACK.lstrip("#")) else BLACK
         whiskers(axes, x, of, unit, color=edge, aside=0.25 * breadth)
 
@@ -128,7 +128,7 @@ def bars(axes: Axes, labels: Sequence[str], series: Series, unit: float = 1) -> 
 def whiskers(
     axes: Axes, x: Any, of: xr.Dataset, unit: float, color: str = BLACK, aside: float = 0.0
 ) -> None:
-    """Draw bands as lines, and the log's own numbers as marks at a distance `aside`."""
+    """Draw bands as lines, and values of the log itself as marks at a distance `aside`."""
     if "low" in of:
         low, high = of["low"].values / unit, of["high"].values / unit
         axes.vlines(x, low, high, color=color, linewidth=WHISKER)
@@ -148,7 +148,7 @@ def line(axes: Axes, x: Any, of: xr.Dataset, color: str, *, dots: bool = True) -
     """Draw a line of medians, the band around it, and the log itself as marks or a dotted line."""
     if "low" in of:
         axes.fill_between(x, of["low"].values, of["high"].values, color=color, alpha=FILL)
-    # Curves without dots run close to each other, several in a panel.
+    # Several curves without dots run close to each other in a panel.
     look: dict[str, Any] = {"marker": "o", "markersize": 4} if dots else {"linewidth": 1.3}
     axes.plot(x, of["median"].values, color=color, zorder=3, **look)
     if not has_log([of]):
@@ -160,7 +160,7 @@ def line(axes: Axes, x: Any, of: xr.Dataset, color: str, *, dots: bool = True) -
 
 
 def bubbles(axes: Axes, of: xr.Dataset, sizes: Float64, colors: list[str], unit: float) -> None:
-    """Draw bubbles at 0, 1, ... with areas and labels `sizes`; the largest has a fixed area."""
+    """Draw bubbles at 0, 1, ... with areas and labels `sizes`; the largest area is fixed."""
     known = np.nan_to_num(sizes)
     areas = LARGEST * known / known.max() if known.any() else known
     x, y = np.arange(len(sizes)), of["median"].values / unit
@@ -216,7 +216,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def _some(x: float, _: object = None) -> str:
-    """Write multiples 2, 3 and 5 of powers of ten, and an empty text for other numbers.
+    """Return 2, 3 and 5 times powers of ten as text, and an empty text for other numbers.
 
     Examples
     --------

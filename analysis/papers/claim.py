@@ -1,7 +1,8 @@
 """A paper's conclusions as rows, and the number of a store's cells in which each holds.
 
-A cell is a log or a sample, at a load, under one pair of policies. It has a ratio, such as a mean
-wait under one policy over that under another, or a verdict, which is 1 where the conclusion holds.
+A cell is a log or a sample, at a load, under one pair of policies. It has a ratio or a verdict. A
+ratio is, for example, the mean wait under one policy divided by that under the other. A verdict is
+1 if the conclusion holds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ABOVE, BELOW, EITHER, SOME_BELOW = "above 1", "below 1", "either side of 1", "be
 """Ranges of ratios in the paper's conclusions."""
 
 HOLDS = "holds"
-"""Expectation of a verdict."""
+"""Expectation for a verdict."""
 
 EXPECTED: dict[Any, Callable[[Any], Any]] = {
     ABOVE: lambda ratio: ratio > 1,
@@ -27,13 +28,13 @@ EXPECTED: dict[Any, Callable[[Any], Any]] = {
     EITHER: lambda ratio: ratio == ratio,
     HOLDS: lambda verdict: verdict == 1,
 }
-"""Whether a cell agrees with an expectation; a cell without a ratio never does."""
+"""Function of each expectation: whether a cell agrees; a cell without a ratio never does."""
 
 ALL, MOST, OFTEN, ONCE = "all", "most", "often", "there"
 """Share of cells in which the paper finds its conclusion."""
 
 EVERY = "all"
-"""Label of a row over all traces, loads or policies."""
+"""Label for all traces, loads or policies in a row."""
 
 COUNTED = ("cells", "as_expected", "above_1", "workloads", "wholly", "median", "least", "most")
 """Columns of `count`."""
@@ -41,20 +42,20 @@ COUNTED = ("cells", "as_expected", "above_1", "workloads", "wholly", "median", "
 
 @dataclass(frozen=True)
 class Claim:
-    """A conclusion of a paper, and its number in each cell."""
+    """Hold a conclusion of a paper, and its number in each cell."""
 
     label: str
     """The conclusion in a table: a text, or the two sides of a ratio."""
 
     cells: Callable[[Any], Any]
-    """Returns ratios or verdicts over cells, a Series or DataArray; for a printed number our value
-    and its labels."""
+    """Returns ratios or verdicts over cells, as a Series or DataArray. For a printed number,
+    returns our value and its labels."""
 
     expected: Any = HOLDS
     """A key of `EXPECTED`, or the printed number."""
 
     extent: str = ALL
-    """Share of the cells, or the policy."""
+    """Share of the cells that the paper claims, or the policy of a printed number."""
 
     measure: str = ""
     """The number that is compared."""
@@ -66,11 +67,11 @@ class Claim:
     """The section of the paper."""
 
     policies: tuple[str, ...] = ()
-    """The policies that are compared, by the paper's names."""
+    """The compared policies, by the paper's names."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Key of a row in a table of claims: `KEY`."""
+        """Key of the conclusion's row in a table of claims: `KEY`."""
         return self.label, self.measure, str(self.expected), self.extent
 
 
@@ -79,23 +80,23 @@ KEY = ("claim", "measure", "expects", "extent")
 
 
 def in_part(claims: Iterable[Claim], numbers: Any) -> pd.DataFrame:
-    """Return ratio, and agreement with the claim, of each cell of each claim, indexed by `KEY`."""
+    """Return the ratio of each cell of each claim, and its agreement, indexed by `KEY`."""
     parts, agree = {}, []
     for claim in claims:
         cells = claim.cells(numbers)
         series = cells.to_series() if isinstance(cells, xr.DataArray) else cells
         parts[claim.key] = series.astype(float)
         agree.append(EXPECTED[claim.expected](parts[claim.key].to_numpy()))
-    # One frame at the end: one for each claim took three times as long.
+    # The frames are joined at the end: a frame for each claim took three times as long.
     ratio = pd.concat(parts, names=list(KEY))
     return pd.DataFrame({"ratio": ratio, "as_expected": np.concatenate(agree)})
 
 
 def count(parts: pd.DataFrame, by: Sequence[str] = KEY, within: Sequence[str] = ()) -> pd.DataFrame:
-    """Return `COUNTED` of the cells of each group `by`, all of them without a ratio left out.
+    """Return `COUNTED` for each group `by` of the cells; cells without a ratio are left out.
 
-    A workload is identified by the index without the levels `within`; it agrees fully if all of its
-    cells do.
+    A workload is identified by the index without the levels `within`. A workload agrees wholly if
+    all its cells agree.
 
     Examples
     --------

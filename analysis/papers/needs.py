@@ -10,24 +10,24 @@ from schedfarm.core.format.retention import LEAST, RETENTION
 
 @dataclass(frozen=True)
 class Needs:
-    """Declare what a store must have for a report.
+    """Declare the requirements of a report on a store.
 
     Parameters
     ----------
     orders : tuple of str
-        Queue orders; for each of them a policy is needed, under any rule.
+        Queue orders; each needs a policy with this order, under any rule.
     policies : tuple of str
         Policies, in canonical form.
     fairness : tuple of str
         Kinds of fairness.
     samples : int
-        The fewest resamples.
+        Least number of resamples.
     log : bool
         Whether the logs themselves are needed.
     loads : tuple of str
-        Loads of the logs that it shows; optional if there are samples.
+        Loads of the logs in the report; optional if there are samples.
     keep : str
-        The least retention of each cell, a key of `RETENTION`.
+        Least retention of each cell, a key of `RETENTION`.
     """
 
     orders: tuple[str, ...] = ()
@@ -48,16 +48,16 @@ class Needs:
         log: bool,
         keep: str,
     ) -> str:
-        """Return the missing requirements of a campaign, as the end of a sentence; empty if none.
+        """Return the missing requirements of a campaign, as the end of a sentence; "" without any.
 
         Parameters
         ----------
         policies, fairness, loads : iterable of str
-            Its labels of each requirement.
+            Labels of the campaign for each requirement.
         samples : int
             Number of resamples.
         log : bool
-            Whether the log itself is one more.
+            Whether the log itself is among the resamples.
         keep : str
             Retention of each cell.
 

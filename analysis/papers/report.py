@@ -1,4 +1,4 @@
-"""Reports of papers: rows of tables and figures, made from one store before any is written."""
+"""Reports of papers: rows of tables and figures, all made from a store before any is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers of a store, each computed once."""
+    """Hold the numbers of a store; each is computed only once."""
 
     place: StoreName
     tree: xr.DataTree
@@ -49,7 +49,7 @@ class Numbers:
         return [str(name) for name in self.summary["trace"].values]
 
     def once(self, make: Callable[[Self], Found]) -> Found:
-        """Return make(self), computed at the first call and shared by all later ones."""
+        """Return make(self), computed at the first call; later calls share the result."""
         if make not in self._found:
             self._found[make] = make(self)
         found: Found = self._found[make]
@@ -57,31 +57,31 @@ class Numbers:
 
 
 Table: TypeAlias = Callable[[Any], pd.DataFrame]
-"""Makes a table of the numbers of a part."""
+"""Makes a table from the numbers of a part."""
 
 Drawn: TypeAlias = "Callable[[Any], Figure | Mapping[str, Figure]]"
-"""Draws a figure of the numbers of a part, or several by the ends of their names."""
+"""Draws a figure from the numbers of a part, or several figures by the ends of their names."""
 
 
 class Part(NamedTuple):
-    """Rows of a report that are included if a store has their numbers."""
+    """Hold rows of a report that are included if a store has their numbers."""
 
     of: Callable[[Numbers], Numbers | None]
-    """Selects the numbers for the rows; None where the store lacks them."""
+    """Selects the numbers for the rows; None if the store lacks these numbers."""
 
     tables: Mapping[str, Table] = {}
     figures: Mapping[str, Drawn] = {}
 
     shown: tuple[Table, ...] = ()
-    """Tables for the terminal, whether or not they are written."""
+    """Tables for the terminal, which need not be written to files."""
 
     name: str = "{}"
-    """Pattern of file names."""
+    """Pattern of the names of files."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """Rows of a paper: the requirements of its report, and the report's parts."""
+    """Hold the rows of a paper: the requirements of its report, and the parts of the report."""
 
     needs: Needs
     parts: tuple[Part, ...]
@@ -91,24 +91,24 @@ class Paper:
 
 
 def with_log(of: Numbers) -> Numbers | None:
-    """Select numbers that include the log itself."""
+    """Return the numbers if they include the log itself, else None."""
     return of if holds_log(of.tree) else None
 
 
 def with_samples(of: Numbers) -> Numbers | None:
-    """Select numbers that include samples."""
+    """Return the numbers if they include samples, else None."""
     return of if holds_samples(of.tree) else None
 
 
 class Made(NamedTuple):
-    """A report in memory: nothing is written if the store lacks data of one part."""
+    """Hold a report in memory: nothing is written if the store lacks data of a part."""
 
     figures: Mapping[str, Figure]
     tables: Mapping[str, pd.DataFrame]
     text: str
 
     def write(self, folder: Path) -> list[Path]:
-        """Write FOLDER/figures/NAME.png and FOLDER/tables/NAME.csv, and return these paths."""
+        """Write FOLDER/figures/NAME.png and FOLDER/tables/NAME.csv; return the paths."""
         written = []
         for name, figure in self.figures.items():
             written.append(folder / "figures" / f"{name}.png")
@@ -121,7 +121,7 @@ class Made(NamedTuple):
 
 
 def report(paper: Paper, store: StoreName) -> Made:
-    """Make all figures, tables and terminal text for which a store has the numbers."""
+    """Make all figures, tables and terminal texts whose numbers a store has."""
     numbers = Numbers.of(store)
     tables: dict[str, pd.DataFrame] = {}
     figures: dict[str, Figure] = {}

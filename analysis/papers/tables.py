@@ -15,15 +15,15 @@ from schedfarm.analysis.bands import standing
 from schedfarm.analysis.store import LOG, of_log, of_samples
 
 RULE = TrimmedMedian()
-"""Rule of the bands in all reports, also of fewer than ten samples: the published trimming
-(Carastan-Santos et al. 2019, section V-A), with the median of all samples."""
+"""Rule of the bands in all reports, even for fewer than ten samples: the published trimming
+(Carastan-Santos et al. 2019, section V-A) with the median of all samples."""
 
 BAND = tuple(RULE.labels)
-"""Ends of the band, and the median."""
+"""Labels of the ends of the band and of the median."""
 
 STANDING = ("log", "first", "last", "samples", "coverage")
-"""Columns next to a band: the value of the log itself, the ranks that the band spans, the number of
-samples, and the share of all possible samples that it is expected to hold."""
+"""Columns next to a band: value of the log itself, ranks of the samples that the band spans, number
+of samples, and expected share of all possible samples within the band."""
 
 
 class Measure(NamedTuple):
@@ -45,7 +45,7 @@ class Measure(NamedTuple):
 
 
 def spread(values: xr.DataArray) -> xr.Dataset:
-    """Return `BAND` and `STANDING` of values along resample; NaN where samples are too few.
+    """Return `BAND` and `STANDING` of values along resample; NaN with too few samples.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def band_table(
 
 
 def span_text(samples: npt.ArrayLike) -> str:
-    """Describe the samples that the bands of cells with these numbers of samples span and cover.
+    """Describe the samples that the bands of cells with these numbers of samples span.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def span_text(samples: npt.ArrayLike) -> str:
 
 
 def table_text(frame: pd.DataFrame) -> str:
-    """Write a table for a terminal, with one column for the ranks of its bands.
+    """Return a table as text for a terminal, with one column for the ranks of its bands.
 
     Examples
     --------

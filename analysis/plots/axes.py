@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Clock: TypeAlias = Callable[[Int64], Float64]
-"""From instants, s, to positions on a time axis."""
+"""Function from instants, s, to positions on a time axis."""
 
 LONG = {"d": 4 * UNITS["d"], "h": 4 * UNITS["h"], "m": 600}
-"""Least time on an axis in days, hours and minutes, s; below, an axis is in seconds."""
+"""Least length of a time axis in days, hours and minutes, s; shorter axes are in seconds."""
 
 NAMES = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
@@ -39,20 +39,20 @@ DURATIONS = {
 """Ticks of a logarithmic axis of durations, s."""
 
 WIDE = 5.0
-"""Least width of a figure with more items per row, inches."""
+"""Least width of a figure that has more items in a row, inches."""
 
 LETTER = 0.57
-"""Mean width of a letter, in units of the font size."""
+"""Mean width of a character, in units of the font size."""
 
 FEW_DECADES = 1_000
 """Ratio of the limits of a logarithmic axis above which it has no minor ticks."""
 
 CROWDED = 8
-"""Most ticks of a logarithmic axis of durations."""
+"""Largest number of ticks on a logarithmic axis of durations."""
 
 
 def time_unit(seconds: int) -> tuple[int, str]:
-    """Return the unit of a time axis, s, and its name.
+    """Return the unit of a time axis, s, and the name of the unit.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def time_unit(seconds: int) -> tuple[int, str]:
 
 
 def time_axis(axes: Axes, begin: int, end: int, origin: int) -> Clock:
-    """Set the limits and the label of a time axis, and return its positions of instants.
+    """Set the limits and the label of a time axis, and return the function to its positions.
 
     The axis shows the time since `origin`, the first submission.
     """
@@ -82,9 +82,9 @@ def time_axis(axes: Axes, begin: int, end: int, origin: int) -> Clock:
 def duration_axis(
     axes: Axes, along: str, largest: float, *, least: float = 1.0, ticks: int = CROWDED
 ) -> None:
-    """Make an axis of durations logarithmic, with ticks at usual units; it begins at 1 s or later.
+    """Make an axis of durations logarithmic, with ticks at usual units, from 1 s or later.
 
-    least, largest: the extreme values on the axis, s.
+    least, largest: extreme values on the axis, s.
     """
     from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
@@ -119,7 +119,7 @@ def log_axis(axes: Axes, along: str, *, ticks: int = 6) -> None:
 
 
 def magnitudes() -> Any:
-    """Return the colour map of magnitudes, from light to dark; white means a missing value."""
+    """Return the colour map of magnitudes, from light to dark; a missing value is white."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -127,9 +127,9 @@ def magnitudes() -> Any:
 
 
 def thinned(x: Float64 | Int64, y: Float64, columns: int) -> Any:
-    """Return the indices of points that lie in another pixel than their predecessor.
+    """Return the indices of points that lie in another pixel than the point before.
 
-    x and y are positions from 0 to 1; the first and the last point are kept.
+    x and y are positions from 0 to 1. The first and the last point are kept.
     """
     at = np.stack((np.floor(x * columns), np.floor(y * columns)))
     moved = np.any(at[:, 1:] != at[:, :-1], axis=0)
@@ -145,7 +145,7 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> Non
 
 
 def name_figure(figure: Figure, title: str) -> None:
-    """Put a title above all panels, in the legend if there is one."""
+    """Put a title above all panels, or into the legend if there is a legend."""
     if figure.legends:
         figure.legends[0].set_title(title)
     else:
@@ -166,7 +166,7 @@ def say(figure: Figure, sentences: Sequence[str]) -> None:
 
 
 def panel_rows(figure: Figure, count: int, **shared: Any) -> list[list[Axes]]:
-    """Return panels in rows of at most three, or two in a narrow figure, which grows with them."""
+    """Return panels in rows of at most three, or two in a narrow figure, which grows to fit."""
     most = 2 if figure.get_figwidth() < WIDE else 3
     rows = -(-count // most)
     across = -(-count // rows)
@@ -178,7 +178,7 @@ def panel_rows(figure: Figure, count: int, **shared: Any) -> list[list[Axes]]:
 
 
 def curves_legend(figure: Figure, styles: Mapping[str, Mapping[str, Any]]) -> None:
-    """Put a legend of curves above all panels, if there are several."""
+    """Put a legend of curves above all panels if there are several curves."""
     from matplotlib.lines import Line2D
 
     if len(styles) > 1:

@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDE = 20.0
-"""Least ratio of the largest to the least value for a logarithmic scale."""
+"""Least ratio of the largest to the smallest value for a logarithmic scale."""
 
 LEAST_GAP = 0.07
-"""Least distance of two ticks, as a share of the axis."""
+"""Least distance between two ticks, as a share of the axis."""
 
 METRIC = "bounded_slowdown"
-"""Metric that is drawn by default."""
+"""Default metric of the figures."""
 
 
 def heat_map(figure: Figure, subject: Subject) -> list[str]:
-    """Draw a metric by load and policy as colours with numbers, a panel for each trace.
+    """Draw a metric by load and policy as colours with numbers, with a panel for each trace.
 
-    With one load only, the columns are the traces.
+    With only one load, the columns are the traces.
     """
     from matplotlib.colors import LogNorm, Normalize
 
@@ -76,7 +76,7 @@ def heat_map(figure: Figure, subject: Subject) -> list[str]:
 
 
 def _cells(axes: Axes, values: xr.DataArray, norm: Any, panels: int) -> Any:
-    """Draw the cells of one of the panels of a row, each with its number."""
+    """Draw the cells of a panel, each with its number; panels: number of panels in the row."""
     rows, columns = values.shape
     image = axes.imshow(values.values, cmap=magnitudes(), norm=norm, aspect="auto")
     axes.set_xticks(range(columns), [str(x) for x in values[values.dims[1]].values])
@@ -99,7 +99,7 @@ def _cells(axes: Axes, values: xr.DataArray, norm: Any, panels: int) -> Any:
 
 
 def load_curves(figure: Figure, subject: Subject) -> list[str]:
-    """Draw a metric over the offered load with bands, a panel for each trace."""
+    """Draw a metric over the offered load with bands, and a panel for each trace."""
     found = _found(subject)
     if found.sizes["load"] < 2:
         raise StoreError(
@@ -127,7 +127,7 @@ def load_curves(figure: Figure, subject: Subject) -> list[str]:
 
 
 def axis_curves(figure: Figure, subject: Subject) -> list[str]:
-    """Draw a metric over the values of an axis with bands, a panel for each trace and load."""
+    """Draw a metric over the values of an axis with bands, and a panel for each trace and load."""
     found = _found(subject)
     assert subject.store is not None, "the figure's row says what it needs"
     axis = axis_named(subject.store, subject.axis)
@@ -158,7 +158,7 @@ def axis_curves(figure: Figure, subject: Subject) -> list[str]:
 def _curves(
     axes: Axes, x: Any, curves: Mapping[str, xr.Dataset], styles: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Draw the bands of each policy over positions, with the values of the log."""
+    """Draw the bands of each policy over positions, and the values of the log."""
     for policy, at in curves.items():
         look = styles[policy]
         low, middle, high = (at[name].values for name in ("low", "middle", "high"))

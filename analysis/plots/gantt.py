@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from schedfarm.core.placement import Placement
 
 IN_ORDER, BACKFILLED = ("#002B45", "#005687", "#0F7CBF"), ("#EBA937", "#F5C76B", "#FBE0A8")
-"""Tints of jobs that started in the order of the queue, and of backfilled ones: in grey, each of
-the latter is lighter than all of the former. Neighbours have different tints."""
+"""Tints of jobs that started in the order of the queue, and of backfilled jobs. In grey, every tint
+of a backfilled job is lighter than all others. Neighbours have different tints."""
 
 MERGED = "0.25"
-"""Colour of a pixel that is covered by merged rectangles all the time."""
+"""Colour of a pixel that merged rectangles cover all the time."""
 
 OUTLINED = 6.0
-"""Least width and height of a rectangle with an outline, pixels."""
+"""Least width and height of a rectangle that gets an outline, pixels."""
 
 MOST_LABELS = 12
-"""Most places whose names are printed."""
+"""Largest number of places with printed names."""
 
 PANEL_PIXELS = 0.86
-"""Share of the figure's width that a panel takes, for the size of a pixel."""
+"""Assumed share of a panel in the figure's width, from which the size of a pixel follows."""
 
 
 NUMBERED = "Processor numbers are assigned by first fit, for drawing only."
 
 
 def gantt(figure: Figure, subject: Subject) -> list[str]:
-    """Draw each job as a rectangle of processors x time, a panel for each policy."""
+    """Draw each job as a rectangle of processors x time, with a panel for each policy."""
     panels = figure.subplots(len(subject.schedules), squeeze=False)[:, 0]
     windows = [subject.window(one) for one in subject.schedules.values()]
     window = min(begin for begin, _ in windows), max(end for _, end in windows)
@@ -70,8 +70,8 @@ def gantt(figure: Figure, subject: Subject) -> list[str]:
 def _panel(
     axes: Axes, subject: Subject, schedule: Schedule, window: tuple[int, int]
 ) -> tuple[Int64, list[str]]:
-    """Draw one schedule; return the jobs that are drawn by themselves, and sentences."""
-    # Numba is loaded only when a chart is drawn.
+    """Draw one schedule; return the jobs that were drawn individually, and sentences."""
+    # Numba is imported only when a chart is drawn.
     from schedfarm.core.placement import place_jobs
 
     placed = place_jobs(schedule)
@@ -103,7 +103,7 @@ def _panel(
 
 
 def _pixels(axes: Axes) -> tuple[int, int]:
-    """Return about the columns and rows of pixels of a panel, which is laid out later."""
+    """Return the approximate pixel columns and rows of a panel before its layout."""
     figure: Any = axes.figure
     box = axes.get_position()
     width, height = figure.get_size_inches() * figure.dpi

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR = "#0072B2"
-"""Colour of figures with one colour."""
+"""Colour of figures that have one colour."""
 
 POSITIONS = 2_000
-"""Positions along an axis at which points of a curve are distinguished."""
+"""Number of positions along an axis at which points of a curve are distinguished."""
 
 BIGGEST = 90.0
 """Area of the marker of the user with the most jobs, points squared."""
@@ -48,7 +48,7 @@ SHARE = "Jobs (%)"
 
 
 def arrivals(figure: Figure, subject: Subject) -> list[str]:
-    """Draw the jobs submitted by weekday and hour, and their sums along both."""
+    """Draw the number of submitted jobs by weekday and hour, and the sums along both."""
     found = arrivals_of(subject.workload)
     days = np.maximum(found["days"].values, 1)
     rate = found["jobs"].values / days[:, None]
@@ -85,7 +85,7 @@ def _weekdays(found: Any) -> list[str]:
 
 
 def distributions(figure: Figure, subject: Subject) -> list[str]:
-    """Draw the share of jobs up to each value, a curve for each policy."""
+    """Draw the share of jobs up to each value, with a curve for each policy."""
     names = [subject.metric] if subject.metric else ["wait", "bounded_slowdown"]
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
     schedules = {name: Counted(one) for name, one in subject.counted().items()}
@@ -109,12 +109,12 @@ def _curves(
     largest = max(float(one["value"].max()) for one in found.values())
     end = 1.25 * max(largest, 10.0)
     for name, one in found.items():
-        # A logarithmic axis begins at 1, where the share of smaller values is the first height.
+        # A logarithmic axis begins at 1, where the first height is the share of smaller values.
         x = np.maximum(one["value"].values.astype(np.float64), 1.0)
         y = one["jobs"].values / one["jobs"].values[-1]
         last = np.concatenate((x[1:] != x[:-1], [True]))
         x, y = x[last], y[last]
-        # Up to the end of the axis, so that equal values have a curve, too.
+        # The curve goes to the end of the axis, so that equal values have a curve, too.
         x = np.concatenate(([1.0], x, [end]))
         y = np.concatenate(([y[0] if x[1] == 1 else 0.0], y, [1.0]))
         places = thinned(np.log(x) / np.log(end), y, POSITIONS)
@@ -160,7 +160,7 @@ def estimates(figure: Figure, subject: Subject) -> list[str]:
 
 
 def users(figure: Figure, subject: Subject) -> list[str]:
-    """Draw each user's work and mean value, a marker for each policy."""
+    """Draw each user's work and mean value, with a marker for each policy."""
     name = subject.metric or "wait"
     check_known(name, "value of a job", list(JOB_VALUES))
     value = JOB_VALUES[name]

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JOBS, SCHEDULE, STORE = "jobs", "schedule", "store"
-"""Data that a figure needs: jobs of a log or a cell; schedules of them; or a store."""
+"""Data for a figure: jobs of a log or a cell, schedules of these jobs, or a store."""
 
 Drawn: TypeAlias = Schedule | Workload | Mapping[str, Schedule] | StoreName
 """Input of `plot`: jobs, a schedule, schedules of the same jobs by policy, or a store."""
 
 MOST_POLICIES = 5
-"""Most policies of a store in one figure, if none is named."""
+"""Largest number of a store's policies in a figure, if no policy is named."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Kind:
     needs : str
         `JOBS`, `SCHEDULE` or `STORE`.
     meaning : str
-        Meaning, for help texts and documentation.
+        Meaning of the figure, for help texts and documentation.
     figure : callable
-        From a `Subject` and a width, inches, to the figure.
+        Function from a `Subject` and a width, inches, to the figure.
     takes : frozenset of str
-        Options that it uses: ``metric``, ``begin``, ``length`` and ``axis``.
+        Options of the figure: ``metric``, ``begin``, ``length`` and ``axis``.
     policies : int
-        Most policies of a store that it shows, if none is named.
+        Largest number of a store's policies in the figure, if no policy is named.
     """
 
     name: str
@@ -76,7 +76,7 @@ def _framed(
 ) -> Callable[[Subject, float], Figure]:
     """Return a function that draws into a figure of one or two columns, with title and notes.
 
-    narrow, wide: heights, inches, of each policy's panel if `each`.
+    narrow, wide: heights, inches; with `each`, heights of each policy's panel.
     """
 
     def figure(subject: Subject, width: float) -> Figure:
@@ -141,7 +141,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType({row.name: row for row in _ROWS})
 
 
 def find_kind(name: str) -> Kind:
-    """Return a kind of figure by name, or raise a StoreError with the nearest name."""
+    """Return a kind of figure by name; the `StoreError` for other names has the nearest name."""
     check_known(name, "kind of figure", list(KINDS))
     return KINDS[name]
 
@@ -169,23 +169,24 @@ def plot(
     kind : str
         Name of a row of `KINDS`, such as ``gantt``, ``queue`` or ``heatmap``.
     of : Schedule, Workload, mapping of str to Schedule, or path
-        A schedule; jobs, for figures without a schedule; schedules of the same jobs by policy; or a
-        store.
+        A schedule; jobs, for figures that need no schedule; schedules of the same jobs by policy;
+        or a store.
     path : path, optional
         File for the figure, ending in .png, .pdf or .svg.
     width : {"one", "two"}
         Width in columns of a two-column paper: 3.5 or 7.16 inches.
     metric : str, optional
-        Metric of the store; for ``cdf`` and ``users`` one of wait, bounded_slowdown and response.
+        Metric of the store; for ``cdf`` and ``users``: wait, bounded_slowdown or response.
     begin, length : int, optional
-        Begin of the window, s after the first submission, and its length, s; by default everything.
+        Begin of the window, s after the first submission, and length of the window, s; by default
+        everything is drawn.
     trace, load, policies, sample : optional
-        Cells of a store to draw. By default figures of jobs and schedules show the first trace and
-        load, the log itself (without it the first sample), and the first policies.
+        Cells of a store to draw. By default, figures of jobs and schedules show the first trace and
+        load, the log itself or else the first sample, and the first policies.
     axis : str, optional
         Axis of the campaign, for the figure ``axis``; by default the only axis.
     at : mapping, optional
-        Values of the campaign's axes, to which a figure of a store's metric is restricted.
+        Values of the campaign's axes that restrict a figure of a store's metric.
 
     Returns
     -------
@@ -195,8 +196,8 @@ def plot(
     Raises
     ------
     StoreError
-        If the kind or a label is unknown, the kind needs other data or does not take an option,
-        the window is empty, or the path does not end in a known kind of file.
+        If the kind or a label is unknown, the kind needs other data or does not support an option,
+        the window is empty, or the path has an unknown suffix.
 
     Examples
     --------
@@ -228,7 +229,7 @@ def plot(
 
 
 def check_options(row: Kind, given: Iterable[str], form: str = "{}") -> None:
-    """Refuse options that a kind of figure does not use; `form` is the spelling of an option."""
+    """Refuse options that a kind of figure does not use; form: spelling of an option."""
     for name in given:
         if name not in row.takes:
             users = ", ".join(one.name for one in KINDS.values() if name in one.takes)

@@ -1,4 +1,4 @@
-"""Rectangles smaller than a pixel, merged into the pixels of an image."""
+"""Merging of rectangles smaller than a pixel into the pixels of an image."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from schedfarm.core.arrays import Bool, Float64
 
 MOST = 20_000
-"""Most rectangles that are drawn one by one; more make a figure slow, and its file large."""
+"""Largest number of rectangles that are drawn individually: more make a figure slow and large."""
 
 PIXEL = 1.0
-"""Least width and height of a rectangle that is drawn by itself, pixels."""
+"""Least width and height of a rectangle that is drawn individually, pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Rectangles:
         return int(self.left.size)
 
     def take(self, kept: Bool) -> Rectangles:
-        """Return some of the rectangles."""
+        """Return the rectangles under a mask."""
         return Rectangles(self.left[kept], self.right[kept], self.bottom[kept], self.top[kept])
 
 
 def large(boxes: Rectangles) -> Bool:
-    """Return which rectangles are drawn by themselves: no smaller than a pixel, the largest first.
+    """Return the mask of rectangles to draw individually: at least a pixel, the `MOST` largest.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def large(boxes: Rectangles) -> Bool:
 
 
 def coverage(boxes: Rectangles, columns: int, rows: int) -> Float64:
-    """Return the covered part of each pixel, float64[rows, columns]; overlaps add up.
+    """Return the covered share of each pixel, float64[rows, columns]; overlaps add up.
 
-    The sum is the area of the rectangles, which lie in the panel.
+    The sum is the area of the rectangles, which lie within the panel.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def coverage(boxes: Rectangles, columns: int, rows: int) -> Float64:
     >>> coverage(boxes, 2, 1).tolist()
     [[0.25, 0.5]]
     """
-    # Coverage by an interval is the difference of two ramps, and a ramp the double sum of two
-    # entries: 16 entries per rectangle, summed over both axes.
+    # The coverage by an interval is the difference of two ramps, and a ramp is the double sum of
+    # two entries. A rectangle needs 16 entries, which are summed over both axes.
     total = np.zeros((rows + 2) * (columns + 2))
     for x, across in ((boxes.left, 1.0), (boxes.right, -1.0)):
         for y, upwards in ((boxes.bottom, 1.0), (boxes.top, -1.0)):
@@ -79,7 +79,7 @@ def coverage(boxes: Rectangles, columns: int, rows: int) -> Float64:
 
 
 def _ramp(x: Float64, pixels: int) -> tuple[tuple[np.ndarray, Float64], ...]:
-    """Return the two entries whose running sum is the part of each pixel above x, from 0 to 1."""
+    """Return two entries whose running sum is the share of each pixel above x, from 0 to 1."""
     pixel = np.minimum(np.floor(x).astype(np.int64), pixels)
     inside = x - pixel
     return (pixel, 1.0 - inside), (pixel + 1, inside)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PER_INCH, PER_INCH_OF_SEVERAL = 60, 30
-"""Intervals per inch in which steps are averaged if they are more: of one policy, of several."""
+"""Largest number of intervals per inch, for one policy and for several: more steps are averaged."""
 
 LENGTHS = (
     *(1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200),
     *(86_400, 172_800, 345_600, 604_800, 1_209_600, 2_419_200),
 )
-"""Lengths of intervals, s; longer ones are multiples of the last."""
+"""Lengths of intervals, s; longer intervals are multiples of the last length."""
 
 
 class Averages(NamedTuple):
@@ -46,9 +46,9 @@ class Averages(NamedTuple):
 
 
 def averages(steps: Steps, intervals: int) -> Averages:
-    """Return averages over at most this many intervals; the last may be shorter.
+    """Return averages over at most this many intervals; the last interval may be shorter.
 
-    The integrals add up to that of the steps.
+    The integrals add up to the integral of the steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data of the figures that are not functions of time; counts are exact."""
+"""Data of the figures that are not over time; counts are exact."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedfarm.core.workload.workload import Workload
 HOUR, DAY, WEEK = 3_600, 86_400, 604_800
 
 EPOCH_WEEKDAY = 3
-"""Weekday of instant 0 of Unix time, a Thursday, counted from Monday as 0."""
+"""Weekday of Unix time 0, a Thursday, counted from Monday as 0."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ JOB_VALUES = {
     "bounded_slowdown": JobValue("bounded slowdown", "1", lambda counted: counted.slowdown),
     "response": JobValue("response time", "s", lambda counted: counted.response),
 }
-"""Values of jobs by the names of the metrics that are their means."""
+"""Values of jobs, by the names of the metrics that average them."""
 
 
 def distribution(values: Int64 | Float64) -> xr.Dataset:
-    """Return the number of values up to each different value, ascending.
+    """Return the number of values up to each distinct value, ascending.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def distribution(values: Int64 | Float64) -> xr.Dataset:
 def arrivals(jobs: Workload) -> xr.Dataset:
     """Return the jobs submitted on each weekday and in each hour of the day.
 
-    Both are by the log's clock (UTC for SWF, local time for sacct) if it has the date of its first
-    submission; else the log is taken to begin on a Monday at midnight. `days` is the number of
-    times that each weekday occurs, in part or whole.
+    Both are by the log's clock (UTC for SWF, local time for sacct) if the log has the date of its
+    first submission. Otherwise the log is assumed to begin on a Monday at midnight. `days` is the
+    number of times that each weekday occurs, in part or whole.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def arrivals(jobs: Workload) -> xr.Dataset:
 def estimates(jobs: Workload, per_decade: int = 10) -> xr.Dataset:
     """Return the number of jobs by classes of estimate and of run time.
 
-    Classes are equal on a logarithmic scale, and their edges whole seconds; a class holds the
-    values from its lower edge to below the upper one, the first also 0.
+    Classes are equal on a logarithmic scale, and their edges are whole seconds. A class includes
+    its lower edge and excludes its upper edge; the first class also includes 0.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def estimates(jobs: Workload, per_decade: int = 10) -> xr.Dataset:
 
 
 def users(schedule: Schedule, value: str = "wait") -> xr.Dataset:
-    """Return jobs, work (processor s) and mean value of each known user.
+    """Return number of jobs, work (processor s) and mean value of each known user.
 
     Examples
     --------
@@ -147,9 +147,9 @@ def over_loads(
 ) -> xr.Dataset:
     """Return a metric of each trace, load and policy: `low`, `middle`, `high` and `log`.
 
-    With too few samples for bands, `middle` is the only sample, or the log itself, and `low` and
-    `high` are NaN. `x` is the load as a number: the target, or the mean offered load where jobs are
-    not scaled.
+    With too few samples for bands, `middle` is the only sample or the log itself, and `low` and
+    `high` are NaN. `x` is the load as a number: the target load or, for unscaled jobs, the mean
+    offered load.
     """
     summary = open_metric(store, metric)
     numbers = [

@@ -14,27 +14,27 @@ from schedfarm.core.schedule import Schedule
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Hold a step function: `values[i]` from `times[i]` until before `times[i + 1]`.
+    """Hold a step function with `values[i]` in the interval [`times[i]`, `times[i + 1]`).
 
     Parameters
     ----------
     times : int64[k + 1]
         Ascending instants, s.
     values : int64[k]
-        Nonnegative values; outside of the times the function is 0.
+        Nonnegative values; outside of the times, the function is 0.
     """
 
     times: Int64
     values: Int64
 
     def integral(self) -> int:
-        """Return the exact integral, in units of the values x s."""
+        """Return the exact integral, in units of the values times s."""
         return int(self.over(self.times[[0, -1]])[0]) if self.values.size else 0
 
     def over(self, edges: Int64) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
-        """Return the exact integral between neighbouring edges, ascending instants, s.
+        """Return the exact integral between neighbouring edges, which are ascending instants, s.
 
-        Sums that may pass int64 are Python's integers.
+        Sums that may exceed int64 are Python integers.
         """
         if not self.values.size:
             return np.zeros(edges.size - 1, np.int64)
@@ -57,11 +57,11 @@ class Steps:
         return Steps(times.astype(np.int64), values.astype(np.int64))
 
     def extremes(self, edges: Int64) -> tuple[Int64, Int64]:
-        """Return the least and the greatest value between neighbouring edges inside the times."""
+        """Return the least and the largest value between neighbouring edges within the times."""
         first = np.searchsorted(self.times, edges[:-1], side="right") - 1
         last = np.searchsorted(self.times, edges[1:], side="left")
         bounds = np.stack((first, np.maximum(last, first + 1)), axis=1).ravel()
-        # reduceat takes pairs of bounds; the last may not be the length.
+        # reduceat takes pairs of bounds, of which the last may not be the length.
         padded = np.append(self.values, self.values[-1])
         least, most = (one.reduceat(padded, bounds)[::2] for one in (np.minimum, np.maximum))
         return least, most
@@ -70,7 +70,7 @@ class Steps:
 def queue_steps(schedule: Schedule) -> Steps:
     """Return the number of waiting jobs, from the first submission to the last end.
 
-    The integral is the sum of the waits; divided by the time it is the metric `queue_length`.
+    The integral is the sum of the waits. Divided by the duration, it is the metric `queue_length`.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def queue_steps(schedule: Schedule) -> Steps:
 def busy_steps(schedule: Schedule) -> Steps:
     """Return the number of processors in use, from the first submission to the last end.
 
-    The integral over processors x time is the metric `utilisation`.
+    The integral divided by processors x duration is the metric `utilisation`.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def busy_steps(schedule: Schedule) -> Steps:
 
 
 def _steps(schedule: Schedule, first: Int64, last: Int64, weight: Int64) -> Steps:
-    """Return the sum of the weights of the intervals [first, last) that hold each instant."""
+    """Return, at each instant, the summed weights of intervals [first, last) that contain it."""
     window = window_of(schedule)
     instants = np.concatenate((first, last, [window.begin, window.end]))
     changes = np.concatenate((weight, -weight, [0, 0]))

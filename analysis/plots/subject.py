@@ -1,4 +1,4 @@
-"""Inputs of a figure: jobs, schedules of the same jobs, or a store."""
+"""Input of a figure: jobs, schedules of the same jobs, or a store."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Subject:
     store : path or DataTree, optional
         The store.
     where : mapping
-        Labels of the store's axes to restrict the figure to.
+        Labels of the store's axes to which the figure is restricted.
     begin, length : int, optional
         Window of time, s after the first submission.
     metric : str, optional
-        Metric, or value of a job; by default that of the figure.
+        Metric, or value of a job; by default the figure's own.
     axis : str, optional
         Axis of the store's campaign.
     """
@@ -54,12 +54,12 @@ class Subject:
 
     @property
     def windowed(self) -> bool:
-        """Whether the query is restricted to a window of time."""
+        """Whether the figure is restricted to a window of time."""
         return self.begin is not None or self.length is not None
 
     @property
     def origin(self) -> int:
-        """First submission, s, where time axes begin."""
+        """First submission, s, which is the beginning of time axes."""
         assert self.jobs is not None, "the figure's row says what it needs"
         return int(self.jobs.submit[0])
 
@@ -70,7 +70,7 @@ class Subject:
         return self.jobs.take(self._submitted(self.jobs)) if self.windowed else self.jobs
 
     def window(self, schedule: Schedule) -> tuple[int, int]:
-        """Return begin and end of the window, s on the schedule's clock, within the schedule."""
+        """Return begin and end of the window within the schedule, s on the schedule's clock."""
         whole = window_of(schedule)
         begin, end = self._bounds(whole.begin, whole.end)
         if begin >= min(end, whole.end):
@@ -107,7 +107,7 @@ class Subject:
 
 
 def _part(schedule: Schedule, kept: Bool) -> Schedule:
-    """Return the schedule of some jobs, without parts on several places."""
+    """Return the schedule of some jobs, without the parts of jobs on several places."""
     given = {
         name: values[kept]
         for name, values in schedule.given.items()

@@ -1,4 +1,4 @@
-"""The page of a store: one HTML file with verdicts, tables and figures, which needs no network.
+"""The page of a store: one HTML file with verdicts, tables and figures that needs no network.
 
 The page is for any store. The reports of papers (`analysis.papers`) have fixed figures and claims.
 """

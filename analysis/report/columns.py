@@ -1,4 +1,4 @@
-"""Tables of a page as columns: labels as indices into lists, numbers with five digits."""
+"""Tables of a page as columns: labels are indices into lists, and numbers are rounded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIGITS = 7
 
 @dataclass
 class Columns:
-    """Collect rows; each label is written once, so that a page of 100,000 rows is small.
+    """Collect rows; each label is stored once, so that a page with 100,000 rows is small.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Columns:
         self.rows.append(row)
 
     def plain(self) -> dict[str, Any]:
-        """Return the table as JSON-compatible values, which a page's script reads."""
+        """Return the table as JSON-compatible values for the page's script."""
         labels: dict[str, list[str]] = {}
         columns: dict[str, list[Any]] = {}
         for name, column in zip(self.names, self._by_column(), strict=True):
@@ -67,7 +67,7 @@ def rounded(x: Any) -> int | float | None:
 
 
 def labelled(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a plain table, as the page's script does."""
+    """Return the rows of a plain table, as the page's script computes them."""
     labels, columns = table["labels"], table["columns"]
     shown = {
         name: [None if i is None else labels[name][i] for i in column] if name in labels else column

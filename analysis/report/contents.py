@@ -41,22 +41,22 @@ from schedfarm.core.format.geometry import ORIGIN
 from schedfarm.core.numerals import grouped
 
 FURTHER_METRICS = ("wait_p90", "bounded_slowdown_geomean", "utilisation")
-"""Metrics of a page by default, after those of a comparison."""
+"""Default metrics of a page in addition to those of a comparison."""
 
 NO_GROUPS = "none"
 """Value of `Asked.by` without groups of jobs."""
 
 MOST_GROUPS = 100
-"""Groups with the largest gains, and as many with the largest losses, of each policy."""
+"""Number of groups with the largest gains, and with the largest losses, for each policy."""
 
 MOST_SAMPLES = 50_000
-"""Rows of changes in single samples in a page; if there are more, each series keeps its first."""
+"""Largest number of rows for single samples in a page; with more, each series keeps its first."""
 
 MOST_ROWS = 20_000
-"""Rows of any other table in a page; a longer one is cut to its first traces."""
+"""Largest number of rows of any other table in a page; longer tables keep their first traces."""
 
 MOST_GROUP_ROWS = 4_000
-"""Rows of groups in a page; with many policies, traces and loads, each has fewer."""
+"""Largest number of rows for groups in a page, shared by policies, traces and loads."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Asked:
     baseline, policies, level
         As for `compare`.
     metrics : sequence of str
-        By default ``wait``, ``bounded_slowdown``, ``wait_p90``, ``bounded_slowdown_geomean`` and
-        ``utilisation``.
+        Metrics; by default ``wait``, ``bounded_slowdown``, ``wait_p90``,
+        ``bounded_slowdown_geomean`` and ``utilisation``.
     by : str
         A grouping of jobs, as in `changes`, or ``none``.
     names : mapping of str to mapping of str to mapping of int to str
@@ -91,13 +91,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Contents:
-    """Hold what a page shows.
+    """Hold the contents of a page.
 
-    title : name of the campaign. axes : labels by dimension. metrics : units, names, and the rule
-    of the band of each. felt : mean that groups are compared by. near : distance between
+    title : name of the campaign. axes : labels by dimension. metrics : units, names and rule of the
+    band, by metric. felt : name of the mean by which groups are compared. near : distance between
     simulation and log. tables : rows by name. verdicts, problems, warnings : sentences. commands :
-    commands that print the numbers of a section. campaign : text of its file. facts : name and
-    value of each line of provenance.
+    commands that print the numbers of a section. campaign : text of the campaign's file. facts :
+    name and value of each line of provenance.
     """
 
     title: str
@@ -120,7 +120,7 @@ class Contents:
 
 @reading()
 def contents(store: StoreName, asked: Asked, progress: Mapping[str, Any] | None = None) -> Contents:
-    """Gather a page's contents; a query that fails becomes a sentence among the problems."""
+    """Gather the contents of a page; a failed query becomes a sentence among the problems."""
     head, summary = read_manifest(store), open_summary(store)
     axes = {name: [str(x) for x in summary[name].values] for name in ("trace", "load", "policy")}
     problems: list[str] = []
@@ -199,7 +199,7 @@ def _metrics(store: StoreName, summary: xr.Dataset, given: Sequence[str]) -> lis
 def _with_values(
     store: StoreName, names: Sequence[str], done: xr.DataArray, problems: list[str]
 ) -> Iterator[str]:
-    """Yield the metrics with a value; report the others as problems if cells are finished."""
+    """Yield metrics with values; if cells are finished, report the other metrics as problems."""
     summary = open_summary(store)
     for name in names:
         known = name in summary and set(summary[name].dims) >= {"trace", "load", "policy"}
@@ -210,7 +210,7 @@ def _with_values(
 
 
 def _ordered(axes: Mapping[str, list[str]], asked: Asked) -> list[str]:
-    """Return all policies, the baseline first."""
+    """Return all policies, starting with the baseline."""
     if asked.baseline is None:
         return list(axes["policy"])
     baseline = known_label("policy", asked.baseline, axes["policy"])
@@ -220,7 +220,7 @@ def _ordered(axes: Mapping[str, list[str]], asked: Asked) -> list[str]:
 def _compared(
     store: StoreName, asked: Asked, names: Sequence[str], problems: list[str]
 ) -> xr.Dataset | None:
-    """Compare; without two policies or finished pairs, add a problem and continue."""
+    """Compare policies; with less than two policies or without finished pairs, add a problem."""
     policies = [str(name) for name in open_summary(store)["policy"].values]
     if len(policies) < 2:
         problems.append(f"the store has one policy, {policies[0]}: there is nothing to compare")
@@ -228,7 +228,7 @@ def _compared(
     try:
         return compare(store, asked.baseline, asked.policies, metrics=names, level=asked.level)
     except NoValuesError as error:
-        # A misspelt name is refused; data missing in a store are a problem of its state.
+        # A misspelt name is refused; missing data become a problem on the page.
         problems.append(str(error))
         return None
 
@@ -236,7 +236,7 @@ def _compared(
 def _groups(
     store: StoreName, found: xr.Dataset | None, asked: Asked
 ) -> tuple[list[pd.DataFrame], str]:
-    """Return the groups of jobs by change, and the reason if there are none."""
+    """Return the groups of jobs by change, and a sentence on why they are missing."""
     if found is None or asked.by == NO_GROUPS:
         return [], ""
     called = {trace: kind.get(asked.by, {}) for trace, kind in asked.names.items()}
@@ -247,7 +247,7 @@ def _groups(
 
 
 def _felt(groups: Sequence[pd.DataFrame]) -> str:
-    """Return the mean of single jobs that groups are compared by, with its units."""
+    """Return the name of the mean by which groups are compared, with its units."""
     if not groups:
         return ""
     asked = groups[0].attrs
@@ -266,7 +266,7 @@ def _described(values: xr.DataArray, name: str) -> dict[str, str]:
 
 
 def _bands(store: StoreName, names: Sequence[str]) -> dict[str, xr.Dataset]:
-    """Return the bands of metrics, without those of too few samples."""
+    """Return the bands of metrics; bands with too few samples are left out."""
     found = {}
     for name in names:
         with suppress(TooFewSamplesError):
@@ -295,8 +295,8 @@ def _comparison(found: xr.Dataset | None) -> Columns:
 def _samples(found: xr.Dataset | None, most: int = MOST_SAMPLES) -> tuple[Columns, str]:
     """Return the change of each pair, by metric, trace, load, policy and resample.
 
-    If there are more than `most` pairs, the first of each series are returned: samples are
-    independent, so any of them are typical. Also returns a sentence on the omitted rows, or "".
+    If there are more than `most` pairs, the first pairs of each series are returned; since samples
+    are independent, any of them are typical. Also returns a sentence on the omitted rows, or "".
     """
     table = Columns(("metric", "trace", "load", "policy", "resample", "change"))
     if found is None:
@@ -328,14 +328,14 @@ ROWS_OF = {
     "failed": "failed cells; farm status --failed has all",
     "missing": "counts of missing cells; farm status has all",
 }
-"""Rows of each table whose length is limited, and the command without that limit."""
+"""Rows of each table with a limit, and the command that prints all rows."""
 
 
 def _fitted(table: Columns, name: str, most: int) -> tuple[Columns, str]:
-    """Return the rows of the first traces that fit, and a sentence on the rest.
+    """Return the rows of the first traces that fit, and a sentence on the omitted rows.
 
-    Whole traces are kept, so that the figures of each are complete; if the first one alone has too
-    many rows, its first rows are kept. The sentence is "" if nothing is omitted.
+    Whole traces are kept, so that the figures of each trace are complete. If the first trace alone
+    has too many rows, its first rows are kept. The sentence is "" if nothing is omitted.
     """
     if len(table.rows) <= most:
         return table, ""
@@ -362,7 +362,7 @@ def _levels(
     policies: Sequence[str],
     banded: Mapping[str, xr.Dataset],
 ) -> Columns:
-    """Return each metric by trace, load and policy: band over the samples, value of the log."""
+    """Return each metric by trace, load and policy: band over the samples, and the log's value."""
     table = Columns(("metric", "trace", "load", "policy", "middle", "low", "high", "own",
                      "logged"))  # fmt: skip
     for name in names:
@@ -394,7 +394,7 @@ def _banded(
         if LOG in values["resample"].values:
             log = _on_cells(values.sel(resample=LOG, drop=True), policies).values
             there = [has_log(store, str(trace)) for trace in labels["trace"].values]
-            # A model's resample 0 is one more draw.
+            # Resample 0 of a model is one more draw.
             middle = np.where(np.array(there)[:, None, None], middle, log)
             log = np.where(np.array(there)[:, None, None], log, np.nan)
     if labels.ndim < len(cell):
@@ -409,7 +409,7 @@ def _on_cells(values: xr.DataArray, policies: Sequence[str]) -> xr.DataArray:
 
 
 def _weeks(near: pd.DataFrame, policies: Sequence[str]) -> Columns:
-    """Return mean waits by week of submission, of each policy and as logged."""
+    """Return mean waits by week of submission, for each policy and as logged."""
     table = Columns(("trace", "load", "policy", "series", "week", "wait"))
     logged = {}
     for key, row in zip(near.index, near.to_dict("records"), strict=True):
@@ -443,7 +443,7 @@ def _group_rows(groups: Sequence[pd.DataFrame]) -> Columns:
     each = max(3, min(MOST_GROUPS, MOST_GROUP_ROWS // (2 * max(len(groups), 1))))
     for frame in groups:
         asked = frame.attrs
-        # The order of `changes`: the largest total loss first, the largest total gain last.
+        # `changes` orders groups by total loss: the largest loss first, the largest gain last.
         ends = frame if len(frame) <= 2 * each else pd.concat([frame.head(each), frame.tail(each)])
         for label, row in zip(ends.index, ends.to_dict("records"), strict=True):
             table.add(
@@ -455,7 +455,7 @@ def _group_rows(groups: Sequence[pd.DataFrame]) -> Columns:
 
 
 def _cut_groups(groups: Sequence[pd.DataFrame], table: Columns, by: str) -> str:
-    """Return a sentence on groups that the page leaves out, "" for none."""
+    """Return a sentence on groups that the page leaves out; "" without any."""
     every = sum(map(len, groups))
     if len(table.rows) == every:
         return ""
@@ -466,9 +466,10 @@ def _cut_groups(groups: Sequence[pd.DataFrame], table: Columns, by: str) -> str:
 
 
 def _counts(done: xr.DataArray, failed: int, progress: Mapping[str, Any] | None) -> dict[str, int]:
-    """Return the numbers of cells by their state.
+    """Return the numbers of cells by state.
 
-    Those of the records, if they are given: a run folds its summary once a minute.
+    The counts in `progress` are from the records and take precedence, since a run folds its summary
+    only once a minute.
     """
     if progress:
         return {name: int(progress[name]) for name in ("cells", "done", "failed", "missing")}
@@ -478,7 +479,7 @@ def _counts(done: xr.DataArray, failed: int, progress: Mapping[str, Any] | None)
 
 
 def _unfinished(done: xr.DataArray, progress: Mapping[str, Any] | None) -> tuple[Columns, Columns]:
-    """Return missing cells, counted by trace, load and policy, and each failed cell."""
+    """Return the number of missing cells by trace, load and policy, and each failed cell."""
     failures = (progress or {}).get("failures", ())
     failed = Columns(("trace", "resample", "load", "policy", "error"))
     for one in failures:

@@ -1,4 +1,4 @@
-"""Figures of a page, as Vega-Lite specifications that the page's script fills with rows."""
+"""Figures of a page as Vega-Lite specifications, which the page's script fills with rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SHAPES = {
     "P": "cross",
     "X": "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
 }
-"""Vega's name or path of each of the house's markers of policies."""
+"""Vega's name or path for each marker of policies in the house style."""
 
 LINE_WIDTH = 2
-"""Width of lines on the page, pixels; the house's dashes are multiples of it."""
+"""Width of lines on the page, pixels; dashes of the house style are multiples of this width."""
 
 LOGGED = "as logged"
 """Label of the waits in the log."""
@@ -29,16 +29,16 @@ LOGGED = "as logged"
 LOGGED_COLOUR = "#666666"
 
 METRIC = "{metric}"
-"""Placeholder in a title for the name and unit of the chosen metric."""
+"""Placeholder in a title for the name and unit of the selected metric."""
 
 
 @dataclass(frozen=True)
 class Figure:
     """Declare a figure.
 
-    name : of its element. table : the rows it draws, `most` at most. title, meaning : plain text.
-    spec : Vega-Lite without data. command : prints its numbers. rows, step : the field along a
-    nominal vertical axis, and the height of each of its values, pixels.
+    name : name of its HTML element. table : rows to draw, `most` at most. title, meaning : plain
+    text. spec : Vega-Lite specification without data. command : command that prints its numbers.
+    rows : field along a nominal vertical axis. step : height of each value on this axis, pixels.
     """
 
     name: str
@@ -52,14 +52,14 @@ class Figure:
     step: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """Return the values that the page's script reads."""
+        """Return plain values for the page's script."""
         keys = ("name", "table", "spec", "most", "rows", "step")
         return {key: getattr(self, key) for key in keys}
 
 
 @cache
 def colours() -> tuple[str, ...]:
-    """Return the house's colours, those of the other figures."""
+    """Return the colours of the house style, as in the other figures."""
     from matplotlib import rc_params_from_file
 
     cycle = rc_params_from_file(STYLE, use_default_template=False)["axes.prop_cycle"]
@@ -67,7 +67,7 @@ def colours() -> tuple[str, ...]:
 
 
 def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[Figure]:
-    """Return the figures of a page over these policies; felt: the mean of the jobs of a group."""
+    """Return the figures of a page; felt: name of the mean of a group's jobs."""
     marks = _Marks(policies)
     compared = marks.legend_of([one for one in policies if one != baseline])
     place = {
@@ -296,7 +296,7 @@ def figures(policies: Sequence[str], baseline: str, by: str, felt: str) -> list[
 
 
 class _Marks:
-    """Return each policy's colour and shape, by its index among all policies of the page."""
+    """Return each policy's colour and shape, by the policy's index on the page."""
 
     def __init__(self, policies: Sequence[str]) -> None:
         known, cycle = list(policies), colours()
@@ -311,14 +311,14 @@ class _Marks:
 
     @staticmethod
     def legend_of(labels: Sequence[str]) -> dict[str, Any]:
-        """Return a legend below the figure for some labels."""
+        """Return a legend with some labels, placed below the figure."""
         look = {"orient": "bottom", "columns": 2, "title": None, "labelLimit": 140,
                 "symbolOpacity": 1, "values": list(labels)}  # fmt: skip
         return {"legend": look}
 
 
 def _dash(style: Any) -> list[float]:
-    """Return a line style of matplotlib as lengths of strokes and gaps, pixels."""
+    """Return a line style of matplotlib as lengths of dashes and gaps, pixels."""
     return [1, 0] if style == "-" else [LINE_WIDTH * length for length in style[1]]
 
 

@@ -1,4 +1,4 @@
-"""The page of a store, written as HTML: every text of a store or campaign is escaped."""
+"""The page of a store as HTML; every text of a store or campaign is escaped."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from schedfarm.core.numerals import counted, grouped
 HERE = Path(__file__).parent
 
 HEAD_BYTES = 4096
-"""Bytes of a page that contain its head up to the title."""
+"""Number of bytes that contain a page's head up to the title."""
 
 FIRST_METRICS = 2
-"""Number of metrics whose verdicts are shown; the others are folded."""
+"""Number of metrics with visible verdicts; the other verdicts are folded."""
 
 GENERATOR = '<meta name="generator" content="schedfarm">'
-"""Mark of a page, by which a later command knows that it may replace the file."""
+"""Mark of a page, which tells a later command that it may replace the file."""
 
 ICON = '<link rel="icon" href="data:,">'
-"""An icon, since browsers otherwise request one from a server."""
+"""An empty icon, since browsers otherwise request an icon from a server."""
 
 FILTERS = ("metric", "trace", "load", "policy")
-"""Controls of the page, in their order."""
+"""Controls of the page, in order."""
 
 
 def write(
@@ -45,21 +45,21 @@ def write(
     progress: Mapping[str, Any] | None = None,
     refresh: float | None = None,
 ) -> None:
-    """Write the page of a store; the file appears whole or not at all.
+    """Write the page of a store as a whole.
 
     Parameters
     ----------
     store : path
         The store's folder or address.
     out : path
-        The file, such as ``page.html``; an existing one is replaced.
+        The file, such as ``page.html``; an existing file is replaced.
     asked : Asked, optional
-        Policies, metrics, level and groups; by default those of `compare`.
+        Policies, metrics, level and groups; by default the defaults of `compare`.
     progress : mapping, optional
-        Failed cells (``failures``) and hosts and versions (``origins``), as `farm status --json`
-        has them.
+        Failed cells (``failures``) and hosts with versions (``origins``), as in the output of `farm
+        status --json`.
     refresh : float, optional
-        Seconds after which an open page loads itself again, for a run in progress.
+        Seconds after which an open page reloads, for a run in progress.
 
     Raises
     ------
@@ -80,10 +80,10 @@ def write(
 
 
 def is_page(path: Path) -> bool:
-    """Return whether a file is a page, of this or another store."""
+    """Return whether a file is the page of any store."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
-    # Pages of earlier programs have the icon only.
+    # Pages of earlier programs have only the icon.
     return GENERATOR.encode() in head or ICON.encode() in head
 
 
@@ -134,13 +134,13 @@ def page(of: Contents, *, refresh: float | None = None) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the source expression of an inline script or style in a content security policy."""
+    """Return the source expression of an inline script or style for a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _inert(data: Any) -> str:
-    """Return JSON that cannot end the element it is in."""
+    """Return JSON in which no text can end the surrounding HTML element."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -206,11 +206,11 @@ def _list(sentences: Iterable[str], kind: str = "plain") -> list[str]:
 
 
 NUMBER = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|%)")
-"""Space within a number, or between it and its sign of per cent."""
+"""Space within a number, or between a number and its per cent sign."""
 
 
 def _whole(sentence: str) -> str:
-    """Return a sentence as HTML in which no line breaks within a number."""
+    """Return a sentence as HTML without line breaks within numbers."""
     return NUMBER.sub("\N{NO-BREAK SPACE}", escape(sentence))
 
 
@@ -228,7 +228,7 @@ def _controls(of: Contents) -> list[str]:
         f'<select id="by-{axis}" name="{axis}"></select></span>'
         for axis in FILTERS
     ]
-    # Announcements, such as of a sorted table, must not replace the selection that is printed.
+    # Announcements, such as of sorting, must not replace the selection that is printed.
     status = '<p id="status" role="status" aria-live="polite"></p>'
     return [*lines, "</fieldset></form>", '<p id="selection"></p>', status]
 
@@ -256,7 +256,7 @@ TABLES = {
     "failed": ("Failed cells", "status", True),
     "missing": ("Missing cells", "status", True),
 }
-"""Tables of a page: title, command, and whether it is open; the others are those of figures."""
+"""Title and command of each table of a page, and whether it is open; the others have figures."""
 
 
 def _tables(of: Contents) -> list[str]:

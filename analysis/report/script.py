@@ -1,7 +1,7 @@
 """The script that draws the figures of a page, without a network.
 
-vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding. A version of it always makes
-the same script, which is therefore kept among the user's caches.
+vl-convert takes 1 to 3 s to join Vega, Vega-Lite and their embedding. Since a version of vl-convert
+always makes the same script, the script is kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from schedfarm.core.caches import exposed, folder_of
 from schedfarm.core.files import write_cached
 
 EMBEDDING = "window.vegaEmbed = vegaEmbed;"
-"""The only name that pages use."""
+"""Only name of the script that pages use."""
 
 
 def check_script() -> None:
-    """Refuse to begin a page whose figures could not be drawn."""
+    """Refuse to begin a page whose figures cannot be drawn."""
     if find_spec("vl_convert") is None:
         raise StoreError(
             "the page's figures need vl-convert-python; "
@@ -38,7 +38,7 @@ def script() -> str:
 
 
 def _place() -> Path | None:
-    """Return the file of a script, None without a cache or a known version."""
+    """Return the file of a script; None without a cache or without a known version."""
     folder = folder_of("pages")
     try:
         made_by = version("vl-convert-python")
@@ -49,10 +49,10 @@ def _place() -> Path | None:
 
 
 def _kept(file: Path) -> str | None:
-    """Return a script from a file that only this user can write; None if it is damaged."""
+    """Return a script from a file that only this user can write; None if the file is damaged."""
     with contextlib.suppress(OSError, ValueError):
         if exposed(file) is None:
-            # Not as a text, whose line ends Python would change.
+            # The file is not read as text, because Python would change its line ends.
             digest, _, text = file.read_bytes().decode().partition("\n")
             if digest == _digest(text):
                 return text
@@ -60,7 +60,7 @@ def _kept(file: Path) -> str | None:
 
 
 def _joined(file: Path | None) -> str:
-    """Let vl-convert make a script, and keep it in a file if there is one."""
+    """Have vl-convert make a script; keep it in a file, if a file is given."""
     import vl_convert
 
     text = str(vl_convert.javascript_bundle(EMBEDDING))

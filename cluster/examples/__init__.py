@@ -1,4 +1,4 @@
-"""Files to start from, one for each launcher, every line with its meaning."""
+"""Template files, one for each launcher, with the meaning of every line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent
 
 
 def examples() -> dict[str, Path]:
-    """Return the files by their launcher, or by name.
+    """Return the files by launcher, or else by name.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Axes of a campaign: keys of traces and parts of policies that take several values.
 
-An axis is expanded when the campaign is read. Each value gives traces, or policies, with labels of
-their own, so that blocks, records, resume and growth work as without axes. The store describes
-which label has which values; `analysis.axes` makes dimensions of them.
+Reading a campaign expands its axes: each value of an axis makes separate traces or policies, with
+labels of their own. Blocks, records, resuming and growth therefore need no support for axes. The
+store records the values of each label, and `analysis.axes` turns them into dimensions.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Value = int | float | str | bool
 """Coordinate of an axis."""
 
 Axes = Mapping[str, Any]
-"""By axis a list of values, or a table of a value for each label."""
+"""Values by name of the axis: a list of values, or a table that maps labels to values."""
 
 SIZE, RESIZE = "processors", "resize"
-"""Axis of the machine's size, and the key that it sets: samples do not depend on it."""
+"""Axis of the machine's size, and the key that it sets. Samples do not depend on this key."""
 
 IDENTITY = frozenset({"name", "file", "log", "model", "join", RESIZE})
-"""Keys of a trace that cannot be an axis: other logs are other traces."""
+"""Keys of a trace that cannot be an axis, since another log makes another trace."""
 
 DIMENSIONS = frozenset({"job", "week", "user", "width", "origin", "node", "band", "quantile"})
 DIMENSIONS |= {"bound", "ranked", "metric", "jobs"}
-"""Names of dimensions and arrays that a result has next to the axes."""
+"""Names that an axis cannot have: other dimensions and arrays of a result."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*")
 _LABEL = re.compile(r"[A-Za-z0-9._+-]+")
@@ -48,7 +48,7 @@ class Variant:
     at: Mapping[str, Value]
 
     def label(self, axes: Axes) -> str:
-        """Return the label of a named policy: its name, and its values on axes with several.
+        """Return the label of a named policy: its name, and its values on axes with several values.
 
         Examples
         --------
@@ -64,7 +64,7 @@ class Variant:
 
 
 def checked_axes(given: object) -> dict[str, Any]:
-    """Return the axes with lists for their values; refuse names and values of wrong form."""
+    """Return the axes with their values as lists; refuse malformed names and values."""
     if not isinstance(given, Mapping):
         raise InputError(f"axes is {shown(given)}; it must be a table, such as processors = [64]")
     return {name: _checked(name, values) for name, values in given.items()}
@@ -108,7 +108,7 @@ def expand_policies(
 ) -> list[tuple[str, Variant | None]]:
     """Return each policy with values in place of each ``{AXIS}``, and its variant.
 
-    named: policies by name, each of which has a variant.
+    named: policies by name. Each named policy has a variant, even without axes.
     """
     found: list[tuple[str, Variant | None]] = []
     for of in policies:
@@ -166,7 +166,7 @@ def _check_key(name: str) -> None:
 
 
 def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
-    """Return a trace at some values; unchanged without axes."""
+    """Return a trace with the given values of axes; without axes, the trace itself."""
     if not at:
         return trace
     values: dict[str, Any] = {}
@@ -195,7 +195,7 @@ def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
 
 
 def _put(table: Any, inner: Sequence[str], value: Any) -> Any:
-    """Return a table with a value set at one of its keys; the value itself without a key."""
+    """Return a copy of a table with a value set at a nested key; without a key, the value."""
     if not inner:
         return value
     kept = dict(table) if isinstance(table, Mapping) else {}
@@ -214,7 +214,7 @@ def _part(axis: str, label: Value) -> str:
 
 
 def _values(values: Any) -> list[tuple[Value, Any]]:
-    """Return the label and the value at each place of an axis."""
+    """Return the label and the value of each position on an axis."""
     if isinstance(values, Mapping):
         return list(values.items())
     return [(one, one) for one in values]
@@ -225,7 +225,7 @@ def _spelt(value: Value) -> str:
 
 
 def collapsed(traces: Iterable[Trace]) -> list[Trace]:
-    """Return the traces as written, each once."""
+    """Return the traces as the campaign declares them, without duplicates."""
     found: list[Trace] = []
     for trace in traces:
         one = trace if trace.base is None else trace.base

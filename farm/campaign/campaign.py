@@ -47,7 +47,7 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.store.product import OPTIONAL, TAKEN
 
 CLUSTER = "cluster"
-"""Table of a campaign's file with the cluster to run on."""
+"""Table of a campaign's file that describes the cluster."""
 
 LOG = 0
 """Resample number of the log itself; samples count from 1."""
@@ -59,10 +59,10 @@ MOST_RESAMPLES = 1_000_000
 """Limit set by the manifest of the store, which names each resample."""
 
 MOST_CHARACTERS = 2**25
-"""Length from which on a file is refused, since a device, for example, has no end."""
+"""Least length of a file that is refused: a device, for example, has no end."""
 
 MOST_CELLS = 10_000_000
-"""A metric of the summary is one chunk: folding this number of cells takes 267 MiB."""
+"""Limit on cells: a metric of the summary is one chunk, and folding this many takes 267 MiB."""
 
 Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
 Policies = Annotated[
@@ -135,7 +135,7 @@ class Campaign:
         Requests for precision, as `Precision` values or plain tables. Samples are added in rounds
         until each requested interval is short enough at every trace and load.
     log : bool
-        Whether to simulate the log itself, too, as resample 0; without samples it is always
+        Whether to simulate the log itself as resample 0, too. Without samples the log is always
         simulated.
     seed : int
         Root of all randomness.
@@ -163,7 +163,7 @@ class Campaign:
         ``module:function``.
     keep : str
         Retention, a key of `core.format.retention.RETENTION`: ``jobs`` stores everything; ``weeks``
-        everything except values per job; ``summary`` one value of each metric.
+        stores everything except values per job; ``summary`` stores one value of each metric.
     block_seconds : float
         Target CPU time of a block, s. A block is a group of cells that are simulated and stored
         together. A smaller value loses less work at an interruption and makes more files. It
@@ -173,15 +173,15 @@ class Campaign:
     title : str
         One line for tables and lists.
     sources : mapping of str to str
-        Source text of plug-in modules by name; other modules are looked up. It is not a key of a
+        Source texts of plug-in modules by name; other modules are looked up. It is not a key of a
         campaign's file.
     axes : mapping of str to list or mapping
         Values of each axis, or a value for each label. An axis is a key of the traces, such as
         ``processors``, or a placeholder ``{name}`` in a policy. Each value makes separate traces or
         policies; see `farm.campaign.axes`.
     named : mapping of str to str
-        Policies by names of your own. `policies`, tables and figures use the names; the cells
-        depend on the policies only.
+        Policies by user-defined names. `policies`, tables and figures use the names; results depend
+        only on the policies themselves.
     variants : mapping of str to Variant
         Origin of each policy that has a name or was expanded from an axis; derived if it is not
         given. It is not a key of a campaign's file.
@@ -267,7 +267,7 @@ class Campaign:
     def _expand(self) -> None:
         """Replace traces and policies by one for each value of the axes.
 
-        Earlier expansions are undone first, for copies of a campaign with other axes.
+        Earlier expansions are undone first, so that a copy of a campaign can have other axes.
         """
         axes = checked_axes(self.axes)
         written = self._written_policies
@@ -282,7 +282,7 @@ class Campaign:
         object.__setattr__(self, "variants", variants)
 
     def _check_named(self, written: Sequence[str]) -> None:
-        """Refuse names that are policies or that no policy has, and names in a paper's report."""
+        """Refuse names that equal a policy or belong to none, and names in a paper's report."""
         for name in self.named:
             check_name("named: name", name)
             if name not in written:
@@ -299,7 +299,7 @@ class Campaign:
 
     @property
     def _written_policies(self) -> list[str]:
-        """Policies as written, each once."""
+        """Policies as the campaign declares them, without duplicates."""
         found: list[str] = []
         seen = set[str]()
         for policy in self.policies:
@@ -311,7 +311,7 @@ class Campaign:
         return found
 
     def _take_own(self, folder: Path) -> None:
-        """Find the plug-in modules of policies and metrics; refuse missing ones."""
+        """Find the plug-in modules of policies and metrics; refuse missing modules."""
         known, modules = self.sources, own.modules_of((*self.policies, *self.metrics))
         found = {m: known[m] if m in known else own.find_source(m, folder).text for m in modules}
         object.__setattr__(self, "sources", found)
@@ -338,7 +338,7 @@ class Campaign:
             )
 
     def _check_listed(self, policies: Iterable[Policy]) -> None:
-        """Refuse policies that list users or accounts of a log which cells lack."""
+        """Refuse policies that list users or accounts of a log if the cells lack these."""
         drawn = self.resamples and find_method(self.draw).users
         for policy in policies:
             for given in (row.weighs for row in policy.orders if row.weighs is not None):
@@ -376,7 +376,7 @@ class Campaign:
             labels[label] = metric
 
     def _checked_precision(self) -> tuple[Precision, ...]:
-        """Return the requests with canonical names; refuse those that have no answer."""
+        """Return the requests with canonical names; refuse unanswerable requests."""
         if self.precision and self.resamples < 2:
             raise InputError(
                 f"precision is given with resamples = {self.resamples}; give the most samples to "
@@ -429,7 +429,7 @@ class Campaign:
 
     @property
     def resample_axis(self) -> tuple[int, ...]:
-        """The resample numbers, 0 for the log first."""
+        """The resample numbers; the log, number 0, comes first."""
         return (*([LOG] if self.log else []), *range(1, self.resamples + 1))
 
     @property
@@ -457,7 +457,7 @@ class Campaign:
         folder : Path
             Base of relative paths of traces, and folder of plug-in modules.
         sources : mapping of str to str, optional
-            Source text of these modules by name, if known already.
+            Source texts of plug-in modules by name, if known already.
 
         Raises
         ------
@@ -509,19 +509,19 @@ class Campaign:
         Raises
         ------
         InputError
-            As `Trace.located`.
+            For the reasons of `Trace.located`.
         """
         return replace(self, traces=tuple(t.located(folder) for t in collapsed(self.traces)))
 
     @property
     def policy_names(self) -> dict[str, str]:
-        """Label of each named policy in tables and figures, by the policy."""
+        """Labels of named policies in tables and figures, by the text of the policy."""
         named = {p: one for p, one in self.variants.items() if one.of in self.named}
         return {policy: one.label(self.axes) for policy, one in named.items()}
 
     @property
     def labels(self) -> dict[str, dict[str, Any]]:
-        """Origin, values and name of expanded traces and policies, as a store records them."""
+        """Origin, values and name of each expanded trace and policy, in the form of a store."""
         traces = {t.name: one for t in self.traces if (one := expanded(t)) is not None}
         each = {"trace": traces, "policy": dict(self.variants)}
         names = self.policy_names
@@ -573,7 +573,7 @@ def load_label(load: str | float) -> str:
 
 
 def _apart(given: Any) -> tuple[Any, Mapping[str, Any]]:
-    """Return a campaign's keys, and its table of the cluster."""
+    """Return a campaign's keys and, apart from them, its table of the cluster."""
     if not isinstance(given, Mapping) or CLUSTER not in given:
         return given, {}
     table = given[CLUSTER]
@@ -621,5 +621,5 @@ def _unread(error: OSError | ValueError) -> str:
         return f"cannot be read ({error.strerror})"
     if isinstance(error, UnicodeDecodeError | tomllib.TOMLDecodeError):
         return str(error)
-    # Nothing else is refused while TOML is read.
+    # The parser of TOML raises no other ValueError.
     return "a number in it has thousands of digits; no key needs that"

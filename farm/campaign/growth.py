@@ -32,7 +32,7 @@ def grown(
 def grown_text(path: Path, text: str, wanted: Campaign) -> str:
     r"""Return the text of a campaign's file, extended to a campaign; comments are kept.
 
-    Refuses a file that is written in a way that cannot be extended line by line.
+    Refuses a file that cannot be extended line by line.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _joined(old: Sequence[str], new: Iterable[str]) -> tuple[str, ...]:
 
 
 def _extended(text: str, key: str, labels: Sequence[str]) -> str:
-    """Append labels to the list of a key: each on a line of its own, if the others are."""
+    """Append labels to the list of a key; in a list with one label per line, on new lines."""
     found = re.search(rf"^{key}\s*=\s*\[(.*?)(,?\s*)\]", text, re.MULTILINE | re.DOTALL)
     if not labels or found is None:
         return text

@@ -1,4 +1,4 @@
-"""Conversion between declared values and plain ones, as in a file: their keys and types."""
+"""Conversion between declared classes and the plain values of a file: their keys and types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Table = Annotated[Mapping[str, Any], Meta(description="a table of keys and value
 
 
 def check_keys(kind: type, given: object) -> Mapping[str, Any]:
-    """Return a mapping whose keys suit a declared class; refuse unknown and missing keys."""
+    """Return a mapping if its keys suit a declared class; refuse unknown and missing keys."""
     if not isinstance(given, Mapping):
         raise InputError(f"{given!r} is not a table of keys and values")
     known = {f.name: f for f in keys(kind)}
@@ -48,7 +48,7 @@ def check_keys(kind: type, given: object) -> Mapping[str, Any]:
 
 
 def keys(kind: type) -> tuple[Field[Any], ...]:
-    """Return the fields that are keys: the fields with `compare`."""
+    """Return the fields of a class that are keys of a file: the fields with `compare`."""
     return tuple(f for f in fields(kind) if f.compare)
 
 
@@ -102,7 +102,7 @@ def check_length(what: str, name: str) -> None:
 
 
 def to_plain(value: Any) -> dict[str, Any]:
-    """Return a declared value as a mapping of its keys, tuples as lists."""
+    """Return a declared value as a mapping of its keys, with tuples as lists."""
     plain = ((f.name, msgspec.to_builtins(getattr(value, f.name))) for f in keys(type(value)))
     return {key: list(one) if isinstance(one, tuple) else one for key, one in plain}
 

@@ -9,7 +9,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 def plain_rules(policies: Iterable[str | Policy], sources: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each rule among policies that is called at each pass in plain Python.
+    """Return a sentence for each rule of the policies that runs as plain Python at each pass.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Requests for precision: how short the interval of a comparison must be."""
+"""Requests for precision: upper limits on the length of a comparison's interval."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Level = Annotated[
 class Precision:
     """Request a short interval of the ratio of a metric under two policies.
 
-    The request applies to every trace at every load. relative: half of the interval, as a share of
-    the ratio. over: the policy in the denominator, by default the campaign's first.
+    The request applies to every trace at every load. relative: upper limit of half of the interval,
+    as a share of the ratio. over: the policy in the denominator, by default the campaign's first.
     """
 
     metric: Text
@@ -66,7 +66,7 @@ class Precision:
 
 
 def precisions_of(given: Any) -> tuple[Precision, ...]:
-    """Return the requests of one table or a list of them."""
+    """Return the requests in a table or a list of tables."""
     listed = [given] if isinstance(given, Mapping | Precision) else given
     if not isinstance(listed, list | tuple):
         raise InputError(

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 class ResamplingMethod:
     """Declare one resampling method.
 
-    name: its name in campaigns, the key `draw`. meaning: what it draws. resample, count: functions
-    that return a resample of a log, and the number of its jobs without making them. fixed:
-    arguments of both, in addition to seed, index and weeks. options: names in `fixed` that a
-    campaign may set as ``name,option=value``, whole numbers. users: whether it draws a requested
-    number of whole users, instead of weeks.
+    name: its name in campaigns, the key `draw`. meaning: description of the drawing. resample:
+    function that returns a resample of a log. count: function that returns the number of jobs of a
+    resample without drawing it. fixed: arguments of both functions in addition to seed, index and
+    weeks. options: names in `fixed` that a campaign may set to whole numbers, as
+    ``name,option=value``. users: whether the method draws a requested number of whole users instead
+    of weeks.
     """
 
     name: str
@@ -30,7 +31,7 @@ class ResamplingMethod:
     users: bool = False
 
     def sample(self, log: Workload, users: float = 1.0, **given: Any) -> Workload:
-        """Return the resample of a seed, index and number of weeks."""
+        """Return the resample for a seed, an index and a number of weeks."""
         return self.resample(log, **given, **self._fixed(users))
 
     def jobs(self, log: Workload, users: float = 1.0, **given: Any) -> int:
@@ -110,8 +111,8 @@ METHODS: dict[str, ResamplingMethod] = {row.name: row for row in _ROWS}
 def find_method(text: str) -> ResamplingMethod:
     """Return the method of a campaign's `draw`: a row's name, perhaps with options.
 
-    Its name is the text in canonical form, without options at their default. Raises `InputError`
-    for an unknown row or option, and for a value that is not a whole number from 1.
+    The method's name is the text in canonical form, without options at their default. Raises
+    `InputError` for an unknown row or option, and for a value that is not a whole number from 1.
 
     Examples
     --------

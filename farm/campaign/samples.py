@@ -16,10 +16,11 @@ from schedfarm.farm.campaign.trace import Trace
 
 
 class Samples:
-    """Draw the resamples of a trace, as pure functions of the arguments; the last one is cached.
+    """Draw the resamples of a trace, and cache the last one.
 
-    Drawing takes as long as some simulations do. log: the result of `trace.read()`, None for a
-    model. settings: `seed`, `draw` and `load_by` of the campaign, as in `Campaign.settings`.
+    A resample is a pure function of the arguments. Drawing takes as long as some simulations do.
+    log: the result of `trace.read()`, None for a model. settings: `seed`, `draw` and `load_by` of
+    the campaign, as in `Campaign.settings`.
     """
 
     def __init__(self, trace: Trace, log: Workload | None, settings: Mapping[str, Any]) -> None:
@@ -40,7 +41,7 @@ class Samples:
                 f'load {load}; set draw = "users"'
             )
         scaled = self.scaling.scale(self.drawn(resample, self.users_at(load)), load)
-        # After scaling to the load, so that each size of the machine has the same jobs.
+        # Resizing comes after scaling, so that each size of the machine has the same jobs.
         return self.trace.resized(scaled)
 
     def drawn(self, resample: int, users: float = 1.0) -> Workload:

@@ -13,7 +13,7 @@ ORIGINAL = "original"
 """Label of the load that leaves a trace unchanged."""
 
 HIGHEST = 2.0
-"""Higher loads are refused unless intended: most are slips, such as 90 for 0.9."""
+"""Highest load without `overload`: most higher loads are slips, such as 90 for 0.9."""
 
 
 def check_overload(loads: Iterable[str], overload: bool) -> None:
@@ -30,7 +30,7 @@ def check_overload(loads: Iterable[str], overload: bool) -> None:
 
     for load in loads:
         if load != ORIGINAL and float(load) > HIGHEST and not overload:
-            # From 10 on it is probably a load in per cent; below, such a load would be nearly idle.
+            # From 10 on it is probably a percentage; below, the machine would be nearly idle.
             guess = f"did you mean {float(load) / 100:g}? if not, " if float(load) >= 10 else ""
             raise InputError(
                 f"load {load} is above {HIGHEST:g}: {guess}set overload = true in the campaign, "
@@ -42,9 +42,9 @@ def check_overload(loads: Iterable[str], overload: bool) -> None:
 class LoadScaling:
     """Declare one method of reaching a load.
 
-    name: its name in campaigns, the key `load_by`. meaning: what changes. function: scales jobs to
-    a load; None if the number of drawn users determines the load. stretches: whether submissions
-    move, so that a trace has other weeks at each load.
+    name: its name in campaigns, the key `load_by`. meaning: the changed attribute. function: scales
+    jobs to a load; None if the number of drawn users determines the load. stretches: whether
+    submission times change, so that the trace has other weeks at each load.
     """
 
     name: str
@@ -58,7 +58,7 @@ class LoadScaling:
         return self.function is None
 
     def scale(self, workload: Workload, load: str) -> Workload:
-        """Return the jobs at a labelled load; unchanged if the drawn users determine it."""
+        """Return the jobs at a labelled load; unchanged if the drawn users determine the load."""
         if load == ORIGINAL or self.function is None:
             return workload
         return self.function(workload, float(load))

@@ -25,8 +25,8 @@ _PARAMETER = re.compile(r"^(\w+) : .*\n((?:    .*\n|\n)+)", re.MULTILINE)
 def campaign_schema() -> dict[str, Any]:
     """Return the JSON Schema of a campaign's file: keys, types, ranges and meanings.
 
-    It is as strict as the types of the keys; names of logs, models and policies, and keys that
-    exclude each other, are checked by `Campaign` alone.
+    The schema checks the types and ranges of the keys. `Campaign` alone checks names of logs,
+    models and policies, and keys that exclude each other.
 
     Examples
     --------

@@ -28,55 +28,55 @@ from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.logs import registry
 
 RESAMPLES = 10
-"""Least number of samples of which a band leaves out the best and the worst tenth."""
+"""Least number of samples for a band without the best and the worst tenth of the samples."""
 
 POLICIES = (
     ("fcfs+easy", "spf+easy", "saf+easy", "saf+easy,threshold={limit}"),
     ("fcfs+conservative", "fcfs+demt", "saf+conservative"),
     ("fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"),
 )
-"""Default policies: the first row whose rules support the machine; gains are relative to its first
-policy."""
+"""Default policies: the first row whose rules support the machine. The first policy of the row is
+the baseline of gains."""
 
 DRAW = "weeks"
 """Method of resampling that keeps the sign of an effect most often (docs/comparisons.md)."""
 
 LOADS = (0.9, 0.95, 0.8)
-"""Loads to compare with the log's own: the first that differs from it."""
+"""Loads to compare with the log's own load: the first load that differs enough from it."""
 
 ALONE = "the log itself alone"
-"""Meaning of no samples."""
+"""Description of a campaign without samples."""
 
 OTHER = 0.05
 """Least difference of two loads worth comparing."""
 
 LIMIT, SAFE_LIMIT = "3x", "3d"
-"""Starvation threshold, and the one to use where the largest estimate is meaningless."""
+"""Starvation threshold, and a threshold for logs with a meaningless largest estimate."""
 
 RELATIVE = 0.02
-"""Usual request of precision: half of an interval, as a share of the ratio."""
+"""Usual request of precision: half of an interval as a share of the ratio."""
 
 WIDTH, COMMENT = 100, 36
-"""Longest line, and the column at which its comment begins where there is room."""
+"""Length of the longest line, and the column at which comments of shorter lines begin."""
 
 CLEAN = {
     "no_estimate": ('no_estimate = "f-model"', "drawn by a model; by default the run time itself"),
     "long_estimate": ("# max_estimate = 259200", "longest estimate that the queues allow, s"),
     "killed": ("# kill = false", "let jobs run as long as they ran in the log"),
 }
-"""By a warning's key, the line of [traces.clean] that remedies it, commented out if only the user
-knows the value."""
+"""Lines of [traces.clean] as remedies, by the key of the warning. A line is commented out if only
+the user knows the value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Template:
     """Hold the logs and policies of a new campaign.
 
-    sources: for each log the trace that names it, and the log as read. folder: where the campaign's
-    file will be. policies: to compare; by default a row of `POLICIES`. resamples: number of
-    samples. loads: labels; by default the log's own and another. title: name of the campaign; by
-    default that of the logs. precision: requests, so that `resamples` is the largest number; by
-    default a commented-out example.
+    sources: for each log, the trace that names it and the log as read. folder: folder of the
+    campaign's file. policies: policies to compare; by default a row of `POLICIES`. resamples:
+    number of samples. loads: labels; by default the log's own load and another one. title: name of
+    the campaign; by default the names of the logs. precision: requests; `resamples` is then the
+    largest number of samples. Without requests, the file has a commented-out example.
     """
 
     sources: Sequence[tuple[Trace, Workload]]
@@ -236,7 +236,7 @@ class Template:
 
 
 def drawing(logs: Sequence[Workload]) -> tuple[bool, str]:
-    """Return whether weeks can be drawn from every log, and the caution for a short log or ""."""
+    """Return whether weeks can be drawn from every log, and a caution if a log is short, or ""."""
     said: dict[str, str] = {}
     for log in logs:
         said |= warnings_of(Case(log, method=DRAW))
@@ -246,7 +246,7 @@ def drawing(logs: Sequence[Workload]) -> tuple[bool, str]:
 def read(text: str, folder: Path | None = None, **source: Any) -> tuple[Trace, Workload]:
     """Return the trace of a file or log name on the command line, and its log.
 
-    source: further attributes of the trace; otherwise as `farm.campaign.trace.named`.
+    source: further attributes of the trace; see `farm.campaign.trace.named` for the others.
     """
     entry = registry.find(text)
     label = label_of(entry.short if entry else log_name(text))

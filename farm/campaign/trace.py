@@ -52,7 +52,7 @@ from schedfarm.farm.store.product import PRODUCTS
 RESERVED = {*METRICS, *AXES, "zarr.json"} | {
     figure.name for row in PRODUCTS.values() for _, figure in row.sums
 }
-"""Names at the root of a store other than those of the traces' groups."""
+"""Names at the root of a store, apart from the groups of the traces."""
 
 JobCount = Annotated[
     int, Meta(ge=1, le=MOST_JOBS, description=f"a whole number, at least 1 and at most {MOST_JOBS}")
@@ -99,7 +99,7 @@ MACHINES = {
         ("processors", "platform", "nodes", "resources", "partitions"),
     ),
 }
-"""Row of each of these keys, in the order in which they are checked."""
+"""Row of each key that changes the machine, in the order of the checks."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ class Trace:
     Parameters
     ----------
     name : str
-        Label in tables and name of the group in the store; by default the file's or the log's.
+        Label in tables and name of the group in the store; by default the name of the file or log.
     file : str, optional
         Path of a log, in any format that `core.read_log` knows.
     log : str, optional
-        Name of a log in the registry, or of a log fetched by its URL; kept in its full form. It is
-        combined with `file` once the file has been found.
+        Name of a log in the registry, or of a log fetched by its URL. The name is kept in its full
+        form. A trace has both `log` and `file` once the file has been found.
     model : str, optional
         Name of a model in `core.models.MODELS`.
     join : tuple of str, optional
@@ -122,12 +122,12 @@ class Trace:
         `core.workload.on_network.join_logs`. Names are kept in their full form. One of `file`,
         `log`, `model` and `join` is needed.
     processors : int, optional
-        Size of the machine; by default as in the registry or the log's header. A model
-        needs it.
+        Size of the machine; by default the size in the registry or the log's header. A model needs
+        this key or `platform`.
     platform : mapping, optional
         The machine as a table of `name` and `configuration`; a pool is kept in its short form,
         `processors`. ``{"name": "grid"}`` without a configuration means the clusters of a named
-        log, and is kept in full.
+        log; it is kept in full.
     nodes : mapping, optional
         Mapping of the jobs to nodes: options of `core.workload.on_nodes.OnNodes`, kept in full. The
         machine of the log, or of the model, is then the original machine of the jobs.
@@ -146,7 +146,8 @@ class Trace:
     rows : pair of int, optional
         Rows of the file, [first, last), before any filter.
     jobs : int, optional
-        The first jobs that pass the filters; for a model, the number to draw.
+        Number of jobs to keep, from the first that passes the filters; for a model, the number of
+        jobs to draw.
     weeks : int, optional
         Weeks of each sample; by default those of the log.
     select : mapping, optional
@@ -154,10 +155,10 @@ class Trace:
         `core.workload.select.select`.
     map : mapping or str, optional
         Map of the log's columns and units, see `core.logs.field_map`: a table, a ready map's name,
-        or a TOML file, whose table is kept. By default the TOML file of the log's name, if it is a
-        map.
+        or a TOML file, whose table is kept. By default it is the TOML file with the log's name, if
+        that file is a map.
     clean : mapping, optional
-        Cleaning of the log's rows: options of `core.logs.clean.Clean`; those at their default are
+        Cleaning of the log's rows: options of `core.logs.clean.Clean`. Options at their default are
         left out.
     names : bool
         Whether the store gets a file with the log's names of users, groups, queues and partitions,
@@ -165,10 +166,11 @@ class Trace:
     parameters : mapping, optional
         Further parameters of the model.
     resize : int, optional
-        Processors of the pool on which the jobs run, if they differ from those for which samples
-        and loads are made; not fewer than the widest job's. Hosts become as many whole ones.
+        Processors of the simulated pool, if samples and loads are made for a machine of another
+        size. The pool must be at least as wide as the widest job. Hosts are resized to a whole
+        number of hosts.
     found : tuple of str, optional
-        Files of the joined logs, once found; not a key of a campaign.
+        Files of the joined logs, once they have been found; not a key of a campaign.
     base, at : optional
         For a trace expanded from an axis of a campaign: the trace as written, and its value on each
         axis; not keys of a campaign.
@@ -392,7 +394,7 @@ class Trace:
     def resized(self, jobs: Workload) -> Workload:
         """Return sampled jobs on the resized machine; unchanged without `resize`.
 
-        Raises `InputError` if a job could not run there: all sizes must have the same jobs.
+        Raises `InputError` if a job does not fit there, since all sizes must have the same jobs.
         """
         if self.resize is None:
             return jobs
@@ -462,14 +464,14 @@ class Trace:
         return self.machine if self.nodes is None else OnNodes.from_dict(self.nodes).platform
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the keys that are set as plain values, without the path of a named log."""
+        """Return the given keys as plain values, without the path of a named log."""
         plain = {k: v for k, v in to_plain(self).items() if v not in (None, {}, False)}
         if self.log is not None:
             plain.pop("file", None)
         return plain
 
     def located(self, folder: Path | None = None) -> Trace:
-        """Return the trace with the file of its log, fetched if necessary; models unchanged.
+        """Return the trace with the file of its log, fetched if necessary; a model is unchanged.
 
         Parameters
         ----------
@@ -490,7 +492,7 @@ class Trace:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Paths of its logs that have been found."""
+        """Paths of the trace's logs that have been found."""
         return self.found or (() if self.file is None else (self.file,))
 
     @property
@@ -561,7 +563,7 @@ class Trace:
         return jobs if self.jobs is None else select_jobs(jobs, self.jobs)
 
     def _check_origins(self, path: str) -> None:
-        """Refuse a network without, or with two, declarations of the origins of its jobs."""
+        """Refuse a network if the origins of its jobs are declared nowhere, or twice."""
         machine = self.machine
         if machine is None or not machine.participants:
             return
@@ -586,8 +588,8 @@ class Trace:
         Raises
         ------
         InputError
-            If the jobs are already on nodes or a network; also as `put_on_network` and
-            `put_on_nodes`.
+            If the jobs are already on nodes or a network, or for the reasons of `put_on_network`
+            and `put_on_nodes`.
         """
         with self._named():
             resources = self.resources and OnResources.from_dict(self.resources)
@@ -651,7 +653,7 @@ def named(text: str, folder: Path | None = None, **keys: Any) -> Trace:
 
 
 def _resolved(log: object, folder: Path) -> object:
-    """Return a path in a list of logs relative to a campaign's folder; names unchanged."""
+    """Return a path in a list of logs relative to a campaign's folder; names are unchanged."""
     if not isinstance(log, str) or not registry.is_path(log):
         return log
     if "\0" in log:

@@ -23,25 +23,25 @@ from schedfarm.farm.campaign.resampling import METHODS, find_method
 from schedfarm.farm.campaign.scaling import ORIGINAL
 
 UNASKED = 0.01
-"""Share of jobs without a request above which a warning is given: CTC-SP2-1996-3.1-cln and
-SDSC-SP2-1998-4.2-cln have 0.01 % and 0.1 %, OSC-Clust-2000-3.1-cln has all."""
+"""Share of jobs without a request above which a warning is given. CTC-SP2-1996-3.1-cln has 0.01 %,
+SDSC-SP2-1998-4.2-cln 0.1 % and OSC-Clust-2000-3.1-cln 100 %."""
 
 LONGEST_ESTIMATE = 366 * 86_400
 """Largest estimate that a user may mean, s: HPC2N-2002-2.2-cln allows 100 days."""
 
 CONSIDERABLE = 0.01
-"""Share of jobs with an attribute that a simulation ignores above which a warning is given."""
+"""Share of jobs above which a warning is given if the simulation ignores their attribute."""
 
 KILLED = 1 / 3
-"""Share of killed jobs above which estimates decide the answer; six logs of the archive have 0.02
-to 0.1."""
+"""Share of killed jobs above which estimates decide the answer; six logs of the archive have shares
+of 0.02 to 0.1."""
 
 SHORT = 3 * WEEK
 """Least duration of submissions from which weeks can be drawn, s."""
 
 ENOUGH = 4 * WEEK
-"""Least duration of submissions whose samples of whole weeks vary as logs of that length do, s
-(docs/comparisons.md, Short logs)."""
+"""Least duration of submissions, s, from which samples of whole weeks vary as much as logs of the
+same length do (docs/comparisons.md, Short logs)."""
 
 FEW_JOBS = 20
 """Number of jobs below which a log is an example without a meaningful load."""
@@ -56,9 +56,9 @@ Numbers = Mapping[str, Any]
 class Case:
     """Hold the trace that warnings concern, and its use.
 
-    log: as read; None for a model. loads: labels. method: resampling method as `find_method` takes
-    it, empty without resamples. sized: whether the user gave the machine, rather than the log.
-    policies: the policies that will schedule the trace, if known.
+    log: the log as read; None for a model. loads: labels. method: resampling method in the form
+    that `find_method` takes, empty without resamples. sized: whether the user, not the log, gave
+    the machine. policies: the policies that will schedule the trace, if known.
     """
 
     log: Workload | None
@@ -72,8 +72,8 @@ class Case:
 class TraceWarning:
     """Declare one warning.
 
-    key: its key in JSON and stores. measure: returns the numbers of the sentence for a case, None
-    if there is no warning. text: format of the sentence, with a remedy.
+    key: its key in JSON and stores. measure: function that returns the numbers of the sentence for
+    a case, or None without a warning. text: format of the sentence, with a remedy.
     """
 
     key: str
@@ -128,7 +128,7 @@ def _few_weeks(case: Case) -> Numbers | None:
 
 
 def _lasts(case: Case, least: int, below: int) -> Numbers | None:
-    """Return the duration of a log from which weeks are drawn, if it is within two limits."""
+    """Return the duration of a log if weeks are drawn from it and it is within two limits."""
     # Whole users differ from each other even in a short log.
     if not case.log or not case.method or find_method(case.method).users:
         return None
@@ -147,12 +147,12 @@ def _overload(case: Case) -> Numbers | None:
 
 
 def _too_wide(case: Case) -> Numbers | None:
-    # On hosts a job may lack some with its share, however wide they are together.
+    # A job on hosts may lack hosts with its share, whatever their total number of processors.
     if not case.log or case.log.platform.name == Hosts.name:
         return None
     dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
     whole = len(case.log) + dropped
-    # The header of a log may be right where single rows are not.
+    # The header of a log may be right and single rows wrong.
     if not dropped or not (case.sized or dropped >= CONSIDERABLE * whole):
         return None
     return {**_part(dropped, whole), **_size(case, max(case.log.platform.sizes))}
@@ -184,7 +184,7 @@ def ignored_shares(log: Workload) -> dict[str, float]:
     >>> ignored_shares(w)
     {}
     """
-    # A share of all jobs as read. A property that all selected jobs have in common is irrelevant.
+    # The shares are of all jobs as read. A property that all selected jobs share is irrelevant.
     jobs = log.unasked[1] or len(log)
     columns = {what: getattr(log, name, None) for what, name in IGNORED.items()}
     alone = {what for what, values in columns.items() if values is not None and not np.ptp(values)}
@@ -192,13 +192,13 @@ def ignored_shares(log: Workload) -> dict[str, float]:
 
 
 def _weighs(case: Case, does: Callable[[Multifactor], Any]) -> bool:
-    """Return whether the order of a policy is a priority of Slurm with a property."""
+    """Return whether a policy orders jobs by a Slurm priority with a given property."""
     orders = (order for policy in case.policies for order in policy.orders)
     return any(order.weighs is not None and bool(does(order.weighs)) for order in orders)
 
 
 def _limited(case: Case, *kinds: str) -> bool:
-    """Return whether a policy has limits, of holders of these kinds if any are given."""
+    """Return whether a policy has limits; given kinds, whether it limits holders of these."""
     limits = (read_limits(policy.limits) for policy in case.policies if policy.limits)
     return any(not kinds or limit.kind in kinds for several in limits for limit in several)
 
@@ -211,7 +211,8 @@ def _has_partitions(machine: Platform) -> bool:
 class Considered:
     """Declare an attribute of jobs that some simulations consider.
 
-    by: whether a policy or the machine of a case does. remedy: a way to consider it.
+    by: returns whether a policy or the machine of a case considers it. remedy: a way to consider
+    it.
     """
 
     by: Callable[[Case], bool]
@@ -219,7 +220,7 @@ class Considered:
 
 
 CONSIDERED: Mapping[str, Considered] = {
-    # A policy that weighs partitions does not have their nodes.
+    # Weighing partitions in a policy does not give them nodes.
     "partition": Considered(
         lambda case: bool(case.log and _has_partitions(case.log.platform)),
         "declare the nodes of 'partitions', or hosts.partitions, or select one with its own "
@@ -241,7 +242,7 @@ CONSIDERED: Mapping[str, Considered] = {
     ),
     "limited": Considered(_limited, "give the limits of the site with limits=(...)"),
 }
-"""By the column of `IGNORED`; no simulation considers the others."""
+"""Attributes by the column of `IGNORED`; no simulation considers the other columns."""
 
 
 def _stocks(case: Case) -> tuple[tuple[str, str, int], ...]:

@@ -1,4 +1,4 @@
-"""The command line, `farm COMMAND`, the only part that imports campaigns, clusters and analysis."""
+"""The command line, `farm COMMAND`: the only part that imports campaigns, clusters and analysis."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ FAILURES = {
     errno.EIO: "check the device, and run the command again",
     errno.ENAMETOOLONG: "give a shorter path",
 }
-"""Advice on errors of the system that are no faults of the program, by number."""
+"""Advice on errors of the operating system that are no faults of the program, by error number."""
 
 CLICKS = ("Got ", "Invalid ", "Missing ", "No ", "Option ")
 """Beginnings of click's own messages."""
@@ -171,7 +171,7 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Write buffered output, which may not fit, while errors are still those of the command."""
+    """Write buffered output now, so that the command still reports a failed write."""
     if sys.stdout is not None:
         sys.stdout.flush()
 

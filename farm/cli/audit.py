@@ -41,11 +41,11 @@ def audit(
     """Check whether the times of a schedule in FILE follow a policy; report the first violation.
 
     FILE is a log in the Standard Workload Format with wait times, from any source, such as `farm
-    simulate --out`. For jobs on nodes, or on clusters with links, it is a CSV with the columns
-    start, end, state and on; a TOML file of the same name holds the machine. A violation is
-    reported with its job, instant and reason. The events option of the policy chooses the clock:
-    use events=per-event for schedules of the pyss family. Rules and orders that the auditor does
-    not implement are listed as unaudited.
+    simulate --out`. For jobs on nodes, or on clusters with links, FILE is a CSV with the columns
+    start, end, state and on; a TOML file of the same name has the machine. A violation is reported
+    with its job, instant and reason. The events option of the policy selects the clock: use
+    events=per-event for schedules of the pyss family. Rules and orders that the auditor does not
+    implement are listed as unaudited.
 
     Exit status: 0 sound, 1 refuted, 2 bad input.
     """

@@ -9,9 +9,9 @@ from typing import Any
 
 
 def campaign_files(store: str) -> list[Path]:
-    """Return the campaign file of a store and the files that it names, as far as they exist.
+    """Return the existing files of a store's campaign: its campaign file, and the files it names.
 
-    Relative names count from the folder of the store and from the current one.
+    Relative names are looked up in the folder of the store and in the current folder.
     """
     from schedfarm.analysis.store import read_manifest
     from schedfarm.core.errors import InputError

@@ -74,7 +74,7 @@ def is_text(word: str) -> bool:
 
 
 def leave_pipe() -> NoReturn:
-    """Exit after the output pipe was closed, without writing what is buffered."""
+    """Exit after the output pipe was closed, without writing the buffered output."""
     with suppress(OSError):
         # Buffered output would be written at exit and raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -100,7 +100,7 @@ class ReadingCommand(Command):
 
 
 def command(*, reads: bool = False) -> Callable[[Callable[..., Any]], Command]:
-    """Declare a command, like `click.command`; with `reads`, one that changes no store."""
+    """Declare a command, like `click.command`; with `reads`, the command changes no store."""
     return click.command(cls=ReadingCommand if reads else Command)
 
 
@@ -149,7 +149,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 
 
 class Real(click.FloatRange):
-    """Parse a number within bounds, and not NaN, which no bound excludes."""
+    """Parse a number within bounds, and refuse NaN, which no bound excludes."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """Return the number, or fail."""
@@ -194,13 +194,13 @@ def patience(of: str = "", *, quiet: bool = False) -> Iterator[None]:
 
 
 def needs(name: str, *others: str) -> None:
-    """Refuse options that do nothing without the option `name`, if it is missing."""
+    """Refuse options that depend on the option `name`, if that option is missing."""
     if not _given(name):
         _refuse(others, "without", name, "give both")
 
 
 def excludes(name: str, *others: str) -> None:
-    """Refuse options and arguments that do nothing with the option `name`, if that is given."""
+    """Refuse options and arguments that have no effect with the option `name`, if it is given."""
     if _given(name):
         _refuse(others, "with", name, "leave one out")
 
@@ -212,7 +212,7 @@ def _given(name: str) -> bool:
 
 
 def _refuse(others: Iterable[str], with_or_without: str, name: str, advice: str) -> None:
-    """Refuse the given ones among other options."""
+    """Refuse each of the other options that is on the command line."""
     ctx = click.get_current_context()
     shown = {
         param.name: param.opts[0] if isinstance(param, click.Option) else param.human_readable_name

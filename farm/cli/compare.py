@@ -25,10 +25,12 @@ NO_GROUPS = "none"
 @click.option(
     "--axis",
     shell_complete=words.axes,
-    help="Compare the values of this axis of the campaign, under one policy: P Q ... are values.",
+    help="Axis of the campaign whose values P Q ... are compared, under one policy.",
 )
 @click.option(
-    "--policy", shell_complete=words.labels("policy"), help="Policy for --axis, if there are many."
+    "--policy",
+    shell_complete=words.labels("policy"),
+    help="Policy for a comparison by --axis, if the store has several.",
 )
 @AT
 @click.option(
@@ -77,9 +79,9 @@ def compare(
 
     By default all other policies are compared with the store's first. The first lines are the
     verdicts: the change of the mean over all traces and loads, its interval, the number of pairs,
-    and the users who gain. The tables below them have, for each metric, trace and load, the means,
-    changes with studentised bootstrap intervals, p values corrected for the number of policies
-    (Holm), the change in the log itself, mean ranks, and the users who lose most.
+    and the users who gain. Tables for each metric, trace and load follow: means, changes with
+    studentised bootstrap intervals, p values corrected for the number of policies (Holm), the
+    change in the log itself, mean ranks, and the users who lose most.
     """
     from schedfarm import analysis
     from schedfarm.analysis.drawing import checked_path
@@ -134,7 +136,7 @@ def compare(
 
 
 def losers_of(store: str, found: xr.Dataset, by: str) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the groups of jobs by change, and why they are missing."""
+    """Return the groups of jobs by change, and sentences on why groups are missing."""
     from schedfarm import analysis
     from schedfarm.analysis.compare import traces_of
     from schedfarm.analysis.groups import GROUPINGS

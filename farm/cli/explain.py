@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 OF_STORES = ("trace", "load", "sample")
 OF_LOGS = ("processors", "rows", "jobs", "clean", "map", "recorded", "folder")
-"""Options that do not apply to the other kind of source."""
+"""Parameters that apply to logs only, not to stores."""
 
 OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
-"""Parameters that do not apply to groups."""
+"""Parameters that apply to a single job only, not to groups."""
 
 
 @command(reads=True)
@@ -54,7 +54,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--recorded", is_flag=True, help="Explain the starts recorded in FILE, not simulated ones."
 )
-@click.option("--submit", type=int, help="Submission of JOB, s, if several jobs have its number.")
+@click.option("--submit", type=int, help="Submission of JOB, s; needed if its number is ambiguous.")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -65,13 +65,13 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--effort",
     type=Real(min=0),
-    help="Limit of the search for the smallest set, in estimated s of CPU time; by default 1. With "
-    "inf all sets of up to three jobs are tried.",
+    help="Limit of the search for the smallest set, in estimated seconds of CPU time; by default "
+    "1. With inf, all sets of up to three jobs are tried.",
 )
 @click.option(
     "--by",
-    help="Explain delays between groups of jobs, not one job: user, group (account), queue, "
-    "partition, or width (processors).",
+    help="Explain delays between groups of jobs instead of one job. Groups are by user, group "
+    "(account), queue, partition, or width (processors).",
 )
 @click.option(
     "--plot",
@@ -93,10 +93,10 @@ def explain(
 ) -> None:
     """Explain why JOB started when it did, in a store, a log, or a recorded schedule.
 
-    JOB is its number in the log; by default the job that waited longest. The report has
-    the jobs that ran or were ahead of JOB at its submission, the rule's reason not to start JOB,
-    the changes at its start, the jobs that overtook JOB, its promised and fair starts, and the
-    smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
+    JOB is its number in the log; by default the job that waited longest. The report has the jobs
+    that ran or were ahead of JOB at its submission, the rule's reason not to start JOB, and the
+    changes at its start. It also has the jobs that overtook JOB, its promised and fair starts, and
+    the smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy
@@ -128,7 +128,7 @@ def explain(
 
 
 def _refuse_of_jobs() -> None:
-    """Refuse options on a single job for a matrix of groups."""
+    """Refuse options for a single job if groups are explained."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
@@ -153,7 +153,7 @@ def _delays(
 
 
 def _target(plot: str | None, source: str, *, as_json: bool) -> Output | None:
-    """Return the file of the chart, whose suffix gives its kind."""
+    """Return the output file of the chart; its suffix selects the image format."""
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.farm.cli.campaign_files import campaign_files
     from schedfarm.farm.cli.plot import is_store
@@ -168,7 +168,7 @@ def _target(plot: str | None, source: str, *, as_json: bool) -> Output | None:
 
 
 def _source(source: str, policy: str | None, options: dict[str, Any]) -> tuple[Schedule, str]:
-    """Return the schedule, and the name of its policy."""
+    """Return the schedule and the name of its policy."""
     from schedfarm.farm.cli.plot import is_store as names_store
 
     is_store = names_store(source)
@@ -220,7 +220,7 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
 
 
 def _cell(trace: str, load: str, sample: int, *, drawn: bool) -> str:
-    """Name the jobs that are explained: in a sample, a number is that of another job."""
+    """Name the sample of the explained jobs, whose numbers differ from the log's in a sample."""
     if not drawn:
         return f"{trace}, load {load}, draw {sample} of the model"
     of = "the log itself" if sample == 0 else f"sample {sample}, whose jobs are drawn from the log"
@@ -254,7 +254,7 @@ def _simulated(source: str, folder: Path | None, policy: str, keys: dict[str, An
 
 
 def _job(schedule: Schedule, number: int | None, submit: int | None) -> int:
-    """Return the index of a job, by default of the one that waited longest."""
+    """Return the index of a job; by default, of the job that waited longest."""
     from schedfarm.core.errors import InputError
 
     jobs = schedule.workload

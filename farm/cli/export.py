@@ -38,9 +38,9 @@ def _restriction(axis: str, name: str) -> Callable[..., Any]:
     "--format",
     "name",
     shell_complete=words.listed(lambda: _formats()),
-    help="Format: parquet, netcdf, swf, batsim, evalys or csv; by default given by the "
-    "suffix of --out: .parquet, .nc, .swf, .json, .evalys.csv or .csv, the last four also "
-    "with .gz.",
+    help="Format: parquet, netcdf, swf, batsim, evalys or csv. By default it follows from the suffix
+    "
+    "of --out: .parquet, .nc, .swf, .json, .evalys.csv or .csv; .gz may follow the last four.",
 )
 @click.option(
     "--what",
@@ -74,11 +74,11 @@ def export(
 ) -> None:
     """Export finished cells of STORE: a summary of each, or their jobs, weeks, users or widths.
 
-    All cells by default; options restrict them. Parquet and CSV have a row per cell and job (or
-    week, user, width), with the labels of the cell in the first columns; Parquet has the units and
-    meanings of columns as metadata. netCDF has the arrays as they are in the store, a group per
-    trace. SWF, batsim (without starts) and evalys have the jobs of one cell. Values are checked
-    against the store's records.
+    By default all finished cells are exported; options restrict them. Parquet and CSV have a row
+    per cell and job (or week, user, width), with the labels of the cell in the first columns.
+    Parquet has the units and meanings of columns as metadata. netCDF has the arrays as they are in
+    the store, with a group per trace. SWF, batsim (without starts) and evalys have the jobs of one
+    cell. Values are checked against the store's records.
     """
     from schedfarm import analysis
     from schedfarm.core.numerals import counted

@@ -141,7 +141,7 @@ def of_submitted(store: Place) -> dict[str, Any] | None:
 
 
 def sentences(jobs: list[Job]) -> Iterator[str]:
-    """Yield one sentence per role: active jobs by id, ended jobs by number."""
+    """Yield one sentence per role, with the ids of active jobs and the number of ended jobs."""
     from schedfarm.core.numerals import counted
 
     for role in FILES:

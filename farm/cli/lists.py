@@ -31,7 +31,7 @@ OWN = (
 @click.option(
     "--site",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Print the order or policy that the tables of a TOML file describe, instead.",
+    help="TOML file of a site; print its order or policy instead of the lists.",
 )
 @JSON
 def policies(site: Path | None, as_json: bool) -> None:
@@ -71,7 +71,7 @@ def policies(site: Path | None, as_json: bool) -> None:
 
 
 def _texts_of(site: Path) -> dict[str, str]:
-    """Return the order, and the policy if there is one, that a site's file describes."""
+    """Return the order of a site's file as text and, if the file has one, the policy."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.policy.site import texts_of_table
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
 
 LOGGED = "as logged"
-"""Name of that schedule in figures."""
+"""Name of a log's own schedule in figures."""
 
 FEW = 0.05
 """Share of jobs without a logged wait above which a log has no schedule of its own."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schedfarm.offline.instance import Instance
 
 DRAWN = ("jobs", "processors", "model", "shortest", "longest", "instances")
-"""Parameters of drawn instances, which do not apply to a file."""
+"""Parameters that apply to drawn instances only, not to a file."""
 
 COLUMNS = ("instance", "algorithm", "job", "weight", "processors", "start", "end")
 """Columns of the file of schedules."""
@@ -87,14 +87,14 @@ def _models() -> list[str]:
     type=int,
     default=10,
     show_default=True,
-    help="Number of random orders that shelves tries.",
+    help="Number of random orders in the algorithm shelves.",
 )
 @click.option(
     "--precision",
     type=float,
     default=0.01,
     show_default=True,
-    help="Relative precision of the makespan that dual searches for.",
+    help="Relative precision of the makespan in the algorithm dual.",
 )
 @click.option("--out", help="CSV file for the schedules; - is standard output.")
 @JSON
@@ -209,7 +209,7 @@ def _title(
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the table: its two lines of head, and its text for an algorithm's figures."""
+    """Describe a column of the table: its two header lines, and its text for an algorithm."""
 
     over: str
     head: str

@@ -66,7 +66,7 @@ def _installed(text: str) -> dict[str, str]:
 
 
 def _place(error: BaseException | None, text: str, known: Iterable[str]) -> str | None:
-    """Return the last plug-in line in an error's traceback; None without one."""
+    """Return the last line of an error's traceback that is in a plug-in; None without one."""
     if error is None:
         return None
     files = {**_installed(text), **{f"{module}.py": module for module in known}}

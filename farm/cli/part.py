@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def refuse_cluster(part: str, cluster: ClusterOptions, others: Mapping[str, bool]) -> None:
-    """Refuse options that need a cluster; others: names of such options, and whether given."""
+    """Refuse options that need a cluster.
+
+    others: by the name of a further option of this kind, whether it was given.
+    """
     from schedfarm.core.errors import InputError
 
     given = [*cluster.words()[:1], *(name for name, is_given in others.items() if is_given)]

@@ -60,8 +60,8 @@ COMPILING = f"compiling kernels for this host, once: {COMPILE_TIME}; --no-probe 
 @click.option(
     "--workers",
     type=COUNT,
-    help="Number of worker processes; by default the campaign's, else one per core here (1 on a "
-    "cluster).",
+    help="Number of worker processes; by default the campaign's number, or else one per core of "
+    "this machine (on a cluster, 1).",
 )
 @JSON
 def plan(
@@ -75,14 +75,14 @@ def plan(
 ) -> None:
     """Estimate the remaining work of CAMPAIGN: cells, CPU time, wall time, memory and disk.
 
-    Nothing is written. A fairness measure of a simulation counts as a cell. Jobs and bytes are
+    Nothing is written. Each fairness measure of a simulation counts as a cell. Jobs and bytes are
     upper bounds, computed for the longest resample and without compression. CPU time is measured:
-    the command simulates part of one cell of each trace, load and rule, for at most a tenth of the
-    run's CPU time, and extrapolates by the length of the queue. --no-probe uses the planner's
-    rates, which ignore queues: they were too low by a factor of up to 20 on logs with long queues.
-    Wall time includes starting processes and drawing figures, but no wait for a batch system. For a
-    campaign with precision, the costs are for the expected number of samples, estimated from
-    finished samples or from a pilot of up to twenty.
+    the command simulates part of one cell of each trace, load and rule, and extrapolates by the
+    length of the queue. This takes at most a tenth of the run's CPU time. --no-probe uses the
+    planner's rates, which ignore queues: they were too low by a factor of up to 20 on logs with
+    long queues. Wall time includes starting processes and drawing figures, but no wait for a batch
+    system. For a campaign with precision, the costs are for the expected number of samples,
+    estimated from finished samples or from a pilot of up to twenty.
     """
     import json
 

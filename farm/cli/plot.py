@@ -65,7 +65,8 @@ def _kinds() -> list[str]:
     "policies",
     multiple=True,
     shell_complete=words.policies,
-    help="Policy; repeatable. A log is simulated under it; by default its own starts are used.",
+    help="Policy; repeatable. A log is simulated under each policy; by default its own starts are "
+    "used.",
 )
 @click.option(
     "--width",
@@ -92,7 +93,7 @@ def _kinds() -> list[str]:
 @click.option(
     "--axis",
     shell_complete=words.axes,
-    help="Axis of the campaign, for KIND axis; by default its only one.",
+    help="Axis of the campaign, for KIND axis; by default the only axis.",
 )
 @AT
 @TRACES
@@ -177,7 +178,7 @@ def _jobs(source: str, given: dict[str, Any]) -> Workload:
 
 
 def _schedules(jobs: Workload, policies: tuple[str, ...], *, quiet: bool) -> dict[str, Any]:
-    """Return the schedules under the policies, by default that of the log."""
+    """Return the schedule under each policy; without policies, the schedule of the log."""
     from io import StringIO
 
     from schedfarm.core.errors import InputError

@@ -125,8 +125,8 @@ def write_page(store: str, page: Output, asked: Asked, *, refresh: float | None 
 def _watch(store: str, page: Output, asking: Callable[[], Asked]) -> None:
     """Write the page until the run on the store has ended.
 
-    The store may grow while a page is made, or not have all its arrays yet: what cannot be read
-    then is read again for the next page.
+    The store may grow while a page is made, and may not have all its arrays yet. Unreadable parts
+    are read again for the next page.
     """
     import time
 

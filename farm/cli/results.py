@@ -88,7 +88,7 @@ def _precision(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _origins(origins: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each set of package versions that computed blocks."""
+    """Yield a line for each set of package versions with which blocks were computed."""
     from schedfarm.core.numerals import counted
     from schedfarm.farm.store.provenance import PACKAGE, PACKAGES
 
@@ -289,11 +289,11 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    The column "as logged" is the mean over the jobs of the same samples with their waits in the
+    The column "as logged" is the mean over the same samples with the waits of their jobs in the
     log.
 
     Each line names the samples that the band spans, and the expected share of all possible samples
-    within the band. With too few samples the values of single cells are printed.
+    within the band. With too few samples, the values of single cells are printed.
     """
     from schedfarm.analysis.drawing import checked_path
     from schedfarm.analysis.figures import drawn_rule
@@ -343,7 +343,7 @@ def _of_band(store: str, found: xr.Dataset) -> Answer:
 
 
 def policy_texts(store: str, labels: Iterable[object]) -> list[str]:
-    """Return a sentence for each of the policies that has a name, with its full text."""
+    """Return a sentence with the full text of each named policy."""
     from schedfarm.analysis.store import named_policies
 
     known = named_policies(store)

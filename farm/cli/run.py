@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 @click.option(
     "--part",
     metavar="K/N",
-    help="Simulate only part K of N in this process, without a cluster, at the same time as "
-    "other parts: for job arrays.",
+    help="Simulate only part K of N, in this process and without a cluster. Other parts may run at "
+    "the same time, as in job arrays.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option(
@@ -114,7 +114,7 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(ended_after(stop_after))
         begun = stack.enter_context(said_if_none_began())
-        # An existing cluster is connected first: without it nothing is written.
+        # Connected before anything is written, since an existing cluster may be missing.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:

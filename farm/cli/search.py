@@ -40,7 +40,7 @@ ANSWER, POLICY = "result.json", "policy.txt"
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for the state, the answer and the store of the verdict; by default NAME.search "
-    "in the current folder. A search that was stopped there is resumed.",
+    "in the current folder. A stopped search in this folder is resumed.",
 )
 @TRACES
 @where
@@ -56,10 +56,10 @@ def search(
 ) -> None:
     """Search for a queue order as SPEC (a TOML file, or carastan-2017) specifies, and judge it.
 
-    Candidates are simulated on samples of the first weeks of each log. The best one is compared
-    with the baseline on samples of the weeks that the search did not use, and of held-out logs.
-    With --workers 1 everything runs in this process. The same command resumes a search that was
-    stopped or killed, and gives the same answer.
+    Candidates are simulated on samples of the first weeks of each log. The best candidate is
+    compared with the baseline on samples of the weeks that the search did not use, and of held-out
+    logs. With --workers 1 everything runs in this process. The same command resumes a stopped or
+    killed search, and gives the same answer.
     """
     import json
 
@@ -165,7 +165,7 @@ def _judge(found: Found, store: Path, client: Client | None, *, quiet: bool) -> 
 
 
 def _pairs(spec: Spec, found: Found) -> Iterator[tuple[str, list[str]]]:
-    """Yield each policy to compare with, and the policies that are compared with it."""
+    """Yield each baseline, and the policies to compare with it."""
     for place, baseline in enumerate(known := list(dict.fromkeys((spec.baseline, *spec.against)))):
         others = [*(known[1:] if place == 0 else ()), *found.policies]
         if others := [one for one in dict.fromkeys(others) if one != baseline]:
@@ -173,7 +173,7 @@ def _pairs(spec: Spec, found: Found) -> Iterator[tuple[str, list[str]]]:
 
 
 def _write(target: Path, facts: dict[str, Any]) -> None:
-    """Write the answer, and the policies as texts that other commands take."""
+    """Write the answer, and the policies in a form that other commands accept."""
     import json
 
     from schedfarm.core.files import write_whole

@@ -43,7 +43,7 @@ LABEL, COLUMN = 46, 16
 """Widths of labels and number columns: two columns fit 80 characters."""
 
 UNKNOWN_TO_LOGS = frozenset({"backfilled"})
-"""Metrics that do not follow from the starts of a log."""
+"""Metrics that cannot be computed from the starts of a log."""
 
 MOST_GROUPS = 3
 """Number of users, accounts, queues or partitions that are printed, largest first."""
@@ -151,7 +151,7 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--out",
-    help="Schedule file: SWF, or - for standard output; NAME.csv on nodes and networks.",
+    help="File for the schedule: SWF, or NAME.csv on nodes and networks; - is standard output.",
 )
 @click.option("--all", "every", is_flag=True, help="Print all metrics.")
 @click.option("--json", "as_json", is_flag=True, help="Print all metrics as JSON.")
@@ -261,7 +261,7 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return the output, and that of the machine where SWF cannot hold the schedule."""
+    """Return the output file and, if SWF cannot hold the schedule, that of the machine."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
@@ -420,7 +420,7 @@ def _participants(schedule: Schedule, tau: int) -> list[str]:
 
 
 def _counted(schedule: Schedule) -> list[str]:
-    """Return lines of the simulation's counters that are not zero."""
+    """Return a line for each counter of the simulation that is not zero."""
     from schedfarm.core.policy.rules import COUNTS
 
     found = {name: count for name, count in schedule.counts.items() if count}
@@ -441,7 +441,7 @@ def _line(name: str, value: float, logged: Mapping[str, float | None]) -> list[s
 
 
 def _errors(schedule: Schedule) -> list[str]:
-    """Return lines of the differences to the logged waits, by job and by group of jobs."""
+    """Return lines on the differences from the logged waits, by job and by group of jobs."""
     from schedfarm.core.metrics.logged import ERRORS, GROUPS, group_waits, wait_errors
     from schedfarm.core.numerals import counted
 

@@ -15,17 +15,17 @@ from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS, in_thread
 
 FIRST_SECONDS = 3.0
-"""Shorter simulations show nothing."""
+"""Time before progress is shown, s."""
 
 LINE_SECONDS = 10.0
-"""Interval between two plain lines."""
+"""Interval between two plain lines, s."""
 
 WIPE = "\r\x1b[K"
-"""Returns to the beginning of a terminal's line and clears it."""
+"""Text that moves to the beginning of a terminal's line and clears the line."""
 
 
 class ProgressLine:
-    """Show the number of started jobs: in one line of a terminal, in plain lines elsewhere."""
+    """Show the number of started jobs: in one line on a terminal, else in plain lines."""
 
     def __init__(self, under: Underway, jobs: int, stream: TextIO) -> None:
         self._under, self._jobs, self._stream = under, jobs, stream
@@ -33,7 +33,7 @@ class ProgressLine:
         self._drawn = False
 
     def update(self) -> None:
-        """Show the progress, if that is due."""
+        """Show the progress, if the interval since the last time is over."""
         now, line = time.monotonic(), self._stream.isatty()
         wait = LINE_SECONDS if self._shown > self._begun else FIRST_SECONDS
         if now - (self._begun if line else self._shown) < (FIRST_SECONDS if line else wait):

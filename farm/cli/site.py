@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from schedfarm.farm.site.model import Site
 
 FILES = {"site.toml": True, "campaign.toml": False}
-"""Files that the command writes, and whether only their owner may read them.
+"""Files that the command writes, by name: whether only their owner may read them.
 
-The first has names of users.
+site.toml has names of users.
 """
 
 OF_DUMP = ("dump", "out", "names", "no_fit", "trials", "warmup", "partition", "processors",
@@ -33,7 +33,7 @@ OUTAGES = 0.04
 """Part of the processors of the generated site that is lost to outages."""
 
 LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
-"""Limits of its QOS, by column of sacctmgr."""
+"""Limits of the QOS of the generated site, by column of sacctmgr."""
 
 
 @command()
@@ -67,12 +67,13 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     type=click.Choice(["drop", "queue"]),
     default="drop",
     show_default=True,
-    help="Jobs cancelled while waiting: not simulated, or in the queue until they leave.",
+    help="Treatment of jobs that were cancelled while waiting: drop leaves them out, queue keeps "
+    "them in the queue until they leave.",
 )
 @click.option(
     "--hosts",
     is_flag=True,
-    help="Simulate each node, on which jobs may lack room, instead of one pool of all processors.",
+    help="Simulate the nodes, on which a job may lack room, instead of one pool of all processors.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
@@ -115,9 +116,9 @@ def site(
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
     DUMPDIR has the files written by the script that --script prints. Parameters that no file
-    contains are fitted to the real starts in the first half of the period; the second half shows
+    contains are fitted to the real starts in the first half of the period. The second half shows
     the error of the simulated mean waits. site.toml has the site's priority, for farm policies
-    --site; campaign.toml runs with farm run.
+    --site. campaign.toml runs with farm run.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)
@@ -190,7 +191,7 @@ def _fit(
 
 
 def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
-    """Refuse links, which may lead out of the folder, and edited files without --replace."""
+    """Refuse links, which may lead out of the folder; without --replace, refuse edited files."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
     from schedfarm.farm.site.writing import is_unedited
@@ -209,7 +210,7 @@ def _check_targets(folder: Path, log: Path, *, replace: bool) -> None:
 
 
 def _write(folder: Path, texts: tuple[str, ...]) -> None:
-    """Write the files, after parsing each of them like its reader."""
+    """Write the files after parsing each of them as its reader does."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.files import write_whole
     from schedfarm.farm.campaign.campaign import Campaign
@@ -230,7 +231,7 @@ def _write(folder: Path, texts: tuple[str, ...]) -> None:
 
 
 def _write_example(folder: Path, jobs: int, seed: int, *, as_json: bool, quiet: bool) -> None:
-    """Write the dump of a generated site, with the number of weeks that 1000 jobs take."""
+    """Write the dump of a generated site with 1,000 jobs a week."""
     from schedfarm.core.errors import InputError
     from schedfarm.core.numerals import counted
     from schedfarm.farm.site.example import Truth, check_new, write_dump

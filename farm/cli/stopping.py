@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SOME_FAILED, INTERRUPTED = 1, 130
-"""Exit status of a run with failed cells, and of one that was stopped."""
+"""Exit status of a run with failed cells, and exit status of a stopped run."""
 
 NONE_BEGUN = "no cell was begun; the same command starts over"
 
 
 @contextmanager
 def said_if_none_began() -> Iterator[threading.Event]:
-    """If an interrupt comes before the event is set, report that no cell was begun."""
+    """Report that no cell was begun if an interrupt comes before the event is set."""
     begun = threading.Event()
     try:
         yield begun

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--array",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Submit an array of N jobs without a coordinator, each of which runs one part.",
+    help="Submit an array of N jobs, one for each part, without a coordinator.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--print-script", is_flag=True, help="Print the job script without submitting it.")
@@ -46,9 +46,10 @@ def submit(
 ) -> None:
     """Submit a job that runs CAMPAIGN like `farm run`, and return at once.
 
-    The job runs the coordinator, which submits the workers' jobs. It stops before its walltime
-    ends; the same command resumes. Use `farm status` and `farm cancel` with the store to see and
-    end the jobs. With --array no coordinator runs; the part that ends last completes the summary.
+    The job runs the coordinator, which submits the workers' jobs. The coordinator stops before its
+    walltime ends; the same command resumes. Use `farm status` and `farm cancel` with the store to
+    see and end the jobs. With --array no coordinator runs; the part that ends last completes the
+    summary.
     """
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.jobs import folder_beside
@@ -64,7 +65,7 @@ def submit(
     logs = folder_beside(target).absolute()
     there = logs.exists()
     job = _coordinator(spec, wanted, logs, array)
-    # Other users may write to the current folder: no module is taken from it.
+    # No module is taken from the current folder, to which other users may write.
     words = [sys.executable, "-P", "-m", "schedfarm", "run", _lasting(campaign)]
     words += ["--store", str(target)]
     words += ["--traces", str(folder.absolute())] if folder else []

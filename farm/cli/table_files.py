@@ -19,7 +19,7 @@ def table_files(
 ) -> tuple[Output, Output]:
     """Return the outputs for the table and its machine; refuse to overwrite other files.
 
-    Refuse machines without a sidecar too: a log without requests would read as jobs on a pool.
+    Refuse machines without a sidecar, too: a log without requests would be read as jobs on a pool.
     """
     from schedfarm.core.errors import InputError
     from schedfarm.core.logs.formats import sidecar_of

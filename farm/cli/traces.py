@@ -34,7 +34,7 @@ TITLES = {
     "communicating": "jobs that communicate",
     "sha256_columns": "sha256 of columns",
 }
-"""Printed titles of JSON keys that are not readable as they are."""
+"""Printed titles of JSON keys that are unclear by themselves."""
 
 
 class Options(click.ParamType[dict[str, Any]]):
@@ -69,14 +69,14 @@ MAP = click.option(
     "--map",
     "map",
     metavar="NAME|FILE.toml",
-    help="Map of the log's columns, as `map` of a campaign; by default the one next to the log.",
+    help="Map of the log's columns, as `map` of a campaign; by default the map next to the log.",
 )
 
 NAMES = click.option(
     "--names",
     is_flag=True,
-    help="Keep names of users, groups, queues and partitions, in a file of the store for its owner "
-    "alone.",
+    help="Keep names of users, groups, queues and partitions, in a file of the store that only its "
+    "owner can read.",
 )
 
 
@@ -151,7 +151,7 @@ def info(
 ) -> None:
     """Describe logs: machine, jobs, dropped rows, acknowledgement, and a workload table.
 
-    Several logs are described by the table only, a column for each.
+    Several logs are described only by the table, with a column for each log.
     """
     from schedfarm.analysis.workloads import workload_latex, workload_text
     from schedfarm.farm.campaign.trace import named
@@ -215,7 +215,7 @@ def _named_log(trace: Trace) -> str:
 def _figure_files(
     folder: Path | None, names: list[str], read: list[str]
 ) -> list[dict[str, Output]]:
-    """Return the checked files of the figures of each log, by kind; refuse equal names of logs."""
+    """Return the checked figure files of each log, by kind; refuse logs with equal names."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.output import output
 
@@ -238,7 +238,7 @@ def _figure_files(
 
 
 def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
-    """Draw the figures of a log; those of schedules need its waits."""
+    """Draw the figures of a log; figures of schedules need the log's waits."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.logged import LOGGED, as_logged
 
@@ -282,7 +282,7 @@ def _draw(trace: Trace, files: dict[str, Output], *, err: bool) -> None:
     type=(int, int),
     default=None,
     metavar="LEAST MOST",
-    help="Least and greatest number of jobs in a window.  [239 1391]",
+    help="Least and largest number of jobs in a window.  [239 1391]",
 )
 @JSON
 def busiest(
@@ -371,8 +371,8 @@ def write(campaign: str, trace: str, folder: Path | None, out: str) -> None:
 def anonymise(log: Path, out: str, weeks: int) -> None:
     """Copy a LOG of sacct or SWF without the names of users, groups, accounts and jobs.
 
-    Each name becomes a number in order of appearance. Columns that are not known to be free of
-    names are left out and listed. Job numbers, partitions and qualities of service are kept.
+    Each name becomes a number in order of appearance. Columns that may contain names are left out
+    and listed. Job numbers, partitions and qualities of service are kept.
     """
     import gzip
 
@@ -521,13 +521,13 @@ ASKED = {
     "serial": ("moldable", -1),
     "communication": ("communicating", 0),
 }
-"""Columns of requests on some platforms: the key of the number of jobs that make one, and the value
-that means no request.
+"""Columns of requests on some platforms, each with two values: the JSON key of the number of jobs
+with a request, and the value that means no request.
 """
 
 
 def _asked(log: Workload) -> dict[str, Any]:
-    """Return the numbers of places and of jobs with requests, on a platform that has them."""
+    """Return the numbers of places and of jobs with requests, on a platform with places."""
     platform = log.platform
     if not platform.asks:
         return {}

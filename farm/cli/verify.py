@@ -25,7 +25,7 @@ FAULTY = 1
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="Number of cells to simulate again, of each policy and each kind of fairness.",
+    help="Number of cells to simulate again, for each policy and each kind of fairness.",
 )
 @click.option(
     "--seed",
@@ -40,8 +40,8 @@ FAULTY = 1
 @click.option(
     "--trust",
     is_flag=True,
-    help="Run the Python code of the store's own orders, rules and metrics to simulate cells "
-    "again.",
+    help="Run the Python code of the store's own orders, rules and metrics, so that their cells "
+    "can be simulated again.",
 )
 @click.option("--quiet", is_flag=True, help="Print faults only.")
 @JSON

@@ -28,7 +28,7 @@ def warm(policies: Sequence[str], archive: str | None, install: str | None, quie
     """Compile the kernels of each POLICY on this host; by default those of all policies.
 
     Once per container image or type of node is enough: later processes load the compiled kernels
-    from the disk until schedfarm or numba changes. Kernels at hand are skipped, so an interrupted
+    from the disk until schedfarm or numba changes. Existing kernels are skipped, so an interrupted
     command resumes.
 
     An archive serves hosts with the same processor and the same versions of schedfarm, Python and

@@ -39,7 +39,7 @@ def watch(store: str, once: bool, as_json: bool) -> None:
         for event in events:
             teller.see(event)
         last = events[-1] if events else last
-        # A run that was killed has no further event.
+        # A killed run logs no further event.
         if once or isinstance(last, End) or now() - last.time > SILENT_SECONDS:
             break
         time.sleep(place.poll_seconds)
@@ -50,7 +50,7 @@ def watch(store: str, once: bool, as_json: bool) -> None:
 
 
 class _Events:
-    """Print each event as it is in the log."""
+    """Print each event in the form of the event log."""
 
     def see(self, event: Event) -> None:
         """Print an event."""
@@ -59,4 +59,4 @@ class _Events:
         click.echo(msgspec.json.encode(event).decode())
 
     def leave(self, when: float) -> None:
-        """Print nothing: the end of watching is not an event."""
+        """Print nothing, since the end of watching is not an event."""

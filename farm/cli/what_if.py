@@ -46,7 +46,7 @@ ALONE_SECONDS = 10.0
 """CPU time up to which no worker processes are started: starting two takes 5 s of CPU."""
 
 UNKNOWN_ESTIMATES = 0.5
-"""Share of jobs without a requested time from which a log is refused."""
+"""Share of jobs without a requested time at which a log is refused."""
 
 
 @command()
@@ -82,12 +82,12 @@ UNKNOWN_ESTIMATES = 0.5
 @click.option(
     "--minutes",
     type=Real(min=0, min_open=True),
-    help="Wall time to spend on samples at most.  [5]",
+    help="Largest wall time for samples, minutes.  [5]",
 )
 @click.option(
     "--samples",
     type=COUNT,
-    help="Number of samples, instead of a precision and a wall time.",
+    help="Number of samples, instead of --precision and --minutes.",
 )
 @click.option(
     "--processors", type=COUNT, help="Processors of the machine; by default those of the log."
@@ -164,8 +164,8 @@ def what_if(
 class Question:
     """Hold the checked question.
 
-    file: of the campaign. text: its content, "" for a new one. located: whether files of logs are
-    found. page: name of the page.
+    file: path of the campaign's file. text: content of this file, "" for a new one. located:
+    whether the files of logs have been found. page: name of the page.
     """
 
     policies: tuple[str, ...]
@@ -187,8 +187,8 @@ class Question:
 class Plan:
     """Hold a campaign and its rounds.
 
-    rounds: number of samples after each. seconds: planned CPU time, s. had: samples already in the
-    store.
+    rounds: number of samples after each round. seconds: planned CPU time, s. had: number of samples
+    already in the store.
     """
 
     campaign: Campaign
@@ -253,7 +253,7 @@ def _asked(
 
 
 def _check_page(page: Path) -> None:
-    """Refuse a page that cannot be written, or would replace another file."""
+    """Refuse a page that cannot be written, or whose path belongs to another file."""
     from schedfarm.analysis.report.markup import is_page
     from schedfarm.analysis.report.script import check_script
     from schedfarm.core.errors import InputError
@@ -273,8 +273,8 @@ def _check_page(page: Path) -> None:
 def _with_precision(question: Question, relative: float | None, samples: int | None) -> Question:
     """Request precision of the mean wait, unless the number of samples is given.
 
-    A campaign file without requests, such as of a given number of samples, gets them with
-    --precision only.
+    A campaign file without requests, such as one with a given number of samples, gets requests only
+    with --precision.
     """
     from schedfarm.farm.campaign.precision import Precision
     from schedfarm.farm.campaign.template import RELATIVE
@@ -318,7 +318,7 @@ def _check_log(log: str, jobs: Workload) -> None:
 def _check_same(
     file: Path, log: str, had: Campaign, fresh: Campaign, source: dict[str, Any]
 ) -> None:
-    """Refuse the campaign of another log, or other keys of the same one."""
+    """Refuse the campaign of another log, and a campaign of this log with other keys."""
     from schedfarm.core.errors import InputError
 
     def of(campaign: Campaign) -> list[tuple[str | None, ...]]:
@@ -433,7 +433,7 @@ def _counted(campaign: Campaign) -> str:
 class _Pace:
     """Print a verdict after each round but the last, and end sampling when the time is over.
 
-    short: reason why fewer samples than planned were simulated; "" if none is missing.
+    short: reason why fewer samples than planned were simulated; "" if none are missing.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Options that choose the cluster, combined with a campaign's [cluster]."""
+"""Options that choose the cluster, and their combination with a campaign's [cluster]."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ OPTIONS = (
     click.option(
         "--insecure",
         is_flag=True,
-        help="Accept an unencrypted scheduler on a network, which anyone on it can use.",
+        help="Accept an unencrypted scheduler on a network, where anyone can use it.",
     ),
 )
 
@@ -124,7 +124,7 @@ class ClusterOptions:
         return self._workers
 
     def words(self) -> list[str]:
-        """Return equivalent command-line arguments that are valid in any folder."""
+        """Return command-line arguments for the same cluster that are valid in any folder."""
         on = str(self._file.absolute()) if self._file else self._on
         found = ["--on", on] if on else []
         found += ["--workers", str(self._workers)] if self._workers is not None else []
@@ -163,7 +163,7 @@ SECRET = re.compile("pass|secret|token", re.IGNORECASE)
 
 
 def _show_options(table: Mapping[str, Any]) -> None:
-    """Print a campaign's launcher options before their use, since some are commands."""
+    """Print a campaign's launcher options before they are used, since some are commands."""
     from schedfarm.cluster.spec import KEYS
 
     options = {key: table[key] for key in table if key not in KEYS or key == "coordinator"}

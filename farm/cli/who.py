@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @STORE
 @click.option(
     "--policy",
-    help="Policy; by default the last one of the store other than the baseline.",
+    help="Policy; by default the store's last policy other than the baseline.",
 )
 @click.option("--baseline", help="Policy to compare with; by default the first of the store.")
 @click.option(
@@ -56,11 +56,11 @@ def who(
 ) -> None:
     """Print the groups of jobs in STORE that lose under a policy compared with a baseline.
 
-    Both policies schedule the same jobs. For each group the table has its shares of jobs and work
-    (run time x processors), its means under both policies, the minimum and maximum change over the
-    samples, and the change in the log. Means are over the samples, each with the same weight. The
-    group whose jobs of all samples lose most in total comes first. Users
-    have names if the campaign sets names = true for their trace.
+    Both policies schedule the same jobs. For each group, the table has its shares of jobs and work
+    (run time x processors), and its means under both policies. Further columns are the minimum and
+    maximum change over the samples, and the change in the log. Means are over the samples, each
+    with the same weight. Groups are sorted by the total loss of their jobs over all samples,
+    largest first. Users have names if the campaign sets names = true for their trace.
     """
     from schedfarm import analysis
     from schedfarm.farm.cli.campaign_files import campaign_files

@@ -20,7 +20,7 @@ def policies(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[C
 
 
 def policy_words(begun: str) -> list[str]:
-    """Return the completions of a partial policy, one part further.
+    """Return the completions of a partial policy by one more part.
 
     Rules with a number are omitted, since parentheses have a meaning in shells.
 
@@ -56,21 +56,21 @@ def _options(head: str) -> list[str]:
 
 
 def campaigns(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete built-in campaigns, and files by the shell."""
+    """Complete built-in campaigns, and have the shell complete files."""
     from schedfarm.farm.campaign.shipped import shipped
 
     return _beside_files(shipped(), begun)
 
 
 def searches(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete built-in searches, and files by the shell."""
+    """Complete built-in searches, and have the shell complete files."""
     from schedfarm.farm.search.spec import shipped
 
     return _beside_files(shipped(), begun)
 
 
 def logs(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete named logs, and files by the shell."""
+    """Complete named logs, and have the shell complete files."""
     from schedfarm.farm.logs.registry import entries
 
     return _beside_files([entry.short for entry in entries()], begun)
@@ -110,7 +110,7 @@ def _axis_values(ctx: click.Context) -> list[tuple[str, Any]]:
 
 
 def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the metrics of the store on the command line, else those of every store."""
+    """Complete metrics: of the store on the command line, or without a store, of every store."""
     known = [
         figure["name"]
         for held in _store(ctx).get("holds", {}).values()
@@ -125,7 +125,7 @@ def metrics(ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
 
 
 def _store(ctx: click.Context) -> dict[str, Any]:
-    # Click does not parse the arguments while an option lacks its value.
+    # The option that is being completed has no value yet, so click cannot parse the arguments.
     for name in (ctx.params.get("store"), *ctx.args):
         try:
             plain = json.loads(Path(name or "", "store.json").read_bytes())
@@ -144,5 +144,5 @@ def _that_begin(words: Iterable[str], begun: str) -> list[str]:
 
 
 def _beside_files(names: Iterable[str], begun: str) -> list[CompletionItem]:
-    # First, because bash drops the completions before the request for files.
+    # The request for files comes first, because bash drops completions before it.
     return [CompletionItem(begun, type="file"), *_items(names, begun)]

@@ -1,4 +1,4 @@
-"""Cancellation of a run: the token, the signals that set it, and calls that can be interrupted."""
+"""Cancellation of a run: the token, the signals that set it, and interruptible calls."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from schedfarm.farm.watching.events import Said, Watcher
 T = TypeVar("T")
 
 FINISH_SECONDS = 10.0
-"""Tasks that end within this time after the request to stop are finished, others cancelled."""
+"""Time that tasks get to end after the request to stop, s; other tasks are cancelled."""
 
 LATE_SECONDS = 10.0
-"""Further time until tasks that have not ended are abandoned: batch systems and containers kill a
-process 30 s after the request to end."""
+"""Further time after which tasks that still run are abandoned, s: batch systems and containers kill
+a process 30 s after the request to end."""
 
 COORDINATOR_POLL_SECONDS = 1.0
 """Interval at which the coordinator checks for cancellation, and for missing workers."""
 
 WORKER_POLL_SECONDS = 0.5
-"""Interval at which a process that simulates checks whether to cancel a simulation."""
+"""Interval at which a simulating process checks whether to cancel a simulation, s."""
 
 
 @dataclass
 class CancellationToken:
-    """Hold the time at which a run was asked to stop, s on the monotonic clock."""
+    """Hold the time of the request to stop a run, s on the monotonic clock."""
 
     since: float = field(default=math.inf)
 
@@ -108,11 +108,11 @@ class _Call(Generic[T]):
 
 
 def in_thread(function: Callable[[], T], poll: Callable[[], Any], seconds: float) -> T:
-    """Call a function in a thread of its own, and `poll` in this one every so many seconds.
+    """Call a function in a thread of its own, and `poll` in this thread at a fixed interval.
 
-    Python handles a signal between two instructions of its main thread: after minutes, if a long
-    simulation ran there. The function runs in this thread's context, raises here, and continues
-    if this thread is interrupted.
+    `seconds` is the interval, s. Python handles a signal between two instructions of its main
+    thread, which takes minutes if a long simulation runs there. The function runs in the context of
+    this thread, its exceptions are raised here, and it continues if this thread is interrupted.
 
     Examples
     --------

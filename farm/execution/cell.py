@@ -38,8 +38,8 @@ Figures = dict[str, float]
 class Simulations:
     """Simulate the cells of one trace, and share jobs and schedules among consecutive cells.
 
-    Results are pure functions of the arguments. Long simulations for a `run` continue
-    from the checkpoints that a killed worker has left, and make their own.
+    Results are pure functions of the arguments. Long simulations for a `run` write checkpoints, and
+    continue from the checkpoints of a killed worker.
     """
 
     def __init__(self, store: Store, trace: Trace, run: str | None = None) -> None:
@@ -60,14 +60,14 @@ class Simulations:
         return self._met[1]
 
     def users(self, jobs: Workload) -> UserIndex:
-        """Return the users of the jobs in the trace; a resample may have copies of them."""
+        """Return the users of the jobs by their index in the trace; a resample may copy users."""
         known = self._users
         if known is None or known[0].user is not jobs.user:
             drawn = self._samples.method.users
             user = origin_user(jobs.user, self._log) if drawn and self._log else jobs.user
             known = self._users = jobs, index_users(jobs, self._labels, user)
         elif known[0] is not jobs:
-            # Only the load differs: the users and the processors are the same.
+            # Loads differ neither in users nor in processors.
             known = self._users = jobs, with_work(known[1], jobs)
         return known[1]
 
@@ -80,7 +80,7 @@ class Simulations:
                 with self.checkpoints(cell, "schedule"):
                     self._made = cell, simulate(jobs, policy)
             except OSError as error:
-                # The error is about the kernels' files, since the store is not used here.
+                # The error concerns the kernels' files, since no simulation uses the store.
                 raise MissingRequirement(
                     f"the kernels of {policy} cannot be read ({error})"
                 ) from error
@@ -104,20 +104,20 @@ class Simulations:
                     said = {name: getattr(drawn, name) for name in self._unstored}
                     jobs = jobs.take(slice(None), **said)
                 self._met = (resample, load), jobs
-            # Counts of a simulation are in the record alone, and no metric uses them.
+            # The counts of a simulation are only in its record, and no metric uses them.
             self._made = cell, decode_schedule(self._met[1], policy, stored, {})
         return self._made[1]
 
     @property
     def _unstored(self) -> list[str]:
-        """Columns for which the store has no array of this trace."""
+        """Columns without an array in the store for this trace."""
         asks = self.store.platform(self.trace.name).asks
         return [name for name in NOT_STORED if name not in asks]
 
     def values(self, block: Block, cell: Cell, stored: Rows | None) -> tuple[int, Rows, Figures]:
         """Return the jobs of a cell that a block covers, its rows and its summary values.
 
-        stored: rows of the cell that the block's arrays hold already. Rows have no padding. For a
+        stored: rows of the cell that are already in the block's arrays. Rows have no padding. For a
         piece of a cell, the summary values are sums.
         """
         with own.sources(self.store.own):
@@ -145,7 +145,7 @@ class Simulations:
                 rows[variable.name] = values
         found, name = {}, ""
         try:
-            # In one loop: calls are a large part of the time of a cell of 50 jobs.
+            # One loop, since calls take a large part of the time of a cell of 50 jobs.
             for v in self.store.figures_of(self.trace.name, block.kind):
                 name = v.of
                 found[v.name] = float(find_metric(name).of(of))
@@ -157,7 +157,7 @@ class Simulations:
 def workload_values(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the columns and metrics of the jobs, which all policies share."""
+    """Return the columns and metrics of the jobs, which are the same for all policies."""
     jobs = made.jobs(*cell[:2])
     columns = {column.stored: getattr(jobs, name) for name, column in STORED.items()}
     columns |= {COLUMNS[name].stored: getattr(jobs, name) for name in jobs.platform.asks}
@@ -190,7 +190,7 @@ def schedule_values(
 
 
 Make = Callable[[Simulations, Block, Cell, Rows | None], tuple[int, Rows, Figures]]
-"""Computes a cell of a block, given its stored rows: its jobs in the block, rows and figures."""
+"""Computes a cell of a block from its stored rows: its jobs in the block, rows and figures."""
 
 
 @cache
@@ -202,7 +202,7 @@ def _makers() -> dict[str, Make]:
 
 
 def _value(name: str, of: Any, kind: Callable[[Any], Any]) -> Any:
-    """Return the stored form of a metric; name the metric in its errors."""
+    """Return the stored form of a metric; errors contain the metric's name."""
     try:
         return kind(find_metric(name).of(of))
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Coordinator: executes the tasks of a run, handles their results, and counts cells."""
+"""Coordinator: the execution of the tasks of a run, the handling of results, counts of cells."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Loss = tuple[Task, BaseException]
-"""A task that was not done, and the error that it ended with."""
+"""A task that was not done, and the error that ended it."""
 
 
 class Coordinator:
     """Execute the tasks of a run, handle their results, and count cells.
 
-    `done` counts simulated cells; `lost` counts cells whose failure is in no record: their task was
-    lost, or a new metric could not be added to them.
+    `done` counts simulated cells. `lost` counts cells without a record of their failure: cells of a
+    lost task, and cells to which a new metric could not be added.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Coordinator:
         return self._checks.compared
 
     def run(self) -> None:
-        """Execute all tasks; repeat those whose workers died, in isolation."""
+        """Execute all tasks; if a worker dies, repeat its tasks in isolation."""
         lost = self._execute(self._prepared.tasks)
         # A task is lost when its worker died too often. Its blocks run again one by one, with each
         # cell in a separate process, so that only the cell that kills its process fails.
@@ -80,12 +80,12 @@ class Coordinator:
             for block in task.blocks
         ]
         lost = self._execute(alone)
-        # A cell that killed every process that tried it has failed.
+        # A cell has failed if it killed every process that tried it.
         deadly = [replace(task, last=True) for task, error in lost if isinstance(error, Killed)]
         lost = [one for one in lost if not isinstance(one[1], Killed)]
         for task, error in lost + self._execute(deadly):
             block = task.blocks[0]
-            # If no block is missing, all are done, but lack the new metric.
+            # A block without missing cells is here because a new metric could not be added to it.
             cells = self._prepared.missing[block] or cells_missing(task.store, block, None)
             self.lost += cells
             self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
@@ -104,8 +104,8 @@ class Coordinator:
         summary = Refresher(store) if self._refreshes else None
         backlog = Backlog(tasks, block_costs(store, (b for t in tasks for b in t.blocks)))
         monitor = Monitor(backlog, self._token, self._watch)
-        # If an error ends the run, this closes the executor now: no thread can be started while
-        # the interpreter exits.
+        # If an error ends the run, this closes the executor now, since no thread can be started
+        # while the interpreter exits.
         with closing(self._results(tasks[0], backlog, monitor)) as results:
             for task, result in results:
                 if task.spots:
@@ -143,23 +143,24 @@ class Coordinator:
         for done in blocks:
             backlog.learn(done.block, done.seconds)
             self._note_unlearnt(done)
-        # By this machine's clock, and by the measured times of all these blocks.
+        # The time is by this machine's clock, and by the measured times of all these blocks.
         time, left, events = now(), monitor.left(), list[Event]()
         for done in blocks:
-            # Counted from the store: an earlier attempt may have finished blocks before it died.
+            # The count is from the store: an earlier attempt may have finished blocks before it
+            # died.
             cells = 0 if done.why else self._prepared.missing[done.block]
             self.done += cells
             events.append(structs.replace(done, cells=cells, time=time, left=left))
         self._watch.see_all(events)
         if not self._token.requested:
-            # A worker that drains leaves some blocks.
+            # A draining worker leaves some blocks.
             backlog.give_back_rest(task, {done.block for done in blocks})
         self._checks.draw(task, blocks)
         for worker in {done.worker for done in blocks}:
             self._withdraw(self._checks.late(worker))
 
     def _withdraw(self, withdrawn: Withdrawn | None) -> None:
-        """Remove the records of withdrawn blocks, and subtract their cells from those done."""
+        """Remove the records of withdrawn blocks, and subtract their cells from the done cells."""
         if withdrawn is None:
             return
         store = self._prepared.store
@@ -177,7 +178,7 @@ class Coordinator:
         self._again += withdrawn.tasks
 
     def _arbitrate(self, check: Task) -> Fingerprint:
-        """Simulate a cell on which two workers differ, in a process of its own on this machine."""
+        """Simulate a cell for which two workers differ, in a separate process on this machine."""
 
         def check_overdue() -> None:
             if self._token.is_overdue:
@@ -194,7 +195,7 @@ class Coordinator:
             with writing(self._prepared.store.place):
                 summary.look()
         except Unfolded as error:
-            # A full folder may have space at the end.
+            # A folder without space may have space at the end.
             self._say_once(str(error), str(error))
 
     def _note_unlearnt(self, done: BlockDone) -> None:

@@ -34,34 +34,34 @@ if TYPE_CHECKING:
     from distributed import Client
 
 REPORT_SHARE = 0.01
-"""Share of the time that requests for progress may take: two workers answer in 5 ms."""
+"""Largest share of the time for requests for progress: two workers answer in 5 ms."""
 
 ABANDON_SECONDS = 2.0
-"""Longest wait for the workers to confirm that they abandon a run; a hung worker never does."""
+"""Longest wait for workers to confirm that they abandon a run, s; a hung worker never does."""
 
 TASKS_AHEAD = 2
-"""Tasks submitted for each worker thread: one runs, one waits, so that none idles while the
-coordinator refills; the scheduler's memory is independent of the number of tasks."""
+"""Tasks submitted for each worker thread: one task runs and one waits, so that no thread idles
+while the coordinator refills. The scheduler's memory is independent of the number of tasks."""
 
 AT_ONCE = 100
-"""Most tasks submitted in one message: each message costs both ends 2 ms, each task 10 kB."""
+"""Most tasks in one message: each message costs both ends 2 ms, each task 10 kB."""
 
 PACE = 0.0005
-"""Time for each worker thread that the coordinator waits for further results once one has arrived,
-s, to handle them together. For 1,000 threads it is half a second of the 20 that a task takes."""
+"""Time for each worker thread, s, during which the coordinator collects further results after the
+first one, to handle them together. For 1,000 threads the sum is 0.5 s of the 20 s of a task."""
 
 PACE_SECONDS = 0.5
-"""Upper bound of that time, s."""
+"""Upper bound of the time for further results, s."""
 
 STRAGGLER_MULTIPLE = 10.0
-"""A task is late after this multiple of the sum of its expected time and that of the longest task
-in flight, since each worker thread has a running task and a queued one."""
+"""A task is late after this multiple of a sum: its expected time, and that of the longest task in
+flight. Each worker thread has a running task and a queued one."""
 
 STRAGGLER_SECONDS = 120.0
 """Least time after which a task is late: kernels may be compiled, and machines may be shared."""
 
 HOLDERS_SECONDS = 10.0
-"""Interval at which the scheduler is queried for the worker of each task."""
+"""Interval at which the scheduler is queried for the workers of the tasks, s."""
 
 FINISHED = "finished"
 """State of a future whose task has returned."""
@@ -85,8 +85,9 @@ def on_dask(
     """Yield the tasks of a run with their results, in order of completion, as `serial` does.
 
     The workers need schedfarm and access to the store. `quarantined` names workers (host and
-    process) that get no task, and may grow. After cancellation running tasks are awaited while they
-    have workers and time. Raises `SchedulerLost`, or `InputError` if no worker passes preflight.
+    process) that get no task; the collection may grow. After cancellation, running tasks are
+    awaited while they have workers and time. Raises `SchedulerLost`, or `InputError` if no worker
+    passes preflight.
     """
     workers = Workers(client, token, say, context, quarantined)
     poller = _Poller(client, token, context.run)
@@ -104,7 +105,7 @@ def on_dask(
             if (found := poller.latest()) is not None:
                 update(found, workers.count())
     except BaseException:
-        # The workers of a cluster that outlives the run must not continue for minutes.
+        # If the cluster outlives the run, its workers must not continue for minutes.
         _abandon(client, context.run)
         raise
     finally:
@@ -113,7 +114,7 @@ def on_dask(
 
 
 def _abandon(client: Client, run: str) -> None:
-    """Have all workers cancel the tasks of a run, without waiting for one that hangs."""
+    """Have all workers cancel the tasks of a run, without waiting for hung workers."""
 
     def request() -> None:
         with suppress(Exception):
@@ -125,7 +126,7 @@ def _abandon(client: Client, run: str) -> None:
 
 
 class _Poller:
-    """Ask all workers for their progress now and then, in a thread, since a worker may hang."""
+    """Ask all workers for their progress at intervals, in a thread, since a worker may hang."""
 
     def __init__(self, client: Client, token: CancellationToken, run: str) -> None:
         self._client, self._token, self._run = client, token, run
@@ -134,12 +135,12 @@ class _Poller:
         threading.Thread(target=self._work, daemon=True).start()
 
     def latest(self) -> list[TaskReport] | None:
-        """Return the reports that arrived since the last call; None without a request."""
+        """Return the reports since the last call; None if no request was made."""
         found, self._found = self._found, None
         return found
 
     def close(self) -> None:
-        """Stop asking."""
+        """Stop the requests."""
         self._closed.set()
 
     def _work(self) -> None:
@@ -149,7 +150,7 @@ class _Poller:
             if time.monotonic() - asked < (COORDINATOR_POLL_SECONDS if stopping else wait):
                 continue
             asked, grace = time.monotonic(), self._token.grace if stopping else None
-            # The death of a worker that is being asked is handled by the window.
+            # If a worker dies during the request, the window handles its death.
             with suppress(Exception):
                 answers = self._client.run(polled, self._run, grace, on_error="ignore")
                 self._found = [one for found in answers.values() for one in found]
@@ -160,9 +161,9 @@ class _Poller:
 class Attempt:
     """Hold one attempt at a task.
 
-    where: addresses of the workers that may get it, None for all. holder: address of the worker
-    that has it, or empty. since: active time at which that worker got it, s. late: address of a
-    worker that was late with it, or empty.
+    where: addresses of the workers that may get the task, None for all. holder: address of the
+    worker that has the task, or empty. since: active time at which the holder got the task, s.
+    late: address of a worker that was late with the task, or empty.
     """
 
     task: Task
@@ -174,7 +175,7 @@ class Attempt:
 
     @property
     def seconds(self) -> float:
-        """Time since its worker got it, s; 0 without a worker."""
+        """Time since the holder got the task, s; 0 without a holder."""
         return max(0.0, active_seconds() - self.since)
 
 
@@ -194,7 +195,7 @@ class Window:
         self._workers = workers
         self._tried = defaultdict[tuple[object, ...], set[str]](set)
         self._number, self._encoder = count(), TaskEncoder()
-        # Keys are new for each run: a scheduler that outlives a run must not return old results.
+        # Keys differ between runs: a scheduler that outlives a run must not return old results.
         self._prefix = f"cells-{uuid.uuid4().hex[:12]}"
         self._events = ResultEvents(client, lambda key: key.startswith(self._prefix))
         self._completed: Any = as_completed(loop=client.loop)
@@ -238,12 +239,12 @@ class Window:
         self._events.close()
 
     def back_up_stragglers(self) -> None:
-        """Submit each late task to a second worker, and report the late one."""
+        """Submit each late task to a second worker, and report the late worker."""
         if self._token.requested:
             return
         for key, expected in self._stragglers.find(self.running).items():
             attempt = self.running.get(key)
-            # Of several attempts at a task only the latest one causes another.
+            # Of several attempts at a task, only the latest one leads to a further attempt.
             if attempt is not None and self._keys[attempt.task.key][-1] == key:
                 self._back_up(attempt, expected)
 
@@ -291,7 +292,7 @@ class Window:
             yield sent.task, outcome.error
 
     def _forget(self, key: str) -> Attempt | None:
-        """Remove an attempt that has ended; return it, unless another one was faster."""
+        """Remove an ended attempt and return it; return None if another attempt was faster."""
         attempt = self.running.get(key) or self._outrun.get(key)
         if attempt is not None and attempt.late:
             self._workers.note_back(attempt.late)
@@ -316,7 +317,7 @@ class Window:
         for task in tasks:
             where = self._workers.allowed(self._barred(task))
             if task.spots and not self._workers.are_prompt(where):
-                continue  # there is no other worker to compare with
+                continue  # a comparison needs another worker
             alike[None if where is None else tuple(where)].append(task)
         for only, group in alike.items():
             self._send(group, None if only is None else list(only))
@@ -345,7 +346,7 @@ class Window:
 
 
 def cancel(client: Client, futures: list[Any]) -> None:
-    """Cancel futures, if the scheduler is still there."""
+    """Cancel futures, if the scheduler still exists."""
     if client.status != "running":
         return
     with suppress(OSError):
@@ -353,10 +354,10 @@ def cancel(client: Client, futures: list[Any]) -> None:
 
 
 def _ended(completed: Any, suspended: Callable[[float], None], pace: float = 0.0) -> list[Any]:
-    """Return the futures that have ended, at the latest when the workers are to be polled again.
+    """Return the futures that end within the polling interval, possibly none.
 
-    Once a future has ended, others that end within the pace are returned with it. A much longer
-    wait is reported as a suspension of the machine or of this process.
+    After the first future, others that end within the pace are awaited. A much longer wait is
+    reported as a suspension of the machine or of this process.
     """
     begun = uptime()
     with completed.thread_condition:
@@ -388,7 +389,8 @@ class Stragglers:
     def find(self, running: Mapping[str, Attempt]) -> dict[str, float]:
         """Return the keys of late tasks, with the expected CPU time of each, s.
 
-        Empty, without a request to the scheduler, within `HOLDERS_SECONDS` of the last one.
+        Returns nothing, without a request to the scheduler, within `HOLDERS_SECONDS` of the last
+        request.
         """
         now = active_seconds()
         if now - self._asked < HOLDERS_SECONDS:
@@ -397,7 +399,7 @@ class Stragglers:
         try:
             held = self._client.processing()
         except (OSError, RuntimeError):
-            # A lost scheduler is reported when its workers are counted.
+            # The count of the workers reports a lost scheduler.
             return {}
         holders = {key: address for address, keys in held.items() for key in keys}
         for key, attempt in running.items():

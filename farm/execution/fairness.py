@@ -38,7 +38,7 @@ relaxed = partial(_fair_start, "relaxed")
 def resource(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the processor time that each job of a range deserved, processor s, and its deficit.
+    """Return the deserved processor time of each job of a range, processor s, and its deficit.
 
     G. Sabin and P. Sadayappan (2005), section 3.2.
     """
@@ -65,8 +65,8 @@ def isolation(
 ) -> tuple[int, Rows, Figures]:
     """Return the starts of a cell's jobs if each cluster were alone, s, and the jobs' lateness.
 
-    For each cluster also return the mean lateness of its jobs, and the mean gain of those that fit.
-    W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
+    Also return, for each cluster, the mean lateness of its jobs and the mean gain of its jobs that
+    fit. W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
     """
     schedule = made.schedule(cell)
     jobs, start = schedule.workload, schedule.start

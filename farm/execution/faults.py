@@ -1,6 +1,6 @@
-"""Faults of a worker, after which another worker gets the task; a failure of a cell differs.
+"""Faults of a worker: the task then goes to another worker, unlike after a failure of a cell.
 
-Examples are too little memory, a missing package, or a store that is not mounted.
+Examples of faults are too little memory, a missing package, or a store that is not mounted.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from schedfarm.core.own import NotLoaded
 from schedfarm.farm.store.provenance import Foreign
 
 COMMON_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
-"""Errors common to all workers: the disk is full, or the run has lost its store's lock."""
+"""Errors common to all workers: the disk is full, or the run has lost the lock of its store."""
 
 
 class MissingRequirement(RuntimeError):
     """Report that a worker lacks memory, a package, or a file that a module reads.
 
-    It is not an `OSError`, since those concern the store.
+    It is not an `OSError`, since an `OSError` concerns the store.
     """
 
 
 class Killed(RuntimeError):
-    """Report that the process of a simulation was killed, and by what."""
+    """Report that the process of a simulation was killed, and the cause."""
 
 
 FAULTS = (MemoryError, ImportError, OSError, Foreign, MissingRequirement, Killed)
@@ -35,8 +35,8 @@ FAULTS = (MemoryError, ImportError, OSError, Foreign, MissingRequirement, Killed
 class WorkerFault:
     """Report, as the result of a task, that its worker could not do it.
 
-    host: host and process of the worker. address: its address at the scheduler, empty in the run's
-    own process.
+    host: host and process of the worker. address: the worker's address at the scheduler, empty in
+    the run's own process.
     """
 
     error: Exception
@@ -61,8 +61,9 @@ class WorkerFault:
 def fault_behind(error: InputError) -> MissingRequirement | None:
     """Return the worker's fault behind an error of a plug-in or a kernel; None for other errors.
 
-    A lack of memory or of a package is always the worker's fault; another error of the operating
-    system only while a module loads. Other errors of a user's function belong to the cell.
+    A lack of memory or of a package is always the worker's fault. Another error of the operating
+    system is the worker's fault only while a module loads. Other errors of a user's function belong
+    to the cell.
     """
     loading = False
     cause: BaseException | None = error

@@ -1,11 +1,12 @@
 """Messages between coordinator and workers: serialised tasks, and the events with their results.
 
 A scheduler deserialises and serialises everything that it forwards, except bytes. The part common
-to the tasks of a trace, most of it the store's axes, is pickled and unpickled once.
-A result that is fetched needs a connection of its own: an encrypted one costs both ends 3 ms, and
-among thousands of workers most are closed again before the next result. So results are published
-over the connection that each worker has to the scheduler. They remain the results of their tasks
-too, in case an event is lost; the blocks themselves are in the store in any case.
+to the tasks of a trace, mostly the store's axes, is therefore pickled and unpickled only once.
+
+Fetching a result needs a separate connection: an encrypted connection costs both ends 3 ms, and
+among thousands of workers most connections are closed before the next result. Results are therefore
+published over each worker's existing connection to the scheduler. They also remain the results of
+their Dask tasks, in case an event is lost. The blocks themselves are always in the store.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SHARED = ("store", "trace", "run", "program")
-"""Attributes that all tasks of a run and a trace have in common."""
+"""Attributes that are equal for all tasks of a run and a trace."""
 
 TOPIC = "schedfarm"
-"""The topic of all runs: a scheduler keeps the last thousand messages of each topic."""
+"""Topic of all runs: a scheduler keeps the last thousand messages of each topic."""
 
 
 class TaskMessage(NamedTuple):
@@ -55,7 +56,8 @@ class TaskEncoder:
         """Return a task as bytes."""
         own = dict(vars(task))
         shared = {key: own.pop(key) for key in SHARED}
-        # By the identity of the trace, which is kept so that no other object gets its number.
+        # The key is the identity of the trace, which is kept so that no other object gets its
+        # number.
         known = id(task.trace)
         if known not in self._shared:
             self._shared[known] = task.trace, pickle.dumps(shared)
@@ -79,7 +81,7 @@ def worker_name() -> str:
 
 
 def publish(result: object) -> None:
-    """Send the result of the Dask task in this thread to the coordinator, if there is one.
+    """Send the result of the Dask task in this thread to the coordinator.
 
     Outside of a Dask task nothing is sent.
     """
@@ -88,12 +90,12 @@ def publish(result: object) -> None:
     with suppress(ValueError):
         worker = get_worker()
         message = {"key": worker.get_current_task(), "result": pickle.dumps(result)}
-        # Sent on the same stream before the worker reports that the task is over: arrives first.
+        # The event precedes the report of the task's end on the same stream, and so arrives first.
         worker.log_event(TOPIC, message)
 
 
 class ResultEvents:
-    """Collect the published results of one run; others may use the same scheduler."""
+    """Collect the published results of one run, since other runs may use the same scheduler."""
 
     def __init__(self, client: Client, is_ours: Callable[[str], bool]) -> None:
         self._client, self._is_ours = client, is_ours
@@ -101,7 +103,7 @@ class ResultEvents:
         client.subscribe_topic(TOPIC, self._receive)
 
     def take(self, key: str) -> Any:
-        """Return the published result of a task, once; None if no event has arrived."""
+        """Return and remove the published result of a task; None if no event has arrived."""
         data = self._results.pop(key, None)
         return None if data is None else pickle.loads(data)
 
@@ -112,7 +114,7 @@ class ResultEvents:
                 self._client.unsubscribe_topic(TOPIC)
 
     def _receive(self, event: tuple[float, dict[str, Any]]) -> None:
-        # A task whose worker died after publishing may publish again: the last result counts.
+        # A task whose worker died after publishing may publish again; the last result counts.
         _, message = event
         if self._is_ours(message["key"]):
             self._results[message["key"]] = message["result"]

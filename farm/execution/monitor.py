@@ -1,4 +1,4 @@
-"""Monitor of a run: estimates the time left from the workers' reports, and shows long tasks."""
+"""Monitor of a run: estimate of the remaining time from the workers' reports, long tasks."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from schedfarm.farm.planning.backlog import Backlog, is_clear
 from schedfarm.farm.watching.events import UNKNOWN, Doing, Running, Said, Watcher
 
 REPORT_SECONDS = 5.0
-"""Least interval between two requests for the progress of all workers."""
+"""Least interval between two requests for the progress of all workers, s."""
 
 REPEAT_SECONDS = 60.0
-"""Interval after which unchanged running tasks are logged again; the log of events grows by it."""
+"""Interval at which unchanged running tasks are logged again, s: the event log grows each time."""
 
 MOST_SHOWN = 8
-"""Number of tasks that are shown, the longest first."""
+"""Number of running tasks that are shown, the longest first."""
 
 CLEAR_SECONDS = 5.0
-"""No time left is shown before a run has lasted this long."""
+"""Duration of a run before its remaining time is shown, s."""
 
 ESTIMATE_SECONDS = 0.5
-"""Least interval between two estimates of the time left."""
+"""Least interval between two estimates of the remaining time, s."""
 
 ESTIMATE_SHARE = 0.01
-"""Share of the time that estimates may take: each iterates over all blocks of running tasks."""
+"""Largest share of the time for estimates: each iterates over all blocks of running tasks."""
 
 PRIOR_SECONDS = 10.0
-"""Time before the run during which workers count as simulating all the time, since the loading of
+"""Time before the run, s, during which workers count as simulating all the time. The loading of
 kernels and the wait for tasks at the beginning must not be extrapolated."""
 
 DAMPING_SECONDS = 20.0
-"""Time constant of the exponential smoothing of the estimate, since tasks end in bursts."""
+"""Time constant of the exponential smoothing of the estimate, s, since tasks end in bursts."""
 
 LEAST_LEFT = 0.05
-"""While a block is missing, the estimate is at least this share of the elapsed time, since
-simulated cells remain to be stored, and the planned time may be too low."""
+"""Least estimate while a block is missing, as a share of the elapsed time: simulated cells remain
+to be stored, and the planned time may be too low."""
 
 LEAST_SHARE = 0.1
-"""A worker thread counts as simulating for at least this share of its time."""
+"""Least share of its time for which a worker thread counts as simulating."""
 
 
 class Monitor:
-    """Turn the workers' reports into an estimate of the time left and events for watchers."""
+    """Turn the workers' reports into an estimate of the remaining time and events for watchers."""
 
     def __init__(self, backlog: Backlog, token: CancellationToken, watch: Watcher) -> None:
         self._backlog, self._token, self._watch = backlog, token, watch
@@ -60,7 +60,7 @@ class Monitor:
         self._estimated = self._begun
 
     def update(self, reports: Sequence[TaskReport], threads: int) -> None:
-        """Take the reports of running tasks and the number of worker threads; emit due events."""
+        """Take the reports of running tasks and the number of worker threads; send due events."""
         self._reports = sorted(reports, key=lambda one: -one.doing.seconds)
         self._threads, self._updated = max(1, threads), active_seconds()
         if self._token.requested:
@@ -69,7 +69,7 @@ class Monitor:
             self._show_running()
 
     def left(self) -> float:
-        """Return the time that the run still needs, s; `UNKNOWN` while too little is measured."""
+        """Return the remaining time of the run, s; `UNKNOWN` while too little is measured."""
         now = active_seconds()
         if now >= self._next_estimate:
             self._left, self._estimated = self._damped(self._estimate(now), now), now
@@ -85,14 +85,14 @@ class Monitor:
         done = self._backlog.took + math.fsum(took for _, took, _ in running)
         before = self._threads * PRIOR_SECONDS
         share = (before + done) / (before + self._threads * (now - self._begun))
-        # The rest of the workers' time goes to other work, and to other users of their machines.
+        # Workers spend the rest of their time on other work, and machines have other users.
         together = seconds / (self._threads * min(1.0, max(LEAST_SHARE, share)))
         alone = (took * (1 - part) / part for _, took, part in running if is_clear(took, part))
         least = LEAST_LEFT * (now - self._begun) if self._backlog.lacks_any else 0.0
         return max([together, least, *alone])
 
     def _damped(self, found: float, now: float) -> float:
-        """Return a mean of a new estimate and the previous estimate minus the elapsed time."""
+        """Return the mean of a new estimate and the previous one less the elapsed time."""
         passed = now - self._estimated
         before = self._left - passed
         if found == UNKNOWN or self._left == UNKNOWN or min(found, before) <= 0:

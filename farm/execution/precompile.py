@@ -1,7 +1,7 @@
 """Precompile kernels: run one tiny simulation for each kind of kernel.
 
-A kernel is compiled for one combination of types, so any workload will do. Kernels that the disk
-cache holds are read, not compiled again, so an interrupted precompilation continues.
+A kernel is compiled for one combination of types, so any workload suffices. Kernels in the disk
+cache are read instead of compiled, so an interrupted precompilation continues.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ WRITTEN = "(-(now - submit) / max(estimate, 1))"
 """An order that is an expression, which kernels evaluate at each pass."""
 
 DEPTH = "(2)"
-"""Value for the K of rules that take a number; it does not change the kernel."""
+"""Value for K in rules that take a number; it does not change the kernel."""
 
 
 class Precompiled(NamedTuple):
-    """Hold a policy's name, a kind of platform, and the number of functions compiled for them.
+    """Hold a policy's name, a kind of platform, and the number of functions compiled for both.
 
-    The number is 0 if the cache held all kernels.
+    The number is 0 if all kernels were in the cache.
     """
 
     policy: str
@@ -114,7 +114,7 @@ def every_policy() -> list[Policy]:
 
 
 def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
-    """Return a policy of a rule and an order, with an option if they need one, or None."""
+    """Return a policy of a rule and an order, with an option if needed; None if they do not fit."""
     head = ",".join((f"{order}+{rule.name.replace('(K)', DEPTH)}", *options))
     with sources(OWN):
         for more in ("", *(f",{name}={OPTIONS[name].example}" for name in rule.options)):
@@ -126,7 +126,7 @@ def _policy(order: str, rule: Rule, *options: str) -> Policy | None:
 def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
     """Compile all kernels that policies need on each kind of machine, and yield the results.
 
-    These are simulations, starts promised at arrival, fair start times and metrics.
+    The kernels are for simulations, starts promised at arrival, fair start times and metrics.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def precompile(policies: Sequence[Policy]) -> Iterator[Precompiled]:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of compiled kernels, None if none can be written.
+    """Return the folder of compiled kernels; None if no folder can be written.
 
     Raises `InputError` if the JIT is switched off, or if plain `njit` compiles the kernels.
     """
@@ -167,7 +167,7 @@ def cache_folder() -> Path | None:
 def _compiled(policy: Policy, machine: Platform) -> int | None:
     """Run everything that uses a policy on a machine; return the number of functions compiled.
 
-    None if its rule supports its order on other machines only.
+    None if the policy's rule supports its order only on other machines.
     """
     count = 0
 
@@ -196,7 +196,7 @@ def _fair(jobs: Workload, policy: Policy, kind: str, later: str) -> None:
     try:
         fair_start_times(jobs, policy, kind, later=later)
     except InputError:
-        # Not every rule has every kind, nor every order.
+        # The rule has no fair starts of this kind, or does not support the order.
         return
 
 

@@ -1,4 +1,4 @@
-"""Preparation of a run or a part of one: a locked store, and the tasks that it lacks."""
+"""Preparation of a run or of a part: a locked store, and its missing tasks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from schedfarm.farm.store.store import Store
 class Prepared:
     """Hold a locked store with the tasks of one run or round.
 
-    survey: of the campaign. lock: of the store, held while it is open. tasks: of `plan`. cells:
-    of the campaign or its part. before: cells done by earlier runs or rounds. missing: number of
-    missing cells of each block. kept: cells of these blocks that earlier runs have simulated.
-    notes: a sentence for each damaged part of the store that was made again. verdict: a sentence on
-    the last finished round, "" without any.
+    survey: survey of the campaign. lock: lock of the store, held while it is open. tasks: result of
+    `plan`. cells: number of cells of the campaign or its part. before: number of cells done by
+    earlier runs or rounds. missing: number of missing cells of each block. kept: cells of these
+    blocks that earlier runs have simulated. notes: a sentence for each damaged part of the store
+    that was made again. verdict: a sentence on the last finished round, "" without any.
     """
 
     store: Store
@@ -45,7 +45,7 @@ class Prepared:
 @contextmanager
 def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
     """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
-    # Refuses bad input before anything is written.
+    # Bad input is refused before anything is written.
     designed = design(store, survey(campaign), retry_failed=retry_failed)
     with ExitStack() as lock:
         name = lock.enter_context(designed.store.place.locked())
@@ -60,7 +60,7 @@ def prepared_by(
     notes: list[str] = []
     heads = read_headers(designed.old) if designed.old else {}
     if designed.old:
-        # Before growth, so that a refused store is unchanged.
+        # The check precedes growth, so that a refused store remains unchanged.
         check_definitions(designed.old, heads.values())
     built = build(designed, notes.append)
     with writing(built.place):
@@ -84,7 +84,7 @@ def _tasks(store: Store, campaign: Campaign, blocks: list[Block], run: str) -> l
 
 @dataclass(frozen=True)
 class PreparedPart:
-    """Hold the tasks of a part, and all blocks of it."""
+    """Hold the tasks of a part, and all its blocks."""
 
     part: Part
     prepared: Prepared
@@ -95,9 +95,10 @@ class PreparedPart:
 def begin_part(
     campaign: Campaign, store: Where, part: Part, *, retry_failed: bool = False
 ) -> Iterator[PreparedPart]:
-    """Lock a part of a campaign's store, which is built if missing, and plan its missing tasks.
+    """Lock a part of a campaign's store, and plan its missing tasks; a missing store is built.
 
-    InputError if a run of the whole campaign holds the store, or another process holds the part.
+    Raises `InputError` if a run of the whole campaign holds the store, or another process holds the
+    part.
     """
     check_parts(campaign, f"--part {part}")
     designed = design(store, survey(campaign), retry_failed=retry_failed)
@@ -125,7 +126,7 @@ def begin_part(
 
 
 def _built_for_parts(designed: Design) -> Design:
-    """Return the design of the store, which is built if missing."""
+    """Return the design of the store, after building a missing store."""
     while not designed.standing:
         place = designed.store.place
         try:
@@ -136,7 +137,7 @@ def _built_for_parts(designed: Design) -> Design:
                         build(designed)
                         place.tidy()
         except InUse:
-            # Another part has built the store meanwhile, or is building it.
+            # Another part has built the store in the meantime, or is building it.
             designed = designed.confirmed()
             if not designed.standing:
                 raise

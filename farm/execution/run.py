@@ -1,4 +1,4 @@
-"""Runs of campaigns, whole or in parts: execute the missing tasks, fold the summary."""
+"""Runs of campaigns or of parts: execute the missing tasks, fold the summary."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Outcome:
     compared : int
         Cells that a second worker simulated for comparison.
     complete : bool
-        Whether the summary has the values of all simulated cells; False after a run of one part
+        Whether the summary has the values of all simulated cells; False after one part has ended
         while other parts are missing.
     """
 
@@ -83,15 +83,15 @@ def run(
     spot_checks: float = SHARE,
     part: str | None = None,
 ) -> Outcome:
-    """Simulate the cells of a campaign that are missing in its store.
+    """Simulate the missing cells of a campaign's store.
 
     Parameters
     ----------
     campaign : Campaign
         Campaign to simulate.
     store : str or path
-        Folder, or address such as ``s3://BUCKET/NAME``; created if missing, grown if the campaign
-        has grown.
+        Folder, or address such as ``s3://BUCKET/NAME``. A missing store is created; a store grows
+        with its campaign.
     client : distributed.Client, optional
         Client of any Dask cluster; by default the cells run one after the other in this process.
     watch : Watcher, optional
@@ -99,30 +99,31 @@ def run(
     retry_failed : bool
         Whether to simulate failed cells again.
     spot_checks : float
-        Share of the cells that a second worker simulates for comparison, 0 to 1: at least one cell
-        of each worker unless it is 0. A worker whose results are wrong is put in quarantine, and
+        Share of the cells that a second worker simulates for comparison, 0 to 1. Above 0, at least
+        one cell of each worker is checked. A worker with wrong results is put in quarantine, and
         its cells of this run are simulated again.
     part : str, optional
         Part of the blocks to simulate in this process, such as ``"7/200"``; other processes may
-        simulate other parts at the same time. The part that ends last completes the summary; if
-        that fails, the next run without `part` does.
+        simulate other parts at the same time. The part that ends last completes the summary. If
+        that fails, the next run without `part` completes it.
 
     Returns
     -------
     Outcome
         Counts of cells, of the part if one was given, and whether the run was interrupted. At the
-        first SIGINT or SIGTERM tasks that end within 10 s are finished and the others are left; at
-        the second all are abandoned. The next run simulates the cells that have no record.
+        first SIGINT or SIGTERM, tasks that end within 10 s are finished and other tasks are
+        abandoned. At the second signal, all tasks are abandoned. The next run simulates the cells
+        without a record.
 
     Raises
     ------
     InputError
         If the campaign or the store is unusable; nothing is written then. If another run is using
         the store, or another process simulates the same part. If the store can no longer be
-        written, for example because the disk is full, or the temporary files of the summary do not
-        fit at the end.
+        written, for example because the disk is full. If the temporary files of the summary do not
+        fit on the disk at the end.
     SchedulerLost
-        If the scheduler is lost. In either case the next run continues from the records.
+        If the scheduler is lost. After either error, the next run continues from the records.
 
     Examples
     --------
@@ -147,7 +148,8 @@ def run(
 def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
     """Execute the tasks of a part in this process; if no block is missing, complete the summary.
 
-    The log of events is left to runs, since network file systems do not append for several hosts.
+    Only runs write the log of events, since network file systems do not support appending by
+    several hosts.
     """
     prepared = begun.prepared
     store, watchers = prepared.store, All(watch)
@@ -175,7 +177,7 @@ def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
 def _complete(store: Store) -> bool:
     """Fold the summary if no block is missing and no part is active; return whether it was folded.
 
-    If several parts end at the same time, all records exist when the last one releases its lock.
+    If several parts end at the same time, the last one to release its lock finds all records.
     """
     place = store.place
     if len(record_names(place)) < len(store.blocks()):
@@ -203,7 +205,7 @@ def execute(
     """Execute the tasks that `begin` has prepared, and fold the summary; arguments as for `run`.
 
     A campaign with requested precision continues with the next round until its intervals are short
-    enough, or `goes_on` rejects that round.
+    enough, or `goes_on` rejects the next round.
     """
     watchers = All(watch, EventLog(prepared.store.place))
     share, before = spot_checks if client else 0.0, prepared.before
@@ -263,7 +265,7 @@ def _execute_round(
         token = stack.enter_context(cancelled_by_signals(watchers))
         coordinator = Coordinator(prepared, client, token, watchers, share)
         coordinator.run()
-        # Workers that were killed leave half a file; those of an abandoned run may still write.
+        # Killed workers leave incomplete files, and workers of an abandoned run may still write.
         store.place.tidy()
         if not (token.requested or coordinator.lost):
             remove_checkpoints(store.place)
@@ -271,13 +273,13 @@ def _execute_round(
 
 
 def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepared | None:
-    """Judge a round; return the next round, without tasks if sampling ends; None if unfinished.
+    """Judge a round, and return the next round; None if the round is unfinished.
 
-    A round is not finished while tasks of it are lost.
+    The next round has no tasks if sampling ends. A round with lost tasks is unfinished.
     """
     if not prepared.survey.campaign.precision:
         return None
-    # Under a new name: a worker suspended in a block of the last round may resume in this one.
+    # The next round has a new name: a worker suspended in a block of this round may resume then.
     prepared.lock.close()
     run = prepared.lock.enter_context(prepared.store.place.locked())
     designed = design(prepared.store.place, prepared.survey)
@@ -296,5 +298,5 @@ def _begin_event(prepared: Prepared) -> Begin:
 def _fold(store: Store) -> None:
     with writing(store.place):
         fold(store)
-        # The locks of parts tell readers that the summary may not be folded yet.
+        # Locks of parts tell readers that the summary may not be folded yet.
         store.place.remove_below(PARTS)

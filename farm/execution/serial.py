@@ -1,4 +1,4 @@
-"""Serial executor: runs tasks one after the other in this process."""
+"""Serial executor: runs the tasks one after the other in this process."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task
 
 Update = Callable[[Sequence[TaskReport], int], None]
-"""Takes the reports of tasks that have run for some seconds, and the number of worker threads."""
+"""Receives reports of tasks that have run for some seconds, and the number of worker threads."""
 
 
 class _Overdue(Exception):
-    """Report a task that has not ended in the time of a stopping run."""
+    """Report a task that has not ended in time after the run was asked to stop."""
 
 
 def serial(
     backlog: Backlog, token: CancellationToken, run: str, update: Update, say: Callable[[str], None]
 ) -> Generator[tuple[Task, Result], None, None]:
-    """Yield the tasks of a run with their results, run in order: the specification of executors.
+    """Yield the tasks of a run with their results, in order: the specification of executors.
 
-    A task runs in a thread next to this one, which handles signals, updates the monitor every few
+    A task runs in a separate thread. This thread handles signals, updates the monitor every few
     seconds, and abandons a task that hangs when the run stops.
     """
     updated = time.monotonic()
@@ -62,6 +62,6 @@ def serial(
                 result = error
             yield task, result
     except BaseException:
-        # Interrupted again: the simulation's thread must not continue for minutes.
+        # After a second interrupt, the simulation's thread must not continue for minutes.
         abandon(run)
         raise

@@ -1,7 +1,7 @@
 """Spot checks: a second worker simulates a sample of cells, which exposes faulty workers.
 
-Volunteer computing uses spot checks with quarantine and withdrawal against faulty hosts:
-L. Sarmenta, Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
+Volunteer computing uses spot checks, quarantine and withdrawal against faulty hosts: L. Sarmenta,
+Sabotage-tolerance mechanisms for volunteer computing systems, 2002, section 3.2.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SHARE = 0.001
 """Default share of the cells that a second worker simulates."""
 
 BUNDLE = 16
-"""Spot checks of one worker and trace that another worker gets as one task. A task costs
+"""Number of spot checks of one worker and trace in one task for another worker. A task costs
 coordinator, scheduler and worker 13 ms in addition to its cells, which may take 3 ms each."""
 
 BUNDLE_SECONDS = 1.0
-"""Planned CPU time at which fewer spot checks are given, s: longer ones need no bundle."""
+"""Planned CPU time from which an incomplete bundle is given to a worker, s."""
 
 MOST_NAMED = 3
-"""Number of a cell's differences that are named."""
+"""Largest number of differences named for a cell."""
 
 WHOLE = 2**32
 """Exclusive upper bound of a CRC-32."""
@@ -44,7 +44,7 @@ Arbiter = Callable[[Task], Fingerprint]
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """Hold the tasks to simulate again, the worker in quarantine, and the sentence for the user."""
+    """Hold the tasks to simulate again, the worker in quarantine, and a sentence for the user."""
 
     worker: str
     tasks: list[Task]
@@ -53,7 +53,7 @@ class Withdrawn:
 
 @dataclass
 class _Bundle:
-    """Gather spot checks of one worker and trace; `urgent` if one is the first of its worker."""
+    """Gather spot checks of one worker and trace; `urgent` if one of them is the worker's first."""
 
     task: Task
     spots: list[Spot] = field(default_factory=list)
@@ -62,12 +62,13 @@ class _Bundle:
 
     @property
     def is_due(self) -> bool:
-        """Whether to give the checks to another worker now."""
+        """Whether another worker should get the checks now."""
         return self.urgent or len(self.spots) >= BUNDLE or self.seconds >= BUNDLE_SECONDS
 
     def made(self, maker: str) -> Task:
         """Return the checks of one worker as a task."""
-        # Cells of the same jobs share their drawing, and policies a schedule.
+        # Cells with the same jobs share the drawing; kinds of blocks of a policy share its
+        # schedule.
         spots = tuple(sorted(self.spots, key=lambda spot: (spot[1], str(spot[0]))))
         blocks = tuple(dict.fromkeys(block for block, _ in spots))
         return replace(self.task, batches=(blocks,), seconds=self.seconds, spots=spots, maker=maker)
@@ -76,10 +77,10 @@ class _Bundle:
 class SpotChecks:
     """Draw cells for a second worker, and identify faulty workers.
 
-    share: share of the cells, 0 to 1; above 0 at least one of each worker is drawn. kept: cells of
-    earlier runs, which are not drawn. arbiter: simulates a cell a third time if two workers differ.
-    say: callable for differences without quarantine. The attribute `quarantined` holds faulty
-    workers (host and process); `compared` counts cells.
+    share: share of the cells, 0 to 1; above 0, at least one cell of each worker is drawn. kept:
+    cells of earlier runs, which are not drawn. arbiter: function that simulates a cell a third time
+    if two workers differ. say: function that reports differences without quarantine. The attribute
+    `quarantined` holds the faulty workers (host and process); `compared` counts cells.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class SpotChecks:
         self._unsteady: set[str] = set()
 
     def draw(self, task: Task, done: Sequence[BlockDone]) -> None:
-        """Draw spot checks of the blocks that a worker has done; `due` returns them."""
+        """Draw spot checks among the blocks that a worker has done; `due` returns the checks."""
         found = list(self._sampled(task, done)) if self._share else []
         first = False
         for one in done:
@@ -121,7 +122,7 @@ class SpotChecks:
             self._pending[one.block, cell] = one.worker
 
     def due(self, *, last: bool) -> list[Task]:
-        """Return the bundles of spot checks to be done now: all if no other task is waiting."""
+        """Return the bundles to be checked now: all bundles if no other task is waiting."""
         keys = [key for key, bundle in self._bundles.items() if last or bundle.is_due]
         return [self._bundles.pop(key).made(key[0]) for key in keys]
 
@@ -141,7 +142,7 @@ class SpotChecks:
     def _compare(self, check: Task, spot: Spot, maker: str, checked: Checked) -> Withdrawn | None:
         block, cell = spot
         if checked.worker in self.quarantined:
-            # Its next result is checked by another one.
+            # The next result of the worker is checked by another worker.
             self._drawn_of.discard(maker)
             return None
         record = read_record(check.store.place, block)
@@ -174,7 +175,7 @@ class SpotChecks:
         return None
 
     def late(self, worker: str) -> Withdrawn | None:
-        """Return the blocks done by a worker since its quarantine; None for other workers."""
+        """Return the blocks that a worker has done since its quarantine; None for other workers."""
         if worker not in self.quarantined or not self._made[worker]:
             return None
         return Withdrawn(worker, self._withdraw(worker), "")

@@ -1,4 +1,4 @@
-"""Progress of the tasks in this process, and cancellation of those of a run that stops."""
+"""Progress of the tasks in this process, and cancellation of the tasks of a stopping run."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.watching.events import Doing
 
 LONG_SECONDS = 5.0
-"""Tasks that have taken less time are not reported."""
+"""Least duration of a task that is reported, s."""
 
 CLEAR_SECONDS = 1.0
-"""The expected time of a task follows from its own progress only after this time."""
+"""Duration of a task from which its own progress determines its expected time, s."""
 
 
 @dataclass(frozen=True)
 class TaskReport:
     """Report the progress of one task to the coordinator.
 
-    blocks: those that the task writes. seconds: time it has taken, s. done: share that is done, by
-    planned cost, 0 to 1. doing: the current cell.
+    blocks: blocks that the task writes. seconds: time since the task began, s. done: finished share
+    of the task by planned cost, 0 to 1. doing: the current cell.
     """
 
     blocks: tuple[Block, ...]
@@ -44,15 +44,15 @@ class TaskReport:
 
     @property
     def is_long(self) -> bool:
-        """Whether the current batch has taken long enough to be shown."""
+        """Whether the current batch has run long enough to be shown."""
         return self.doing.seconds >= LONG_SECONDS
 
 
 @dataclass(frozen=True)
 class _Current:
-    """Hold the current batch: its index, -1 before the first, its cells, and when it was entered.
+    """Hold the current batch: its index, -1 before the first batch; its cells; and its begin.
 
-    It is immutable, since a batch may end while other threads use it.
+    It is immutable, since a batch may end while other threads use this object.
     """
 
     index: int
@@ -62,7 +62,7 @@ class _Current:
 
     @cached_property
     def costs(self) -> list[float]:
-        """Planned cost of each cell, s: computed once for a batch, when first needed."""
+        """Planned cost of each cell, s, computed once per batch on the first use."""
         store, known = self.store, dict[tuple[Block, str, str], float]()
         with own.sources(store.own):
             for block, (_, load, policy) in self.cells:
@@ -90,11 +90,11 @@ class TaskProgress:
 
     @property
     def seconds(self) -> float:
-        """Active time that the task has taken, s."""
+        """Active time since the task began, s."""
         return active_seconds() - self._begun
 
     def enter(self, cells: Sequence[tuple[Block, Cell]]) -> None:
-        """Begin the next batch, of these cells in the order of their simulation."""
+        """Begin the next batch, which has these cells in the order of their simulation."""
         index, store = self._current.index + 1, self.task.store
         self.at, self._current = 0, _Current(index, cells, active_seconds(), store)
 
@@ -104,9 +104,9 @@ class TaskProgress:
         self.at += 1
 
     def ends_within(self, batch: Batch, seconds: float) -> bool:
-        """Return whether the next batch would end in time, judged by the batches before it.
+        """Return whether the next batch would end in time, judging by the finished batches.
 
-        Without finished batches, the planned time counts.
+        Without finished batches, the planned time decides.
         """
         if seconds == math.inf:
             return True
@@ -117,7 +117,7 @@ class TaskProgress:
         return not planned or here * took / planned <= seconds
 
     def done(self) -> float:
-        """Return the share of the task that is done, by planned cost, 0 to 1."""
+        """Return the finished share of the task by planned cost, 0 to 1."""
         return self._done(self._current)
 
     def _done(self, current: _Current) -> float:
@@ -127,9 +127,10 @@ class TaskProgress:
         return min(1.0, (passed + batch * self._share(current)) / (math.fsum(self._planned) or 1.0))
 
     def rest(self) -> float:
-        """Return the remaining time of the batch, s, by its progress so far; 0 if unknown.
+        """Return the remaining time of the batch, s, estimated from its progress; 0 if unknown.
 
-        It is a lower bound: the last jobs of an overloaded machine take longer than the first.
+        The estimate is a lower bound: the last jobs of an overloaded machine take longer than the
+        first.
         """
         current = self._current
         seconds, share = active_seconds() - current.entered, self._share(current)
@@ -168,7 +169,7 @@ class TaskProgress:
         return [math.fsum(costs[block] for block in batch) for batch in self.task.batches]
 
     def _share(self, current: _Current) -> float:
-        """Return the share of a batch that is done, by planned cost, 0 to 1."""
+        """Return the finished share of a batch by planned cost, 0 to 1."""
         if not current.cells:
             return 0.0
         at, costs = self.at, current.costs
@@ -177,15 +178,15 @@ class TaskProgress:
 
 
 _running: dict[int, TaskProgress] = {}
-"""Progress of the tasks that run in this process, by its identity."""
+"""Progress of the tasks that run in this process, by the identity of the progress object."""
 
 _stopping: dict[str, float] = {}
-"""Deadline of the tasks of each run that stops, by the run's name, s on the monotonic clock."""
+"""Deadlines of the tasks of stopping runs, s on the monotonic clock, by the name of the run."""
 
 
 @contextmanager
 def tracked(task: Task) -> Iterator[TaskProgress]:
-    """Track a task, and cancel its simulation when its run stops and it would take too long."""
+    """Track a task; if the run stops, cancel a simulation that would take too long."""
     one = TaskProgress(task)
     _running[id(one)] = one
     try:
@@ -196,25 +197,25 @@ def tracked(task: Task) -> Iterator[TaskProgress]:
 
 
 def is_stopping(run: str) -> bool:
-    """Return whether a run has stopped further batches in this process."""
+    """Return whether a run has been stopped in this process, so that it begins no further batch."""
     return run in _stopping
 
 
 def polled(run: str, grace: float | None) -> list[TaskReport]:
-    """Return the progress of a run's tasks in this process; given a grace, s, also stop the run."""
+    """Return the progress of a run's tasks in this process; with a grace, s, also stop the run."""
     return reports(run) if grace is None else stop(run, grace)
 
 
 def reports(run: str) -> list[TaskReport]:
-    """Return the progress of a run's tasks that have taken some seconds in this process."""
+    """Return the progress of a run's tasks in this process that have taken some seconds."""
     return [one.report() for one in _of(run) if one.cells and one.seconds >= LONG_SECONDS]
 
 
 def stop(run: str, seconds: float) -> list[TaskReport]:
-    """Begin no further batches of a run, and cancel those that would not end within some seconds.
+    """Begin no further batches of a run, and cancel tasks that would not end within some seconds.
 
-    Returns the progress of all its running tasks at once; a thread does the rest. Only the first
-    call counts.
+    Returns the progress of all running tasks of the run at once; a thread cancels the tasks. Only
+    the first call has an effect.
     """
     if run not in _stopping:
         _stopping[run] = time.monotonic() + seconds

@@ -1,7 +1,7 @@
-"""Execution of tasks on a worker: simulate cells, commit each block, drain, isolate in a process.
+"""Execution of tasks on a worker: simulate cells, commit each block, drain, isolate cells.
 
 The environment variable `DEADLINE` has the time at which a worker in a batch job drains. Cells that
-may kill their process are isolated in a fresh interpreter.
+may kill their process are simulated in a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from schedfarm.farm.watching.events import BlockDone
 T = TypeVar("T")
 
 DEADLINE = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable, set by the launcher from the walltime of the job: the time, s since 1970,
-after which this process begins nothing."""
+"""Environment variable that the launcher sets from the walltime of the job: the time, s since 1970,
+after which this process begins no more blocks."""
 
 PUBLISH_SECONDS = 0.2
-"""Time within which the result of a task has left this process, s."""
+"""Time until the result of a task has left this process, s."""
 
 CHILD = "from schedfarm.farm.execution.worker import child; child()"
 """Program of an isolated process."""
@@ -50,7 +50,7 @@ Request = tuple[Block, Cell, Rows | None]
 """A block, one of its cells, and the rows that the store already holds of the cell."""
 
 Answer = tuple[int, Rows, Figures, float] | Exception
-"""Jobs, rows and figures of a cell and its CPU time, s; or the error that the cell failed with."""
+"""Jobs, rows and figures of a cell and its CPU time, s; or the error of a failed cell."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class Checked:
 
 
 Done = list[BlockDone] | list[Checked]
-"""Result of a task that its worker could do."""
+"""Result of a task without a fault of its worker."""
 
 Result = Done | BaseException
-"""Result of a task, or the error that it ended with."""
+"""Result of a task, or the error that ended it."""
 
 
 def run_message(message: TaskMessage) -> Done | WorkerFault:
@@ -77,7 +77,7 @@ def run_message(message: TaskMessage) -> Done | WorkerFault:
 
 
 def attempt(task: Task) -> Done | WorkerFault:
-    """Run a task; a fault of this worker is returned as data, so that another one can take over."""
+    """Run a task; a fault of this worker is returned as data, for another worker to take over."""
     try:
         return run_task(task)
     except FAULTS as error:
@@ -94,11 +94,11 @@ def _address() -> str:
 
 
 def run_task(task: Task) -> Done:
-    """Simulate a task's cells and store them, each block's record last.
+    """Simulate a task's cells and store them; write the record of each block last.
 
-    Returns an entry for each block, except those that were left because the run stops or the worker
-    drains; one `Checked` for each spot check. Raises one of `FAULTS` if this worker cannot do the
-    task. A cell that fails by itself does not raise: its error is recorded.
+    Returns an entry for each block, except blocks that are left when the run stops or the worker
+    drains, and one `Checked` for each spot check. Raises one of `FAULTS` if this worker cannot do
+    the task. A cell that fails by itself does not raise an error: its error is recorded.
     """
     check_program(task.program)
     if is_stopping(task.run):
@@ -106,7 +106,7 @@ def run_task(task: Task) -> Done:
     if task.spots:
         return _check(task)
     done: list[BlockDone] = []
-    # One for all batches: the next one may have the same jobs.
+    # All batches share one object, since the next batch may have the same jobs.
     simulations = Simulations(task.store, task.trace, task.run)
     with tracked(task) as progress:
         for batch in task.batches:
@@ -119,7 +119,7 @@ def run_task(task: Task) -> Done:
 def _may_begin(batch: Batch, progress: TaskProgress) -> bool:
     """Return whether to begin a batch: not if the run stops or the batch would outlive the worker.
 
-    If time is short, the worker drains; otherwise it would get and return one task after another.
+    If time is short, the worker drains, since it would otherwise return one task after another.
     """
     if is_stopping(progress.task.run):
         return False
@@ -141,9 +141,9 @@ def seconds_left() -> float:
 
 
 def drain() -> bool:
-    """Close this worker gracefully, so that its job ends early and its launcher starts another.
+    """Close this worker gracefully, so that its job ends early and its launcher starts another job.
 
-    Returns False in a run's own process, which has no other worker to continue.
+    Returns False in the run's own process, since no other worker could continue.
     """
     from distributed import get_worker
 
@@ -151,18 +151,18 @@ def drain() -> bool:
         worker = get_worker()
     except ValueError:
         return False
-    # After the result of the current task has left.
+    # The worker closes after the result of the current task has left.
     close = partial(worker.close_gracefully, reason="its job ends soon")
     worker.loop.add_callback(worker.loop.call_later, PUBLISH_SECONDS, close)
     return True
 
 
 def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -> list[BlockDone]:
-    """Simulate the cells of a batch and commit its blocks, except those cut off by cancellation."""
+    """Simulate the cells of a batch and commit its blocks, except blocks that are cancelled."""
     task = progress.task
     blocks = [OpenBlock(task.store, block, task.run) for block in batch]
     wanted = [(block, place) for block in blocks for place in (*block.missing, *block.backfill)]
-    # Cells that share jobs, or a schedule, follow one another.
+    # Cells that share jobs or a schedule are consecutive.
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     requests = [(b.block, b.cells[place], b.backfill.get(place)) for b, place in wanted]
     progress.enter([(block, cell) for block, cell, _ in requests])
@@ -200,7 +200,7 @@ def _block_done(block: OpenBlock) -> BlockDone:
 
 
 def _check(task: Task) -> list[Checked]:
-    """Simulate the cells of spot checks; a stopping run skips those that take too long."""
+    """Simulate the cells of spot checks; in a stopping run, skip cells that take too long."""
     simulations = Simulations(task.store, task.trace)
     requests: list[Request] = [(block, cell, None) for block, cell in task.spots]
     checked: list[Checked] = []
@@ -220,7 +220,7 @@ def _check(task: Task) -> list[Checked]:
 
 
 def isolated_fingerprint(task: Task) -> Fingerprint:
-    """Return the fingerprint of the only cell of a spot check, simulated in a process of its own.
+    """Return the fingerprint of the only cell of a spot check, simulated in a separate process.
 
     Raises one of `FAULTS` if the cell cannot be simulated on this host.
     """
@@ -241,10 +241,10 @@ def _fingerprint(store: Store, spot: Spot, answer: Answer) -> Fingerprint:
 
 
 def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[Answer]:
-    """Yield the values of cells, in the order of the requests; a failed cell's error is data.
+    """Yield the values of cells in the order of the requests; an error of a failed cell is data.
 
-    Neighbours that share jobs or a schedule share the drawing and the simulation. Raises one of
-    `FAULTS` if this worker cannot do it.
+    Consecutive cells with the same jobs or schedule share the drawing and the simulation. Raises
+    one of `FAULTS` if this worker cannot simulate the cells.
     """
     for block, cell, stored in requests:
         try:
@@ -266,7 +266,7 @@ def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[A
 def _isolated_answers(
     simulations: Simulations, requests: list[Request], *, last: bool
 ) -> Iterator[Answer]:
-    """Yield the answers from separate processes, bisecting the cells of a killed process."""
+    """Yield the answers of separate processes; bisect the cells of a killed process."""
     if not requests:
         return
     try:
@@ -292,11 +292,11 @@ def _all_answers(
 def isolated(function: Callable[..., T], *arguments: Any) -> T:
     """Call a module's function in a fresh interpreter; raise its exceptions.
 
-    Raises `Killed` if the process ends without an answer, and `Left` if this thread's simulations
-    are cancelled: the process is killed then. A Dask worker may not have children through
-    multiprocessing, hence the subprocess; pickles pass through a pipe and are never stored.
+    Raises `Killed` if the process ends without an answer. Raises `Left` and kills the process if
+    this thread's simulations are cancelled. It is a subprocess because multiprocessing does not
+    allow children of a Dask worker. Pickles pass through a pipe and are never stored.
     """
-    # -P: without it, Python would search the current folder first, even if this process does not.
+    # Without -P, Python would search the current folder first, even if this process does not.
     command = [sys.executable, "-P", "-c", CHILD]
     searched = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipe = subprocess.PIPE
@@ -323,13 +323,13 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes) -> bytes:
         try:
             return process.communicate(unsent, timeout=WORKER_POLL_SECONDS)[0]
         except subprocess.TimeoutExpired:
-            # The next call continues with the unsent bytes, and does not accept them again.
+            # The next call continues with the unsent bytes, and does not accept these again.
             unsent = None
             token.check()
 
 
 def child() -> None:
-    """Answer one call from standard input on standard output."""
+    """Answer one call: read it from standard input, and write the answer to standard output."""
     function, arguments = pickle.load(sys.stdin.buffer)
     answer: tuple[Any, Exception | None]
     try:

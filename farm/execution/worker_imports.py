@@ -1,4 +1,4 @@
-"""The imports of a worker that simulates, for the server that local workers are forked from."""
+"""The imports of a simulating worker, for the fork server of local workers."""
 
 import zarr  # noqa: F401
 

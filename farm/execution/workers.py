@@ -1,4 +1,4 @@
-"""Workers of a cluster: their number, preflight checks, quarantine, and loss of the last one."""
+"""Workers of a cluster: their number, preflight checks, quarantine, and the loss of the last."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from distributed import Client
 
 COUNT_SECONDS = 5.0
-"""Interval at which the scheduler is asked for the number of worker threads: each request is a
-round trip, 2 ms of CPU, and workers come and go in seconds."""
+"""Interval at which the scheduler is asked for the number of worker threads, s: a request takes
+2 ms of CPU, and workers come and go within seconds."""
 
 TRIES = 2
-"""Number of workers that try a task for which one lacks memory or a package."""
+"""Number of workers that try a task after a lack of memory or of a package."""
 
 MOST_SHOWN = 3
-"""Number of workers whose reason is shown if no worker is usable."""
+"""Number of workers whose reasons are shown if no worker is usable."""
 
 PREFLIGHT_SECONDS = 30.0
-"""Longest wait for the answers to a preflight check; deficiencies of a slower worker appear in its
-first task."""
+"""Longest wait for the answers to a preflight check, s. Deficiencies of a slower worker appear in
+its first task."""
 
 PROOFS = (ModuleNotFoundError, AttributeError)
-"""Errors which prove that schedfarm, or this check, is missing on a worker. A lost connection or a
-lack of memory proves nothing: the run continues without the worker, or its first task fails."""
+"""Errors that prove that schedfarm, or this check, is missing on a worker. A lost connection and a
+lack of memory prove nothing: the run continues without the worker, or its first task fails."""
 
 
 class SchedulerLost(InputError):
-    """Report that a run ended because its scheduler did."""
+    """Report that a run ended because its scheduler was lost."""
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Hold the store, the name and the program of a run, common to all its workers."""
+    """Hold the store, the name and the program of a run, which all its workers share."""
 
     store: Place
     run: str
@@ -56,7 +56,7 @@ class RunContext:
 
 
 class Preflight(NamedTuple):
-    """Hold a worker's host and process, and a sentence on its deficiency, empty if none."""
+    """Hold a worker's host and process, and a sentence on its deficiency; empty without one."""
 
     worker: str
     lacks: str
@@ -65,11 +65,11 @@ class Preflight(NamedTuple):
 def preflight(
     client: Client, addresses: Iterable[str], context: RunContext
 ) -> dict[str, Preflight]:
-    """Return the conclusive results of the preflight check by address."""
+    """Return the conclusive results of the preflight check by the worker's address."""
     answers: dict[str, Any] = {}
 
     def ask() -> None:
-        # The death of a worker during the check is handled by the run.
+        # If a worker dies during the check, the run handles its death.
         with suppress(Exception):
             found = client.run(check_worker, context, workers=list(addresses), on_error="return")
             answers.update(found)
@@ -107,7 +107,7 @@ def _lack(context: RunContext, worker: str) -> str:
 
 
 def _is_proof(answer: object) -> bool:
-    """Return whether an answer proves that schedfarm is missing, or is an older one."""
+    """Return whether an answer proves that a worker's schedfarm is missing or too old."""
     # An error that Dask cannot serialise arrives as an Exception with its text.
     texts = tuple(f"{error.__name__}(" for error in PROOFS)
     as_text = type(answer) is Exception and str(answer).startswith(texts)
@@ -140,7 +140,7 @@ class Workers:
         self._before: int | None = None
 
     def count(self) -> int:
-        """Return the number of usable worker threads, as of some seconds ago."""
+        """Return the number of usable worker threads, some seconds old."""
         now = time.monotonic()
         if now - self._asked > (COUNT_SECONDS if self._count else COORDINATOR_POLL_SECONDS):
             self._count, self._asked = self._ask(), now
@@ -151,7 +151,8 @@ class Workers:
     def note_suspension(self, seconds: float) -> None:
         """Report that this machine was suspended, s.
 
-        Connections and workers that the cluster gave up meanwhile are lost only after it.
+        The cluster may have given up connections and workers during the suspension. The run notices
+        their loss only afterwards.
         """
         self._suspended = f"this machine was suspended for {lasting(seconds)}"
         self._asked = -math.inf
@@ -166,19 +167,19 @@ class Workers:
         )
 
     def allowed(self, tried: set[str]) -> list[str] | None:
-        """Return the workers that may get a task, given those that have tried it; None for all."""
+        """Return the workers that may get a task after some have tried it; None for all workers."""
         barred = (self._excluded | tried) & self._threads.keys()
-        # If all remaining workers are late, all of them may get it.
+        # If all remaining workers are late, each may get the task.
         late = self._late.keys() & self._threads.keys() - barred
         if late < self._threads.keys() - barred:
             barred |= late
         return [one for one in self._threads if one not in barred] if barred else None
 
     def too_near(self, maker: str) -> set[str]:
-        """Return the workers that may not check the results of one (host and process).
+        """Return the workers that may not check the results of a worker (host and process).
 
-        If there is a worker on another host, these are all workers of the same host, which share
-        its memory.
+        If another host has a worker, these are all workers of the same host, which share its
+        memory.
         """
         host = maker.rpartition(":")[0]
         near = {one for one, name in self._names.items() if name.rpartition(":")[0] == host}
@@ -201,23 +202,23 @@ class Workers:
         self._late[address] += 1
 
     def note_back(self, address: str) -> None:
-        """Make a worker that has ended a late task eligible for others."""
+        """Make a worker eligible for other tasks after the end of its late task."""
         self._late[address] -= 1
         if not self._late[address]:
             del self._late[address]
 
     def are_prompt(self, where: list[str] | None) -> bool:
-        """Return whether any of some workers (None: all) is not late with a task."""
+        """Return whether any of the given workers (None: of all) is not late with a task."""
         return bool((self._threads.keys() if where is None else set(where)) - self._late.keys())
 
     def are_gone(self, where: list[str]) -> bool:
-        """Return whether all of some workers have left."""
+        """Return whether all of the given workers have left."""
         return not self._threads.keys() & set(where)
 
     def others_may_try(self, fault: WorkerFault, tried: set[str]) -> bool:
-        """Exclude a worker with a permanent fault; return whether another is to try its task.
+        """Exclude a worker with a permanent fault; return whether another may try its task.
 
-        A task is given up after a fault of the store itself, or of a second worker.
+        A task is given up after a fault of the store itself, or after the fault of a second worker.
         """
         if fault.is_lasting and fault.address not in self._excluded:
             self._unfit.add(fault.address)
@@ -238,7 +239,7 @@ class Workers:
         return sum(n for one, n in self._threads.items() if one not in self._excluded)
 
     def _check(self, joined: set[str]) -> None:
-        """Exclude unusable workers before they are given a task."""
+        """Exclude unusable workers before they get a task."""
         self._checked |= joined
         if not joined:
             return
@@ -262,7 +263,7 @@ class Workers:
 
 
 def _together(reasons: Collection[str]) -> str:
-    """Return one sentence for the reasons of all workers."""
+    """Return one sentence with the reasons of all workers."""
     each = list(dict.fromkeys(reasons))
     more = f"; so do {len(reasons) - MOST_SHOWN} more" * (len(each) > MOST_SHOWN)
     return "no worker is usable: " + "; ".join(each[:MOST_SHOWN]) + more

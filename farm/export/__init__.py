@@ -1,1 +1,1 @@
-"""Export of a store's values into other formats: a row per format, a row per kind of table."""
+"""Export of a store's values into other formats: a row per format, and a row per kind of table."""

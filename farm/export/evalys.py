@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def evalys_frame(schedule: Schedule) -> pd.DataFrame:
-    """Return the jobs of a schedule by the columns of Batsim's jobs CSV; refused jobs are omitted.
+    """Return a schedule's jobs with the columns of Batsim's jobs CSV; refused jobs are omitted.
 
     Examples
     --------

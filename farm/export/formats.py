@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Progress = Callable[[int], None]
-"""Receives the number of cells that were written."""
+"""Receives the number of written cells."""
 
 ROW_GROUP = 2**17
-"""Least rows of a group of a Parquet file, except the last."""
+"""Least number of rows of a Parquet row group, except for the last group."""
 
 MOST_ROWS = 2**20
-"""Most rows of a group: a cell may have more jobs."""
+"""Largest number of rows of a row group: a cell may have more jobs."""
 
 EXTRA = "export"
-"""Extra of the package that installs the libraries of formats."""
+"""Extra of the package that installs the libraries of the formats."""
 
 PACKED = ".gz"
 
@@ -39,8 +39,8 @@ PACKED = ".gz"
 class Format:
     """Declare a format: `write` takes a selection, a path and a progress function.
 
-    what: kinds of tables that a file can hold, the default first. needs: module to be installed.
-    packed: whether names may end in .gz.
+    what: kinds of tables that a file can hold, the default first. needs: module that must be
+    installed. packed: whether names may end in .gz.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Format:
         return self.ends[0]
 
     def table(self, what: str | None) -> str:
-        """Return the kind of table to write; refuse one that files cannot hold."""
+        """Return the kind of table to write; refuse a kind that the format cannot hold."""
         found = self.what[0] if what is None else find_label("table", what, WHAT)
         if found not in self.what:
             others = " and ".join(one.name for one in FORMATS.values() if found in one.what)
@@ -142,7 +142,7 @@ def _csv(selection: Selection, path: Path, progress: Progress) -> None:
 
 @contextmanager
 def _text(path: Path) -> Iterator[io.TextIOBase]:
-    """Open a text file for writing; equal texts give equal bytes, also with gzip."""
+    """Open a text file for writing; equal texts give equal bytes, even with gzip."""
     if not path.name.lower().endswith(PACKED):
         with path.open("w", encoding="utf-8", newline="") as stream:
             yield stream
@@ -164,7 +164,7 @@ def _netcdf(selection: Selection, path: Path, progress: Progress) -> None:
         root.load().drop_encoding().to_netcdf(path, engine="netcdf4")
         progress(selection.cells)
         return
-    table_of(selection)  # refuses what the store does not have
+    table_of(selection)  # refuses a table that the store does not have
     xr.Dataset(attrs=root.attrs).to_netcdf(path, engine="netcdf4")
     for trace, cells in selection.done.items():
         group = selected(selection, selection.trace(trace))

@@ -1,4 +1,4 @@
-"""Processor numbers for the jobs of a schedule, which records counts only."""
+"""Processor numbers for the jobs of a schedule, which records only counts of processors."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Run = tuple[int, int]
 
 
 def processors_of(schedule: Schedule) -> list[list[Run]]:
-    """Return the runs of processors of each job, from 0, as `place_jobs` assigns them.
+    """Return the runs of consecutive processors of each job, from 0, as `place_jobs` assigns them.
 
-    The processors of a place are numbered after those of the places before it. A job of 0 s shares
-    the lowest numbers with other jobs. Raises `InputError` if the jobs need more processors than
-    the machine has.
+    The processors of a place are numbered after the processors of all places before it. A job of 0
+    s shares the lowest numbers with other jobs. Raises `InputError` if the jobs need more
+    processors than the machine has.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def processors_of(schedule: Schedule) -> list[list[Run]]:
     placed = place_jobs(schedule)
     first, last = placed.first, placed.first + placed.count - 1
     offsets = np.concatenate(([0], np.cumsum(schedule.workload.platform.sizes)))
-    # A place with too few processors has more rows than processors.
+    # Jobs of a place with too few processors occupy more rows than it has.
     beyond = last - placed.rows[placed.place] >= np.diff(offsets)[placed.place]
     if beyond.any():
         number = schedule.workload.job[placed.job[beyond][0]]

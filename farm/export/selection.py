@@ -1,4 +1,4 @@
-"""The cells of a store that are exported, and the kinds of tables that they have."""
+"""Exported cells of a store, and the kinds of tables of cells."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ WHAT = {
 class Selection:
     """Hold cells of a store, and the functions that read them.
 
-    labels: by axis the selected labels, in the store's order. done: by trace the cells that have
-    values. summary, trace: open the verified arrays of the store. schedule: reads the schedule of a
-    cell from trace, policy, resample and load.
+    labels: the selected labels by axis, in the store's order. done: the cells with values, by
+    trace. summary, trace: functions that open the verified arrays of the store. schedule: function
+    that reads the schedule of a cell from trace, policy, resample and load.
     """
 
     store: Store
@@ -52,7 +52,7 @@ class Selection:
 
     @property
     def cells(self) -> int:
-        """Number of cells that have values."""
+        """Number of selected cells with values."""
         return sum(map(len, self.done.values()))
 
     @property
@@ -69,7 +69,7 @@ class Selection:
         return [index[label] for label in self.labels[axis]]
 
     def only(self, name: str) -> tuple[str, Cell]:
-        """Return the trace and labels of the only cell; refuse several, for the format `name`."""
+        """Return the trace and labels of the only cell; refuse several, since `name` holds one."""
         found = [(trace, cell) for trace, cells in self.done.items() for cell in cells]
         if len(found) == 1:
             return found[0]
@@ -82,7 +82,7 @@ class Selection:
 
 
 OPTIONS = {"trace": "trace", "resample": "sample", "load": "load", "policy": "policy"}
-"""Option that selects labels of an axis."""
+"""Option that selects labels of an axis, by the axis."""
 
 
 def select(
@@ -91,9 +91,9 @@ def select(
     given: Mapping[str, Sequence[Any]],
     **reads: Any,
 ) -> Selection:
-    """Return the selected cells of a store; no labels of an axis select all.
+    """Return the selected cells of a store; an axis without given labels is selected as a whole.
 
-    `given` has labels by axis, in any spelling; `reads` the functions of the selection.
+    `given` has labels by axis, in any spelling; `reads` has the functions of the selection.
     """
     labels = {axis: _known(store, axis, given.get(axis, ())) for axis in ("trace", *CELL)}
     done = _done(store, labels)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 
 SLAB_VALUES = 2**20
-"""Values of one array that are read at once; a single cell with more is read whole."""
+"""Number of values of one array that are read at once; a larger cell is read as a whole."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """Hold some rows of a table by column, without columns that their trace lacks."""
+    """Hold some rows of a table by column, without the columns that their trace lacks."""
 
     rows: int
     cells: int
@@ -81,7 +81,7 @@ def table_of(selection: Selection) -> Table:
 
 
 class _Axis(NamedTuple):
-    """Hold an axis of the campaign: its values by label of the traces or policies (`of`)."""
+    """Hold an axis of the campaign: its values by label of `of`, the traces or policies."""
 
     name: str
     dtype: str
@@ -91,12 +91,12 @@ class _Axis(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """Long name of its column."""
+        """Long name of the axis's column."""
         return f"value of the {self.of} on the axis {self.name}"
 
 
 def _axes(selection: Selection) -> list[_Axis]:
-    """Return the axes of the campaign; whole numbers remain integers if every label has one."""
+    """Return the axes of the campaign; a column of whole numbers without gaps remains integer."""
     store, found = selection.store, []
     for of, origins in store.labels.items():
         for name in dict.fromkeys(axis for one in origins.values() for axis in one["at"]):
@@ -112,9 +112,9 @@ def _axes(selection: Selection) -> list[_Axis]:
 
 
 def selected(selection: Selection, data: xr.Dataset) -> xr.Dataset:
-    """Return the part of a dataset of the store at the selected labels, as lazy as it is."""
+    """Return the part of a dataset at the selected labels of the store; lazy arrays remain lazy."""
     places = {axis: selection.places(axis) for axis in AXES if axis in data.dims}
-    # A slice is read lazily and without a copy of the labels.
+    # A slice is lazy and does not copy the labels.
     return data.isel({axis: _as_slice(some) for axis, some in places.items()})
 
 
@@ -124,11 +124,11 @@ def _as_slice(places: list[int]) -> slice | list[int]:
 
 
 def _names(selection: Selection, where: str, group: xr.Dataset, along: str) -> list[str]:
-    """Return the arrays of a table, those of the jobs' workload first, as the store lists them."""
+    """Return the arrays of a table in the store's order, arrays of the jobs' workload first."""
     store = selection.store
     if along:
         order = [v.name for kind in store.holds for v in store.arrays_of(where, kind)]
-        # Starts are not stored: they follow from the waits.
+        # Starts are not stored, since they follow from the waits.
         order.insert(order.index("wait") if "wait" in order else len(order), DERIVED)
     else:
         order = [v.name for v in store.figures]
@@ -229,7 +229,7 @@ def _rows(
 
 
 def _repeated(known: Sequence[Any], labels: Sequence[Any], counts: Sequence[int]) -> Any:
-    """Return each label repeated by its count; text as categories, which take a byte per row."""
+    """Return each label repeated by its count; texts become categories, one byte per row."""
     if not isinstance(known[0], str):
         return np.repeat(np.array(labels), counts)
     import pandas as pd
@@ -240,7 +240,7 @@ def _repeated(known: Sequence[Any], labels: Sequence[Any], counts: Sequence[int]
 
 
 def _lengths(selection: Selection, where: str, along: str) -> dict[tuple[Any, Any], int]:
-    """Return the number of rows of a cell by its resample and load, padding left out."""
+    """Return the number of rows of a cell by its resample and load, without padding."""
     if not along:
         return {}
     store = selection.store
@@ -254,7 +254,7 @@ def _lengths(selection: Selection, where: str, along: str) -> dict[tuple[Any, An
 
 
 def steps(lengths: Sequence[int], size: int) -> list[int]:
-    """Return the lengths of a box of cells with at most `SLAB_VALUES` values, of `size` each.
+    """Return the lengths of a box of cells of `size` values each, at most `SLAB_VALUES` in all.
 
     Boxes are cut along the leading axes, so that rows follow the order of the axes.
 
@@ -271,7 +271,7 @@ def steps(lengths: Sequence[int], size: int) -> list[int]:
 
 
 def _slabs(lengths: Sequence[int], size: int) -> Iterator[tuple[range, ...]]:
-    """Yield the indices of boxes of cells, in order."""
+    """Yield the indices of the boxes of cells, in order."""
     yield from product(
         *(
             [range(i, min(i + step, length)) for i in range(0, length, step)]

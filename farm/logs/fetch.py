@@ -1,4 +1,4 @@
-"""Fetching of logs over the network: checked before they are kept, never incomplete."""
+"""Fetching of logs over the network: files are kept only if they are complete and checked."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ TIMEOUT = (10.0, 60.0)
 """Timeout of a connection, and of the next bytes, s."""
 
 CHUNK = 2**16
-"""Bytes received at a time."""
+"""Bytes received in one step."""
 
 PATIENCE = 1.0
-"""A download that takes longer, s, shows its progress on a terminal."""
+"""Duration of a download after which its progress is shown on a terminal, s."""
 
 LARGEST = 2**32
 """Bytes after which a download is abandoned: the archive's largest log has 2^27."""
 
 WIDEST = 2**31
-"""Processors of a machine large enough for any job of a log, for a trial reading."""
+"""Number of processors for a trial reading, enough for any job of a log."""
 
 
 def locate(name: str, given: Path | None = None) -> Path:
-    """Return the checked file of a named log, fetched if no folder has it."""
+    """Return the checked file of a named log, after fetching it if no folder has it."""
     path = here(name, given)
     if path is not None:
         return checked(path, name)
@@ -60,7 +60,7 @@ def locate(name: str, given: Path | None = None) -> Path:
 
 
 def fetch(what: str, given: Path | None = None) -> Path:
-    """Return the checked file of a log that is given by name or URL, fetched if necessary.
+    """Return the checked file of a log by its name or URL, after fetching it if necessary.
 
     The digest of a log outside the registry is noted at the first fetch; later fetches from the
     same URL must have the same content.
@@ -79,11 +79,11 @@ def fetch(what: str, given: Path | None = None) -> Path:
 
 
 def download(url: str, file: str) -> Path:
-    """Fetch a URL into the cache folder under a file name; keep it only if its content is right."""
+    """Fetch a URL into a file of the cache folder; keep the file only if its content is right."""
     import pooch
 
     folder = cache_folder()
-    # Pooch logs every step on standard error; the errors below contain the relevant part.
+    # Pooch logs every step on standard error; the errors below contain the relevant step.
     pooch.get_logger().setLevel("ERROR")
 
     def receive(source: str, temporary: str, _: Any) -> None:
@@ -119,7 +119,7 @@ def download(url: str, file: str) -> Path:
 def _check(temporary: Path, url: str, target: Path) -> None:
     """Refuse wrong content; note the digest of a log outside the registry.
 
-    The note is written before the file is renamed, so that no log is kept without one.
+    The note is written before the file is renamed, so that every kept log has a note.
     """
     entry = find(target.name)
     known = entry.sha256 if entry else note_of(target).get("sha256")
@@ -164,7 +164,7 @@ def _progress(file: str, growing: Path) -> Any:
 
     class Bounded(tqdm):  # type: ignore[type-arg]
         def __bool__(self) -> bool:
-            # Otherwise it is false while no total is known, and is never updated.
+            # Otherwise the bar is false while no total is known, and is never updated.
             return True
 
         def update(self, n: float | None = 1) -> bool | None:
@@ -186,7 +186,7 @@ def _progress(file: str, growing: Path) -> Any:
 
 
 def _reason(error: OSError) -> str:
-    """Return the reason of a failed connection, without the objects in which libraries wrap it."""
+    """Return the reason for a failed connection, without the wrappers of libraries."""
     response = getattr(error, "response", None)
     if response is not None:
         # Pooch leaves the connection of a refused request open.

@@ -20,13 +20,13 @@ from schedfarm.core.logs.rows import log_name
 from schedfarm.core.machines.grid.platform import Grid
 
 ENVIRONMENT = "SCHEDFARM_TRACES"
-"""Variable with the folder of logs; unset or empty, the user's cache folder."""
+"""Variable with the folder of logs; by default, or if it is empty, the user's cache folder."""
 
 ENDS = file_ends()
-"""Ends of names of log files, the likeliest first."""
+"""Endings of the names of log files, the likeliest first."""
 
 NOTE = ".origin.json"
-"""End of the name of the file next to a fetched log, with its URL and SHA-256."""
+"""Ending of the name of the file next to a fetched log, which has its URL and SHA-256."""
 
 ARCHIVE_THANKS = "{} provided the log, Dror Feitelson's Parallel Workloads Archive publishes it"
 """Acknowledgement of a log of the archive."""
@@ -41,13 +41,13 @@ class Entry:
     name : str
         The archive's name of the log, with its version.
     short : str
-        A shorter name for the same.
+        A shorter name of the log.
     url : str
         URL in the archive.
     machine : str
         Recorded machine.
     processors, rows, weeks : int
-        Size of the machine, rows of the file, weeks that hold every submit.
+        Size of the machine, number of rows of the file, and number of weeks with submissions.
     sha256 : str
         SHA-256 of the decompressed content.
     acknowledge : str
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def grid(self) -> Grid | None:
-        """The machine as a grid of its clusters, called by their numbers from 1; None without."""
+        """The machine as a grid of its clusters, named 1, 2 and so on; None without clusters."""
         if not self.clusters:
             return None
         return Grid(self.clusters, [f"cluster{i}" for i in range(1, len(self.clusters) + 1)])
@@ -106,7 +106,7 @@ def _entry(archive: str, log: dict[str, Any]) -> Entry:
 
 
 def find(name: str) -> Entry | None:
-    """Return the log with this name, short name or file name; None if there is none.
+    """Return the log with this name, short name or file name; None for an unknown name.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def is_path(text: str) -> bool:
 
 
 def full_name(log: str) -> str:
-    """Return the full name of a log; a path as it is.
+    """Return the full name of a log; a path is unchanged.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def full_name(log: str) -> str:
 
 
 def short_name(log: str) -> str:
-    """Return the short name of a log, or that of a file.
+    """Return the short name of a log, or of a log file.
 
     Examples
     --------
@@ -174,14 +174,14 @@ def cache_folder() -> Path:
         folder = user_cache_path("schedfarm") / "traces"
     except RuntimeError:
         folder = Path("~")
-    # Where there is no home folder, older versions of platformdirs return ~/.cache unexpanded.
+    # Without a home folder, older versions of platformdirs return ~/.cache unexpanded.
     if not folder.is_absolute():
         raise InputError(f"there is no home folder; set {ENVIRONMENT} to a folder")
     return folder
 
 
 def folders(given: Path | None = None) -> tuple[Path, ...]:
-    """Return the folders that are searched for a log: the given one, then the cache."""
+    """Return the folders to search for a log: the given folder, then the cache."""
     if given is not None and not given.is_dir():
         raise InputError(f"--traces {given}: there is no such folder")
     return (cache_folder(),) if given is None else (given, cache_folder())
@@ -201,7 +201,7 @@ def _files(name: str) -> Sequence[str]:
 
 
 def kept(folder: Path) -> list[Path]:
-    """Return the logs in a folder that were fetched from URLs of the user."""
+    """Return the logs in a folder that users have fetched by URL."""
     notes = sorted(folder.glob(f"*{NOTE}"))
     logs = [note.with_name(note.name.removesuffix(NOTE)) for note in notes]
     return [log for log in logs if log.is_file()]

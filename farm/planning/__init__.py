@@ -1,1 +1,1 @@
-"""Plans: how a campaign's store is laid out, and the tasks that fill it."""
+"""Plans: the layout of a campaign's store, and the tasks that fill it."""

@@ -1,4 +1,4 @@
-"""Queue of tasks not yet submitted, resized from measured block times and the worker count."""
+"""Queue of unsubmitted tasks, resized by measured block times and the number of workers."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from schedfarm.farm.planning.block_shape import LEAST_SECONDS, goal_seconds
 from schedfarm.farm.planning.tasks import Batch, Task
 
 DOUBT_SECONDS = 0.2
-"""Weight of the planned time, as of a measurement of this length: for a trace with growing queues
-the planned time may be wrong by a factor of 20."""
+"""Weight of the planned time: it counts like a measurement of this duration, s. For a trace with
+growing queues the planned time may be wrong by a factor of 20."""
 
 WRITE_SECONDS = 0.05
-"""Time that it takes to store a block."""
+"""Time to store a block, s."""
 
 STEADY_RATE = 50
-"""Most tasks to end in a second, for any number of workers: at the 10 ms of CPU that coordinator
-and scheduler spend on each, half a core."""
+"""Largest number of tasks that end per second, for any number of workers. Coordinator and scheduler
+spend 10 ms of CPU on each task, so this rate takes half a core."""
 
 BURST_RATE = 200
-"""The same for the last tasks of a run, which are short, so that all workers end at about the same
-time."""
+"""Largest number of tasks that end per second near the end of a run, where tasks are short so that
+all workers end at about the same time."""
 
 SHARES = 2
-"""A task takes at most one of this number of shares of each worker thread's remaining work, so that
-the last ones end at about the same time. Tasks end within a tenth or so of their expected time."""
+"""Least number of tasks into which the remaining work of each worker thread is divided, so that the
+last tasks end at about the same time. Tasks end within a tenth or so of their expected time."""
 
 TOO_LONG = 1.5
-"""No batch is added to a task that would then exceed its intended time by this factor."""
+"""A batch is not added to a task that would then exceed its intended time by this factor."""
 
 Like = tuple[str, str, int, int]
-"""Trace, kind, load and policy: blocks that differ in their resample alone cost the same."""
+"""Trace, kind, load and policy: blocks that differ only in their resample cost the same."""
 
 
 CLEAR_SHARE, CLEAR_SECONDS = 0.05, 60.0
-"""A running task is extrapolated only with more progress or more time: a thousandth done in the two
-seconds of loading kernels would give half an hour."""
+"""Least share and least time, s, one of which a running task needs to be extrapolated: a share of
+0.001 after two seconds of loading kernels would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
@@ -59,12 +59,13 @@ def _like(block: Block) -> Like:
 
 
 class Backlog:
-    """Dispatch a run's tasks in order, joined or cut to a suitable length.
+    """Dispatch a run's tasks in order, after joining or cutting them to a suitable length.
 
-    The length follows from measured block times, since planned times depend on the campaign only
-    and may be wrong by some factor. Tasks are long enough for the coordinator's throughput, and
-    shorter at the end, so that no worker waits for the last one. tasks: as from `plan`. costs:
-    planned CPU time of each block, s. The attribute `took` is the CPU time of all blocks done, s.
+    The length follows from measured block times, since planned times depend only on the campaign
+    and may be wrong by some factor. Tasks are long enough for the coordinator's throughput. They
+    are shorter at the end, so that no worker waits long for the last task. tasks: result of `plan`.
+    costs: planned CPU time of each block, s. The attribute `took` is the CPU time of all finished
+    blocks, s.
 
     Examples
     --------
@@ -113,11 +114,11 @@ class Backlog:
         return self._of(first, tuple(batches))
 
     def give_back(self, task: Task) -> None:
-        """Put a task that a worker could not do back to the front of the queue, unchanged."""
+        """Put back a task that a worker could not do, unchanged, at the front of the queue."""
         self._whole.appendleft(task)
 
     def give_back_rest(self, task: Task, done: set[Block]) -> None:
-        """Put blocks that a worker has not done back to the front of the queue."""
+        """Put back the blocks that a worker has not done, at the front of the queue."""
         left = (tuple(b for b in batch if b not in done) for batch in task.batches)
         if rest := tuple(batch for batch in left if batch):
             self._count(rest, 1)
@@ -134,7 +135,7 @@ class Backlog:
 
     @property
     def lacks_any(self) -> bool:
-        """Whether a block is not done yet."""
+        """Whether at least one block is missing."""
         return len(self._done) < self._all
 
     def is_done(self, blocks: Iterable[Block]) -> bool:
@@ -142,17 +143,17 @@ class Backlog:
         return self._done.issuperset(blocks)
 
     def expected(self, blocks: Iterable[Block]) -> float:
-        """Return the expected CPU time of blocks, s, by measured blocks of their trace and kind."""
+        """Return the expected CPU time of blocks, s, from measured blocks of the same kind."""
         return math.fsum(
             self._costs.get(b, 0.0) * self._measured.of_kind(_like(b), LEAST_SECONDS)
             for b in blocks
         )
 
     def left(self, running: Iterable[tuple[tuple[Block, ...], float, float]]) -> float | None:
-        """Return the CPU time that all blocks still need, s, by measured block times.
+        """Return the CPU time that all missing blocks need, s, from measured block times.
 
-        running: blocks, time taken, s, and share done of each running task. None while most of the
-        rest is of traces and kinds that have not been measured.
+        running: blocks, elapsed time, s, and finished share of each running task. None while most
+        of the remaining work is of traces and kinds without measurements.
 
         Examples
         --------
@@ -193,7 +194,7 @@ class Backlog:
         return self._tasks[0].trace.name == first.trace.name and not self._tasks[0].isolate
 
     def _count(self, batches: Iterable[Batch], sign: int) -> None:
-        """Add batches to, or subtract them from, the waiting work by trace and kind."""
+        """Add batches to the waiting work of their trace and kind; sign -1 subtracts them."""
         for batch in batches:
             self._blocks += sign * len(batch)
             for block in batch:
@@ -207,7 +208,7 @@ class Backlog:
 
 
 class Measured:
-    """Compare measured with planned CPU time, by trace and kind, and by load and policy.
+    """Compare measured CPU time with planned CPU time, by trace and kind, and by load and policy.
 
     Examples
     --------
@@ -232,24 +233,24 @@ class Measured:
         return other
 
     def add(self, like: Like, planned: float, took: float) -> None:
-        """Record the planned and the measured CPU time of blocks of equal cost, s."""
+        """Record the planned and the measured CPU time of blocks of equal cost, in s."""
         for key in (like, like[:2]):
             self._planned[key] += planned
             self._took[key] += took
 
     def knows(self, like: Like) -> bool:
-        """Return whether a trace and kind has measurements."""
+        """Return whether the trace and kind of `like` have measurements."""
         return self._took[like[:2]] > 0
 
     def of_kind(self, like: Like, doubt: float) -> float:
-        """Return the factor of a trace and kind; planned times weigh as `doubt` seconds of CPU.
+        """Return the factor of a trace and kind; planned times count as `doubt` seconds of CPU.
 
-        The weight keeps one outlier from deciding.
+        With this weight, a single outlier does not determine the factor.
         """
         return (doubt + self._took[like[:2]]) / (doubt + self._planned[like[:2]])
 
     def factor(self, like: Like) -> float:
-        """Return the expected ratio of CPU time to plan for such blocks."""
+        """Return the expected ratio of measured to planned CPU time for blocks of this cost."""
         before = self.of_kind(like, self._doubt(like[:2])) if self.knows(like) else 1.0
         if not self._took[like]:
             return before
@@ -257,5 +258,5 @@ class Measured:
         return (doubt * before + self._took[like]) / (doubt + self._planned[like])
 
     def _doubt(self, key: tuple[Any, ...]) -> float:
-        # A task at its beginning has no finished part, and thus no planned time of it.
+        # A task at its beginning has no finished part, and so no planned time of a finished part.
         return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

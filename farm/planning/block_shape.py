@@ -1,4 +1,4 @@
-"""Shapes of blocks: how the cells of a trace are cut into shards and chunks."""
+"""Shapes of blocks: the division of the cells of a trace into shards and chunks."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from schedfarm.farm.store.product import Product, Variable
 from schedfarm.farm.store.shape import CHUNK_VALUES, divisor
 
 BLOCK_SECONDS = 10.0
-"""Most CPU time that a block should take: long compared with the 50 ms that Dask, Zarr and its
-record cost, short compared with the time that a user waits at an interruption."""
+"""Largest CPU time of a usual block, s: long compared with the 50 ms of Dask, Zarr and the record
+of the block, short compared with a user's patience at an interruption."""
 
 MOST_SECONDS = 60.0
-"""Most CPU time of a block with several of the costliest cells."""
+"""Largest CPU time of a block with several of the costliest cells, s."""
 
 LEAST_SECONDS = 2.0
-"""CPU time below which a block is not cut to have `PARTS`: the cost of writing would matter."""
+"""Least CPU time, s, of blocks that are cut to reach `PARTS`, because of the cost of writing."""
 
 PARTS = 40
 """Number of blocks of a trace with little work, for workers to share and for visible progress.
-With more, the 50 ms that each costs would matter; with fewer, the workers' wait for the last one:
-on 2 to 16 of them, each is 1 to 5 %."""
+With more blocks, the 50 ms per block would matter. With fewer blocks, the wait for the last block
+would matter: on 2 to 16 workers, a block is 1 to 5 % of the work."""
 
 SHARD_BYTES = 64 * 2**20
-"""Largest uncompressed shard of an int64 array; a task holds about three such arrays."""
+"""Largest uncompressed shard of an int64 array, bytes; a task holds about three such arrays."""
 
 JOB_STEP = 64
-"""The length of a shard along `job` is a multiple of this."""
+"""The length of a shard along `job` is a multiple of this number."""
 
 
 def lay_out(
@@ -48,9 +48,9 @@ def lay_out(
     """Choose the sizes of a trace's shards from the campaign alone, never from the machine.
 
     sizes: lengths of job, week, user and width, and of node and origin if these exist. axes: labels
-    of resample, load and policy. kinds: products of the trace; arrays: what the store keeps of
-    each. block_seconds: CPU time of a block, s; 0 means `goal_seconds` of the trace's work. layout:
-    the present layout, whose sizes are kept, so that finished shards remain valid.
+    of resample, load and policy. kinds: products of the trace. arrays: arrays of each product that
+    the store keeps. block_seconds: CPU time of a block, s; 0 means `goal_seconds` of the trace's
+    work. layout: the present layout, whose sizes are kept so that finished shards remain valid.
 
     Examples
     --------
@@ -85,19 +85,19 @@ def lay_out(
 def _values(
     kinds: Sequence[Product], arrays: Mapping[str, Sequence[Variable]], sizes: Mapping[str, int]
 ) -> int:
-    """Return the number of values of a cell in the longest array of these kinds; at least 1."""
+    """Return the number of values per cell in the longest array of these kinds; at least 1."""
     kept = [variable.inner for kind in kinds for variable in arrays[kind.name]]
     return max((math.prod(sizes[name] for name in inner) for inner in kept), default=1)
 
 
 def _costs(axes: Axes, kinds: Sequence[Product], jobs: int, cell: int) -> list[float]:
-    """Return the cost of the costliest kind for a number of jobs, by policy and load, s."""
+    """Return the cost of the costliest kind for a number of jobs, s, by policy and load."""
     pairs = product(axes["policy"], axes["load"])
     return [max(SECONDS[kind.name](jobs, *pair, cell) for kind in kinds) for pair in pairs]
 
 
 def goal_seconds(total: float) -> float:
-    """Return the CPU time that one part of a total of work should take, s.
+    """Return the intended CPU time of a part of some work, s, given the CPU time of the work.
 
     Examples
     --------
@@ -110,8 +110,8 @@ def goal_seconds(total: float) -> float:
 def _shape(axes: Axes, values: int, costs: Sequence[float], block_seconds: float) -> Shape:
     """Fill a shard along policy first, then load, then resample; `values` is per cell.
 
-    All policies and loads share the drawing of a resample, which takes as long as some simulations,
-    and most campaigns that grow do so by resamples.
+    All policies and loads share the drawing of a resample, which takes as long as some simulations.
+    Most growing campaigns grow by resamples.
     """
     samples, loads, policies = (len(axes[axis]) for axis in CELL)
     mean = math.fsum(costs) / len(costs)
@@ -127,7 +127,7 @@ def _shape(axes: Axes, values: int, costs: Sequence[float], block_seconds: float
         most = _costliest(np.reshape(costs, (policies, loads)), shape)
         if most <= MOST_SECONDS or room <= 1:
             return shape
-        # A length of whole chunks may exceed the room.
+        # Rounding up to whole chunks may exceed the room.
         room = min(room - 1, int(math.prod(shape) * MOST_SECONDS / most))
 
 
@@ -146,7 +146,7 @@ def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
 
 
 def _part(length: int, most: int) -> int:
-    """Return the length of the parts of an axis: equal parts, unless that doubles their number.
+    """Return the length of the parts of an axis: equal parts, unless these are twice as many.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def _part(length: int, most: int) -> int:
 
 
 def _in_chunks(length: int, total: int, together: int) -> int:
-    """Return a length near this one that consists of whole chunks of `together` cells.
+    """Return a length near `length` that consists of whole chunks of `together` cells.
 
-    A prime number of cells would otherwise give each a chunk of its own. A shard of all cells is
+    A prime number of cells would otherwise give each cell its own chunk. A shard of all cells is
     rounded up.
 
     Examples

@@ -1,9 +1,9 @@
-"""Calibration of planned costs on this machine, by simulating some cells for a moment.
+"""Calibration of planned costs on this machine by brief simulations of some cells.
 
-The rates that a store is laid out by (`farm.planning.cost`) depend on the campaign alone and not on
+The rates for the layout of a store (`farm.planning.cost`) depend only on the campaign, and not on
 its queues. Calibration simulates one cell of each kind: a trace, the log itself or a sample, a
-load, and policies of equal cost. A simulation is cut off after a moment; its remaining cost follows
-from the queue that cheap EASY backfilling makes of the same jobs.
+load, and policies of equal cost. A simulation is cut off after a moment. Its remaining cost follows
+from the queues of the same jobs under EASY backfilling, which is cheap to simulate.
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ from schedfarm.farm.planning.design import Design
 from schedfarm.farm.store.store import Store
 
 BUDGET_SECONDS = 8.0
-"""CPU time of a calibration, in addition to compiling kernels that never ran on this machine."""
+"""CPU time of a calibration, s, in addition to compiling kernels that are new to this machine."""
 
 MOMENT_SECONDS = 0.3
-"""Most CPU time for which one cell is simulated. Extrapolated from 0.3 s, 83 % of 36
-simulations of 0.3 to 15 s (six logs, loads 0.7, 0.95 and 1.1, six policies) were within a factor
-of 2 and 97 % within 3, their ratios 0.30 to 2.9; from 0.1 s 79 % and 92 % of 52, 0.29 to 5.8."""
+"""Most CPU time for the simulation of one cell, s. In a test, 36 simulations of 0.3 to 15 s (six
+logs, loads 0.7, 0.95 and 1.1, six policies) were extrapolated from 0.3 s: 83 % were within a factor
+of 2 and 97 % within 3 (ratios of 0.30 to 2.9). From 0.1 s, 79 % of 52 simulations were within a
+factor of 2 and 92 % within 3 (ratios of 0.29 to 5.8)."""
 
 SHORT_SECONDS = 0.1
-"""Least CPU time for each cell; if there are too many kinds, some are skipped."""
+"""Least CPU time for each cell, s; if there are too many kinds, some are skipped."""
 
 POLL_SECONDS = 0.01
-"""Interval at which the CPU time of a simulation is checked."""
+"""Interval at which the CPU time of a simulation is checked, s."""
 
 QUEUE_SECONDS = 1.0
-"""EASY backfilling, which determines the queue, is cut off after this time."""
+"""Time after which EASY backfilling, which determines the queue, is cut off, s."""
 
 QUEUE_POLICY = "fcfs+easy"
 
@@ -63,32 +64,33 @@ SHARE = 0.1
 """Largest share of the run's expected cost that a calibration takes."""
 
 PER_JOB_SECONDS = 0.12e-6
-"""CPU time of a job outside of the simulation, s: metrics, weeks, compression. Measured
-0.06 to 0.14 us over four campaigns of 0.8 to 18 million jobs."""
+"""CPU time of a job outside of the simulation, s: metrics, weeks, compression. Measured: 0.06 to
+0.14 us over four campaigns of 0.8 to 18 million jobs."""
 
 CALLED_JOBS = 1000.0
-"""An arrival that finds q jobs waiting costs an order in Python as 1 + q / CALLED_JOBS, since the
-call dominates. Among 10, 100, 300, 1,000 and no such term, this value gave the most accurate
-extrapolations from a twelfth of 16 simulations (KTH-SP2, loads 0.7 to 1.0, easy and conservative),
-0.92 to 1.11; `QUEUE_JOBS` gave 0.51 to 3.35."""
+"""Scale of the queue in the cost of an order in Python: an arrival that finds q waiting jobs costs
+1 + q / CALLED_JOBS, since the call dominates. Among 10, 100, 300, 1,000 and no such term, this
+value gave the most accurate extrapolations from a twelfth of 16 simulations (KTH-SP2, loads 0.7 to
+1.0, easy and conservative): ratios of 0.92 to 1.11. `QUEUE_JOBS` gave 0.51 to 3.35."""
 
 QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
-"""An arrival that finds q jobs waiting costs as (1 + q / QUEUE_JOBS) to this power: of 0.5, 1, 1.5
-and 2, the one with unbiased extrapolations, of geometric mean 1.01."""
+"""Scale and power of the queue: an arrival that finds q waiting jobs costs (1 + q / QUEUE_JOBS) to
+this power. Of the powers 0.5, 1, 1.5 and 2, it is the one with unbiased extrapolations, whose
+ratios have the geometric mean 1.01."""
 
 Kind = tuple[str, bool, str, Rate]
 """Trace, whether it is the log itself, load, and the rates of policies of equal cost."""
 
 Met = tuple[str, bool, str]
-"""The jobs of a kind: its first three entries."""
+"""The first three entries of a kind, which determine its jobs."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Hold measured costs relative to the plan.
 
-    factors: CPU time of a cell for each planned second. whole: number of kinds whose cell was
-    simulated to its end. kinds: number of kinds in all. seconds: duration of the calibration, s.
+    factors: measured CPU time of a cell per planned second. whole: number of kinds with a cell that
+    was simulated to its end. kinds: number of all kinds. seconds: duration of the calibration, s.
     """
 
     factors: Mapping[Kind, float]
@@ -107,7 +109,7 @@ class Calibration:
         )
 
     def factor(self, kind: Kind) -> float:
-        """Return the factor of a kind, or of the most similar one; 1 if nothing was measured.
+        """Return the factor of a kind, or of the most similar one; 1 without measurements.
 
         The same trace matters most, then the same rule, then the nearest load.
         """
@@ -115,7 +117,7 @@ class Calibration:
             return self.factors.get(kind, 1.0)
         keys = product((kind[0], None), (kind[3], None))
         alike = next(self._alike[key] for key in keys if key in self._alike)
-        # Not all are compared: there may be 100,000 loads.
+        # Only similar kinds are compared: there may be 100,000 loads.
         at = bisect_left(alike, load_value(kind[2]), key=_load)
         near = sorted({_load(one) for one in alike[max(0, at - 1) : at + 1]})
         runs = ((bisect_left(alike, x, key=_load), bisect_right(alike, x, key=_load)) for x in near)
@@ -124,7 +126,7 @@ class Calibration:
 
     @cached_property
     def _alike(self) -> dict[tuple[str | None, Rate | None], list[Kind]]:
-        """Kinds of a trace and rule, of either, and all, by load."""
+        """Kinds of each trace and rule, of each trace, of each rule, and of all, sorted by load."""
         found: dict[tuple[str | None, Rate | None], list[Kind]] = defaultdict(list)
         for kind in sorted(self.factors, key=_load):
             for key in product((kind[0], None), (kind[3], None)):
@@ -132,7 +134,7 @@ class Calibration:
         return dict(found)
 
     def costs(self, store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
-        """Return the CPU time of blocks, s: `farm.planning.tasks.block_costs`, corrected."""
+        """Return the CPU time of blocks, s: `farm.planning.tasks.block_costs` times the factors."""
         with own.sources(store.own):
             cost = cache(self._cost)
             return {block: math.fsum(_cells(store, block, cost)) for block in blocks}
@@ -168,10 +170,11 @@ class _Budget:
 
     @property
     def seconds(self) -> float:
-        """CPU time that the calibration may take in all, s."""
+        """Largest CPU time of the whole calibration, s."""
         known = sum(self._costs[key] for key in self._factors)
         measured = sum(self._costs[key] * factor for key, factor in self._factors.items())
-        # The rest is expected to have the measured kinds' ratio to the plan, but at most 1.
+        # Unmeasured kinds are expected to have the ratio of the measured ones to the plan, at most
+        # 1.
         usual = min(1.0, measured / known) if known else 1.0
         rest = (sum(self._costs.values()) - known) * usual
         return min(self._most, SHARE * (self._fixed + measured + rest))
@@ -183,10 +186,10 @@ def calibrate(
     seconds: float = BUDGET_SECONDS,
     fixed: float = math.inf,
 ) -> Calibration:
-    """Simulate a cell of each kind of the missing blocks briefly, the costliest kinds first.
+    """Briefly simulate a cell of each kind of the missing blocks, the costliest kinds first.
 
-    seconds: most CPU time, s. fixed: CPU time of the run outside of its cells, s, for the limit
-    `SHARE`; without it there is no such limit. The store need not exist.
+    seconds: most CPU time, s. fixed: CPU time of the run outside of its cells, s, which the limit
+    `SHARE` needs; without it there is no such limit. The store need not exist.
     """
     begun, store = time.monotonic(), design.store
     with own.sources(store.own):
@@ -205,7 +208,7 @@ def calibrate(
             if jobs is None:
                 continue
             queued = _as_queued(jobs)
-            # Each kind of platform has kernels of its own.
+            # Each kind of platform has its own kernels.
             for met_by, names in ((queued, [QUEUE_POLICY]), (jobs, policies.values())):
                 kind = met_by.platform.name
                 _warm_up(met_by, {name for name in names if (kind, name) not in warm})
@@ -213,7 +216,7 @@ def calibrate(
             start = time.process_time()
             queue = _queue(queued)
             for rate, policy in policies.items():
-                # Even if more than the budget was spent, each kind is simulated briefly.
+                # Each kind is simulated briefly, even after the budget has been spent.
                 share = (budget.seconds - spent - drawing) / left
                 moment = min(MOMENT_SECONDS, max(SHORT_SECONDS, share))
                 took, ended = _measured(jobs, policy, queue, moment)
@@ -231,7 +234,7 @@ def calibrate(
 def _kinds(
     store: Store, blocks: Iterable[Block]
 ) -> tuple[list[tuple[Met, dict[Rate, str]]], dict[tuple[Met, Rate], float]]:
-    """Return a policy of each kind, grouped by jobs, the costliest first; and planned costs, s."""
+    """Return a policy of each kind, grouped by jobs, costliest first; and planned costs, s."""
     found: dict[Met, dict[Rate, str]] = defaultdict(dict)
     each: dict[tuple[Met, Rate], float] = defaultdict(float)
     costs: dict[Met, float] = defaultdict(float)
@@ -252,7 +255,7 @@ def _kinds(
 
 
 def _met(trace: str, span: Span) -> Iterator[tuple[Met, int]]:
-    """Yield the jobs of a block's cells with the number of its cells for each policy."""
+    """Yield the jobs of a block's cells, each with the number of cells per policy."""
     logs = sum(number == 0 for number in span.resamples)
     for load in span.loads:
         for log, count in ((True, logs), (False, len(span.resamples) - logs)):
@@ -269,7 +272,7 @@ def _cells(store: Store, block: Block, cost: Callable[..., float]) -> Iterator[f
 
 
 def _jobs(design: Design, met: Met) -> Workload | None:
-    """Return the jobs of a kind of cells; None if there are none."""
+    """Return the jobs of a kind of cells; None if it has no jobs."""
     name, log, load = met
     trace = next(t for t in design.campaign.traces if t.name == name)
     number = 0 if log else max(1, min(design.campaign.resample_axis))
@@ -287,12 +290,12 @@ def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
 
 
 def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, bool]:
-    """Simulate for a CPU time, s; return the time taken, the starts, and whether it ended."""
+    """Simulate for a CPU time, s; return the elapsed time, the starts, and whether it ended."""
     with Underway() as under:
         begun, over = time.process_time(), threading.Event()
 
         def wait() -> None:
-            # In CPU time, so that a measurement is as long on a busy machine.
+            # The limit is in CPU time, so that a measurement is as long on a busy machine.
             while not over.wait(POLL_SECONDS) and time.process_time() - begun < seconds:
                 pass
             under.leave()
@@ -310,14 +313,14 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
 
 
 def _as_queued(jobs: Workload) -> Workload:
-    """Return the jobs on a machine that `QUEUE_POLICY` supports, if necessary on one pool."""
+    """Return the jobs on a machine that `QUEUE_POLICY` supports; on one pool, if necessary."""
     return jobs.take(slice(None), platform=Pool(jobs.processors)) if jobs.platform.asks else jobs
 
 
 def _queue(jobs: Workload) -> Float64:
-    """Return the number of waiting jobs at each arrival under EASY, float64[n].
+    """Return the number of waiting jobs at each arrival under EASY backfilling, float64[n].
 
-    All zeros if that takes too long.
+    All values are 0 if the simulation takes too long.
     """
     _, start, ended = _run(jobs, QUEUE_POLICY, QUEUE_SECONDS)
     if not ended:
@@ -328,7 +331,7 @@ def _queue(jobs: Workload) -> Float64:
 
 
 def _weight(policy: str, queue: Float64) -> Float64:
-    """Return the relative cost of each arrival by the queue that it finds."""
+    """Return the relative cost of each arrival, given the queue that it finds."""
     parsed = Policy.parse(policy)
     names = {parsed.order, parsed.backfill or parsed.order}
     if any(find_order(name).cost is CALLED for name in names):

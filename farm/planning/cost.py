@@ -1,10 +1,10 @@
 """Planned costs: CPU time of simulating a cell and of measuring its fairness, s.
 
-They are pure functions of the campaign, so that a store's layout is the same on each
-machine: the measured rates of the rules' and orders' rows (`core.policy.cost`), and the length of
-queues at a load. A run corrects them by its own blocks (`farm.planning.backlog.Backlog`), `farm
-plan` by calibration (`farm.planning.calibration`). `tests/benchmarks/rates.py`
-compares them with measurements.
+The costs are pure functions of the campaign, so that a store's layout is the same on each machine.
+They combine measured rates of rules and orders (`core.policy.cost`) with the length of queues at a
+load. A run corrects them by its own blocks (`farm.planning.backlog.Backlog`), and `farm plan`
+corrects them by calibration (`farm.planning.calibration`). `tests/benchmarks/rates.py` compares
+them with measurements.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from schedfarm.core.policy.rules import ALL, GIVEN, RULES
 from schedfarm.farm.campaign.scaling import ORIGINAL
 
 CELL_SECONDS = 2.3e-4
-"""Fixed cost of a cell, metrics and weeks included, s."""
+"""Fixed cost of a cell, including metrics and weeks, s."""
 
 FAIR_SECONDS = 1.5e-4
-"""Fixed cost of fair start times, in addition to the simulation, s."""
+"""Fixed cost of fair start times in addition to the simulation, s."""
 
 ORIGINAL_LOAD = 0.7
-"""Assumed load of an unscaled log; those of the archive are at 0.6 to 0.85."""
+"""Assumed load of an unscaled log; the logs of the archive have loads of 0.6 to 0.85."""
 
 HIGHEST_LOAD = 10.0
-"""The load from which on all jobs wait."""
+"""Load from which on all jobs wait."""
 
 LOAD_POWER = 11
-"""Queues of a long trace grow with this power of the load: 16 times from 0.7 to 0.9."""
+"""Power of the load with which queues of a long trace grow: 16 times from 0.7 to 0.9."""
 
 JOBS_PER_QUEUE = 600
-"""Jobs of a trace for each unit of queue: a short trace ends before its queue has grown."""
+"""Number of jobs of a trace per unit of queue: a short trace ends before its queue has grown."""
 
 IDLE_LOAD = 1.2
-"""Factor of the apparent load if no job overtakes another, since processors are idle then."""
+"""Factor of the apparent load if no job overtakes another, because processors then stay idle."""
 
 DEPTH = 4
-"""The depth at which rules with a depth were measured."""
+"""Depth at which the rules with a depth were measured."""
 
 DEPTH_POWER = 0.6
-"""Exponent of the depth in the cost of waiting jobs, up to reservations for all."""
+"""Exponent of the depth in the cost of waiting jobs, up to the cost of reservations for all."""
 
 RELAXED_FACTOR = 2.5
 """Cost of a relaxed fair start time relative to a strict one."""
 
 RESOURCE_RATE = 0.2
-"""Resource equality of a job, us."""
+"""Cost of resource equality per job, us."""
 
 REFERENCE_JOBS = 300
-"""Jobs of the cell for which relaxed fair start times without a kernel were measured."""
+"""Number of jobs in the cell with which relaxed fair start times without a kernel were measured."""
 
 
 _parsed = lru_cache(maxsize=4096)(Policy.parse)
@@ -62,7 +62,7 @@ _parsed = lru_cache(maxsize=4096)(Policy.parse)
 
 
 def no_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of stored values, s."""
+    """Return the CPU time of stored values, s, which is 0."""
     return 0.0
 
 
@@ -82,7 +82,7 @@ def cell_seconds(jobs: int, policy: str, load: str, cell: int = 0) -> float:
 def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
     """Return the CPU time of strict fair start times and their simulation, s.
 
-    jobs: number whose fair start is computed, out of the `cell` jobs of the cell.
+    jobs: number of jobs, out of the `cell` jobs of the cell, whose fair start is computed.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def strict_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
 
 
 def relaxed_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of relaxed fair start times; as `strict_seconds`."""
+    """Return the CPU time of relaxed fair start times, s; arguments as for `strict_seconds`."""
     return _fair_seconds(jobs, _parsed(policy), load, cell, relaxed=True)
 
 
@@ -104,12 +104,12 @@ def resource_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
 
 
 def promise_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of promised starts and of the simulation to compare with, s."""
+    """Return the CPU time of promised starts and of the simulation for comparison, s."""
     return 2 * cell_seconds(cell, policy, load)
 
 
 def isolation_seconds(jobs: int, policy: str, load: str, cell: int) -> float:
-    """Return the CPU time of starts in isolation and of the simulation to compare with, s."""
+    """Return the CPU time of starts in isolation and of the simulation for comparison, s."""
     # Each cluster alone has the reservations of the policy, and no migration.
     return 2 * cell_seconds(cell, policy, load)
 
@@ -123,8 +123,8 @@ SECONDS: dict[str, Callable[[int, str, str, int], float]] = {
     "promise": promise_seconds,
     "isolation": isolation_seconds,
 }
-"""CPU time of a piece of a cell, s, for each kind of block: of its jobs under a policy at a load,
-and of the jobs of the whole cell."""
+"""Function of each kind of block for the CPU time of a piece of a cell, s. Its arguments are the
+number of jobs of the piece, a policy, a load, and the number of jobs of the whole cell."""
 
 
 def queue(jobs: int, policy: Policy, load: str) -> float:
@@ -168,7 +168,7 @@ def _job_seconds(jobs: int, policy: Policy, load: str) -> float:
 
 def _fair_seconds(jobs: int, policy: Policy, load: str, cell: int, *, relaxed: bool) -> float:
     jobs, cell = max(jobs, 1), max(jobs, cell, 1)
-    # The schedule itself is simulated next to its clones.
+    # The simulation of the schedule itself runs next to its clones.
     base = CELL_SECONDS + FAIR_SECONDS + 2 * cell * _job_seconds(cell, policy, load)
     if not policy.compiles_fair_starts:
         return base + jobs * _uncompiled_seconds(cell, policy, load, relaxed)
@@ -179,7 +179,7 @@ def _fair_seconds(jobs: int, policy: Policy, load: str, cell: int, *, relaxed: b
 
 def _uncompiled_seconds(cell: int, policy: Policy, load: str, relaxed: bool) -> float:
     if not relaxed:
-        # A simulation of the jobs up to each: of half of them on average.
+        # Each job needs a simulation of the jobs before it, half of all jobs on average.
         return CELL_SECONDS + cell / 2 * _job_seconds(cell // 2, policy, load)
     seconds, power = policy.row.cost.reference
     return float(seconds * (cell / REFERENCE_JOBS) ** power)
@@ -187,7 +187,7 @@ def _uncompiled_seconds(cell: int, policy: Policy, load: str, relaxed: bool) -> 
 
 @lru_cache(maxsize=4096)
 def _rate(policy: Policy, of: str) -> Rate:
-    """Return the summed rates of a policy's rule and orders, of a simulation or a fair start."""
+    """Return the summed rates of a policy's rule and orders, for a simulation or a fair start."""
     row, names = policy.row, {policy.order, policy.backfill or policy.order}
     job, waiting = getattr(row.cost, of)
     if row.holds == GIVEN:

@@ -37,25 +37,26 @@ from schedfarm.farm.store.summary import fold
 from schedfarm.farm.store.template import check_metadata, install
 
 NOTHING = 0
-"""Value of a setting that is not stored, since nothing is left out."""
+"""Value of a setting that is not stored because nothing is left out."""
 
 UNFINISHED = frozenset(
     {"traces", "results.zarr", CAMPAIGN, COPY, LOCK, FENCE, GROWING, *FILES.values()}
 )
-"""Entries of a store before its store.json: a killed build is begun again."""
+"""Entries of a store that exist before its store.json: a killed build is begun again."""
 
 OURS = frozenset({LOCK, FENCE, GROWING, *FILES.values()})
-"""Files that only a store has: a folder without them holds other data."""
+"""Files that only a store has; a folder without any of them holds other data."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
     """Hold the intended store of a campaign before anything is written.
 
-    store: with axes that span the campaign, or its next round. old: the existing store, None if
-    there is none. damaged: arrays of it whose metadata is missing and can be made again. standing:
-    whether the existing store is as intended. seen: the existing manifest, and whether a growth was
-    unfinished. verdict: on the finished rounds of a campaign with requested precision.
+    store: store with axes that span the campaign or its next round. old: the existing store, None
+    without one. damaged: arrays of the existing store whose metadata is missing and can be made
+    again. standing: whether the existing store is as intended. seen: the existing manifest, and
+    whether a growth was unfinished. verdict: verdict on the finished rounds of a campaign with
+    requested precision.
     """
 
     store: Store
@@ -77,9 +78,10 @@ class Design:
         return self.survey.of_each("log")
 
     def confirmed(self, *, retry_failed: bool = False) -> Design:
-        """Return this design once the store is locked, or a new one if another run has changed it.
+        """Return this design once the store is locked; after a change by another run, a new design.
 
-        The metadata of a damaged store is checked again, since another run may have repaired it.
+        The metadata of a damaged store is checked again, since another run may have repaired the
+        store.
         """
         if not self.damaged and _seen(self.store.place) == self.seen:
             return self
@@ -95,8 +97,9 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
 
     The store of a campaign with requested precision grows round by round. samples: least number of
     samples of each trace in that case, within the campaign's maximum. retry_failed: whether a round
-    with failed cells is not finished. Raises `InputError` if the place is not a store, or its store
-    lacks arrays, was made by another campaign, holds more than this one, or has a newer version.
+    with failed cells counts as unfinished. Raises `InputError` if the place is not a store, or if
+    its store lacks arrays, was made by another campaign, holds more than this campaign, or has a
+    newer version.
     """
     place, campaign = place_of(where), survey.campaign
     old, seen = _existing(place)
@@ -136,7 +139,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
     )
     axes = dict(store.axes)
     if campaign.precision:
-        # Blocks of the first round: the last one does not decide what files the others write.
+        # The layout is for the first round; the largest number of samples has no effect on it.
         axes["resample"] = _numbers(campaign, first_samples(campaign))
     known, kinds = old.layouts if old else {}, [PRODUCTS[kind] for kind in holds]
     with own.sources(campaign.sources):
@@ -158,7 +161,7 @@ def design(where: Where, survey: Survey, samples: int = 0, *, retry_failed: bool
 
 
 def _verdict(old: Store | None, campaign: Campaign, retry_failed: bool) -> Verdict | None:
-    """Judge the rounds of a campaign by an existing store, once none of its cells is missing."""
+    """Judge the rounds of a campaign by an existing store without missing cells; None otherwise."""
     if old is None or not can_judge(old, campaign):
         return None
     if missing_blocks(old, read_headers(old), retry_failed=retry_failed):
@@ -167,7 +170,7 @@ def _verdict(old: Store | None, campaign: Campaign, retry_failed: bool) -> Verdi
 
 
 def _samples(old: Store | None, campaign: Campaign, verdict: Verdict | None, least: int) -> int:
-    """Return the intended number of samples of a store, at least its present one."""
+    """Return the intended number of samples of a store, at least the present number."""
     if not campaign.precision:
         return campaign.resamples
     wanted = verdict.samples if verdict else first_samples(campaign)
@@ -176,20 +179,20 @@ def _samples(old: Store | None, campaign: Campaign, verdict: Verdict | None, lea
 
 
 def _known_precision(old: Store | None, campaign: Campaign) -> Mapping[str, Any]:
-    """Return the record of the finished rounds, which is kept during a further one."""
+    """Return the record of the finished rounds, which a further round keeps."""
     return old.precision if old and campaign.precision else {}
 
 
 def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
-    """Create or grow a store by its design; its values are kept. Report repaired damage to `say`.
+    """Create or grow a store by its design and keep its values; report repaired damage to `say`.
 
-    store.json is written last, when everything else is on the disk, so that a build that was killed
-    or cut short by a power failure is begun again.
+    store.json is written last, when everything else is on the disk. A build that was killed or cut
+    short by a power failure is therefore begun again.
     """
     store, place = design.store, design.store.place
     with writing(place):
         if not design.standing:
-            # The next run may not continue a killed growth: its arrays are then cut back.
+            # The next run may not continue a killed growth; in that case the arrays are cut back.
             place.write(GROWING, b"")
         for trace, log in design.logs.items():
             name = store.log_name(trace)
@@ -203,7 +206,8 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
             store.save()
             place.remove(GROWING)
             if place.entries(RECORDS):
-                # Growth has emptied the summary, which would remain empty until the end of the run.
+                # Growth empties the summary, which would otherwise remain empty until the end of
+                # the run.
                 fold(store)
         elif place.read(MANIFEST) != store.to_bytes():
             store.save()
@@ -217,7 +221,8 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
 
 def _existing(place: Place) -> tuple[Store | None, tuple[bytes | None, bool]]:
     try:
-        # Read before the store, so that a change in between is noticed once it is locked.
+        # The manifest is read before the store, so that a change in between is noticed under the
+        # lock.
         seen = _seen(place)
         there = {name for name in place.entries() if not name.endswith(PARTIAL)}
     except NotADirectoryError:
@@ -237,10 +242,10 @@ def _check_read_columns(
     sources: Mapping[str, Mapping[str, Any]],
     logs: Mapping[str, Workload | None],
 ) -> None:
-    """Refuse logs that share a file of the store, but differ in columns that policies read.
+    """Refuse logs that share a file of the store but differ in columns that policies read.
 
-    A file is named by the digest of a log, which leaves out `OUTSIDE_DIGESTS`: with other queues
-    in the log, cells would be simulated with those of the file.
+    The name of a file is the digest of its log, which leaves out `OUTSIDE_DIGESTS`. If only the
+    queues of a log differed, cells would be simulated with the queues of the file.
     """
     read = _read_columns(campaign)
     kept: dict[str, Workload] = {}
@@ -261,7 +266,7 @@ def _check_read_columns(
 
 
 def _read_columns(campaign: Campaign) -> frozenset[str]:
-    """Return the columns outside of digests that the campaign's policies read."""
+    """Return the columns that the campaign's policies read and digests leave out."""
     found: frozenset[str] = frozenset()
     for name in campaign.policies:
         policy = Policy.parse(name)
@@ -309,7 +314,7 @@ def _refuse_other(old: Store, campaign: Campaign, sources: Mapping[str, Mapping[
 def _grown_holds(
     old: Store | None, campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Holding]:
-    """Return the holdings of a store, with additions of the campaign or the program."""
+    """Return the holdings of a store, with the additions of the campaign or the program."""
     platforms = [platform_from_dict(one["platform"]) for one in sources.values()]
     counted, keep = _counted(campaign.policies), RETENTION[campaign.keep]
     new = holdings(campaign.fairness, campaign.metrics, platforms, counted, keep)
@@ -326,7 +331,7 @@ def _grown_holds(
 
 
 def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse policies of rules that do not support the machine of a trace."""
+    """Refuse policies whose rules do not support the machine of a trace."""
     rows = [Policy.parse(policy).row for policy in campaign.policies]
     for (name, one), row in product(sources.items(), rows):
         machine = one["platform"]["name"]
@@ -346,7 +351,7 @@ def _check_platforms(campaign: Campaign, sources: Mapping[str, Mapping[str, Any]
 
 
 def _check_leaving(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:
-    """Refuse policies and measures that cannot simulate jobs that leave the queue."""
+    """Refuse policies and measures that do not support jobs that leave the queue."""
     for log in logs.values():
         if log is None:
             continue
@@ -358,7 +363,7 @@ def _check_leaving(campaign: Campaign, logs: Mapping[str, Workload | None]) -> N
 
 
 def _check_limits(campaign: Campaign, logs: Mapping[str, Workload | None]) -> None:
-    """Refuse a policy whose limits are valid for none of the logs."""
+    """Refuse a policy with limits that are valid for none of the logs."""
     limited = [policy for policy in map(Policy.parse, campaign.policies) if policy.limits]
     if limited:
         from schedfarm.core.engine.limiting import check_limits
@@ -375,7 +380,7 @@ def _check_limits(campaign: Campaign, logs: Mapping[str, Workload | None]) -> No
 
 
 def _counted(policies: Iterable[str]) -> dict[str, str]:
-    """Return the counts of these policies' schedules that the built-in rules declare."""
+    """Return the counts that the built-in rules of these policies declare for their schedules."""
     rows = (Policy.parse(policy).row for policy in policies)
     return {name: said for row in rows for name, said in row.counts if name in COUNTS}
 

@@ -1,4 +1,4 @@
-"""Parts of a campaign: shares of its blocks that processes simulate without a coordinator."""
+"""Parts of a campaign: shares of its blocks for processes without a coordinator."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from schedfarm.farm.planning.tasks import block_costs, plan
 from schedfarm.farm.store.store import Store
 
 MOST = 100_000
-"""Most parts of a campaign; batch systems allow arrays of some thousand jobs."""
+"""Largest number of parts of a campaign; batch systems allow arrays of some thousand jobs."""
 
 _TEXT = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Part:
-    """Number one of several parts, from 1.
+    """Identify one of several parts, numbered from 1.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Part:
 
     @classmethod
     def parse(cls, text: str) -> Part:
-        """Parse K/N; InputError gives the valid numbers."""
+        """Parse K/N; the `InputError` for wrong numbers names the valid ones."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise InputError(f"--part {text}: give its number and their count, such as 7/200")
@@ -58,7 +58,7 @@ class Part:
 
 
 def check_parts(campaign: Campaign, option: str) -> None:
-    """Refuse parts of a campaign whose rounds are judged by one process."""
+    """Refuse parts of a campaign with requested precision, whose rounds one process judges."""
     if campaign.precision:
         raise InputError(
             f"{option}: campaign {campaign.name!r} requests precision, whose rounds are judged by "
@@ -67,10 +67,10 @@ def check_parts(campaign: Campaign, option: str) -> None:
 
 
 def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
-    """Return the blocks of each of a number of parts, from 1, of about equal planned time.
+    """Return the blocks of each part, numbered from 1; parts have about equal planned time.
 
-    The shares depend on campaign and store alone, not on the blocks that are done: each block is in
-    one part whenever a part begins.
+    The shares depend only on campaign and store, not on the finished blocks, so that parts that
+    begin at different times do not overlap.
     """
     tasks = plan(store, campaign, store.blocks())
     batches = [batch for task in tasks for batch in task.batches]
@@ -79,7 +79,8 @@ def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
         (len(batch) * WRITE_SECONDS + math.fsum(costs[block] for block in batch), batch)
         for batch in batches
     ]
-    # The longest batch goes to the part with least work: no part is empty while another has two.
+    # The longest batch goes to the part with least work, so that no part is empty while another has
+    # two batches.
     weights.sort(key=lambda one: -one[0])
     found: dict[int, list[Block]] = defaultdict(list)
     loads = [(0.0, number) for number in range(1, of + 1)]

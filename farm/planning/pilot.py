@@ -1,7 +1,7 @@
-"""Pilot of a campaign with requested precision: predicts the samples that its intervals need.
+"""Pilot of a campaign with requested precision: predicts the number of samples for its intervals.
 
-The prediction is from the finished samples of a store; without them a few samples are simulated
-here, under the requested policies alone.
+The prediction is from the finished samples of a store. Without finished samples, a few samples are
+simulated here, under the requested policies alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from schedfarm.farm.planning.design import Design
 from schedfarm.farm.planning.rounds import Round, judged_round, paired
 
 PILOT = 20
-"""Samples of a pilot at most, as of a first round. Fewer may mislead: the variance of 10 predicted
-596 samples where 160 were enough, that of 20 predicted 231."""
+"""Largest number of samples of a pilot, the same as in a first round. Fewer samples may mislead:
+where 160 samples were enough, the variance of 10 predicted 596 and that of 20 predicted 231."""
 
 LEAST = 5
 """Least number of samples for a prediction."""
@@ -41,8 +41,9 @@ PILOT_SECONDS = 10.0
 class Prediction:
     """Hold the expected number of samples for the requested precision.
 
-    pilot: number of samples behind the prediction; 0 if there are too few. needed: by their
-    variance, infinite if that is unknown. most: largest number of samples of the campaign.
+    pilot: number of samples behind the prediction; 0 if there are too few. needed: number of
+    samples predicted from their variance, infinite if the variance is unknown. most: largest number
+    of samples of the campaign.
     """
 
     pilot: int
@@ -68,7 +69,7 @@ class Prediction:
 
 
 def predict(design: Design, *, simulated: bool) -> Prediction:
-    """Predict the samples of a campaign from its store, else from a pilot if one may be simulated.
+    """Predict the samples of a campaign from its store or, if `simulated`, from a pilot.
 
     Raises `InputError` if a request has no interval.
     """
@@ -85,7 +86,7 @@ def predict(design: Design, *, simulated: bool) -> Prediction:
 
 
 def _pilot(design: Design) -> Round | None:
-    """Simulate samples until the time is over; None if they are too few."""
+    """Simulate samples until the time is over; return None if there are too few."""
     campaign, begun = design.campaign, time.process_time()
     if any(one.metric not in METRICS for one in campaign.precision):
         # Fairness and plug-in metrics need a store.
@@ -123,7 +124,7 @@ def _values(design: Design, number: int) -> dict[tuple[str, str, str, str], floa
             try:
                 schedule = simulate(samples.at(number, load), policy)
             except InputError:
-                # A cell that will fail; its pair does not count.
+                # This cell will fail in the run; its pair does not count.
                 pass
             else:
                 how = {key: settings[key] for key in ("warmup", "cooldown") if key in settings}

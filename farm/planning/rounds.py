@@ -1,10 +1,11 @@
 """Rounds of samples of a campaign with requested precision, and their stopping rule.
 
-Each round has a number of samples, numbered from 1. At its end each request is judged at every
-trace and load by the interval of all samples so far, widened as required for one that decides when
-sampling ends (`core.bootstrap.stopped_widening`). If one is too long, the next round has as many
-samples as the longest needs, within limits. This is a function of the finished cells alone, so that
-every run derives the same rounds from a store, on any cluster and after any interruption.
+Each round has a number of samples, numbered from 1. At the end of a round, each request is judged
+at every trace and load by the interval of all samples so far. The interval is widened
+(`core.bootstrap.stopped_widening`), since it decides when sampling ends. If an interval is too
+long, the next round has as many samples as the longest interval needs, within limits. The rounds
+are a function of the finished cells alone, so that every run derives the same rounds from a store,
+on any cluster and after any interruption.
 """
 
 from __future__ import annotations
@@ -28,36 +29,37 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import folded
 
 FIRST = 20
-"""Samples of the first round. With 10 samples, 83 to 89 % of the 90 % intervals held the true
-ratio, since samples that end the sampling at once vary too little by chance."""
+"""Number of samples of the first round. With 10 samples, only 83 to 89 % of the 90 % intervals held
+the true ratio, since samples that end the sampling at once vary too little by chance."""
 
 LEAST_PAIRS = 2
-"""Fewest pairs that have an interval."""
+"""Least number of pairs with an interval."""
 
 EXPECTED = 1 / 200
-"""Share of samples with another ratio that its bound expects. Without any of them, 141 samples
-bound it by 2 %; with an expectation of 1/50 it is 193, with 1/1000 120. With some of them, a
-smaller expectation takes more samples."""
+"""Prior mean of the share of samples with another ratio. If no sample has another ratio, 141
+samples bound the share by 2 %; with a mean of 1/50, 193 samples do, and with 1/1000, 120 samples.
+If some samples have another ratio, a smaller mean takes more samples."""
 
 LEAST_GROWTH, MOST_GROWTH = 1.1, 2.0
-"""A round has at least and at most this number of times the samples of the one before."""
+"""Least and largest factor by which the number of samples grows from a round to the next."""
 
 Pairs = Callable[[Precision, str, str], Block]
-"""Gives the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
+"""Returns the finished pairs of a request at a trace and load, each float64[pairs, 1]."""
 
 
 class NoIntervalError(InputError):
-    """A request without an interval from the finished samples, such as a ratio to a mean of 0."""
+    """Report a request that has no interval, such as a ratio to a mean of 0."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """Hold the interval of one request at one trace and load after a round.
 
-    low, ratio, high: of the policy to the other. half: half of the length, as a share of the ratio.
-    Without an interval, since most pairs have one ratio, low and high are NaN, and half is the
-    share of samples that may have another (`unseen`). samples: number needed for the requested
-    length, by the present variance.
+    low, ratio, high: interval and estimate of the policy's metric divided by the other policy's.
+    half: half of the length as a share of the ratio. If most pairs have one ratio, there is no
+    interval: low and high are NaN, and half is the bound `unseen` on the share of samples with
+    another ratio. samples: number of samples for the requested length, predicted from the present
+    variance.
     """
 
     request: Precision
@@ -127,9 +129,10 @@ class Round:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Hold the finished rounds, and the number of samples that a campaign needs by them.
+    """Hold the finished rounds, and the resulting number of samples of the campaign.
 
-    stopped: whether sampling ends here: the intervals are short enough, or it has the most samples.
+    stopped: whether sampling ends, because all intervals are short enough or the campaign has its
+    largest number of samples.
     """
 
     rounds: tuple[Round, ...]
@@ -142,7 +145,7 @@ class Verdict:
         return bool(self.rounds) and self.rounds[-1].is_short
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record of a store: the rounds, and the intervals of the last one."""
+        """Return plain values for a store: the rounds, and the intervals of the last round."""
         return {
             "requests": [
                 one.to_dict() for one in dict.fromkeys(e.request for e in self.rounds[-1].estimates)
@@ -166,10 +169,10 @@ def first_samples(campaign: Campaign) -> int:
 
 
 def judge(campaign: Campaign, pairs: Callable[[int], Pairs], samples: int) -> Verdict:
-    """Judge the rounds of a campaign for which a store has the samples up to a number.
+    """Judge the rounds of a campaign by the samples up to a number.
 
-    pairs: gives, for the first n samples, the finished pairs. Raises `NoIntervalError` if a
-    request has no interval.
+    pairs: returns the finished pairs of the first n samples. Raises `NoIntervalError` if a request
+    has no interval.
     """
     rounds: list[Round] = []
     wanted = first_samples(campaign)
@@ -182,7 +185,7 @@ def judge(campaign: Campaign, pairs: Callable[[int], Pairs], samples: int) -> Ve
 
 
 def judged_round(campaign: Campaign, pairs: Pairs, samples: int) -> Round:
-    """Return the estimates of all requests from a number of samples."""
+    """Return the estimates of all requests from the given number of samples."""
     places = product(campaign.precision, [t.name for t in campaign.traces], campaign.loads)
     return Round(samples, tuple(_estimate(pairs(*place), *place) for place in places))
 
@@ -198,7 +201,7 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
         )
     low, ratio, high = np.exp(found[:3]).tolist()
     if math.isnan(low):
-        # Pairs of another ratio change the mean by about their share if they change by it.
+        # Pairs with another ratio are assumed to change the mean by about their share.
         other = differing(pairs)
         half = unseen(other, len(pairs[0]), request.level)
         samples = float(needed(request.relative, request.level))
@@ -212,12 +215,12 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
 
 
 def unseen(others: int, pairs: int, level: float) -> float:
-    """Return the largest share of samples with another ratio, by the number of such pairs.
+    """Return an upper bound on the share of samples with another ratio, given `others` such pairs.
 
-    The level holds for all numbers of samples together, as sampling goes on until the share is
-    small (Robbins 1970, for a Beta distribution of the share with the mean `EXPECTED`). By Clopper
-    and Pearson's bound, which holds at a single number, 29 % of the samplings ended with a share
-    slightly above the requested 2 %.
+    The level holds for all numbers of samples together, because sampling goes on until the share is
+    small (Robbins 1970, with a Beta distribution of the share with the mean `EXPECTED`). Clopper
+    and Pearson's bound holds only at a single number: with it, 29 % of the samplings ended with a
+    share slightly above the requested 2 %.
 
     Examples
     --------
@@ -237,7 +240,7 @@ def unseen(others: int, pairs: int, level: float) -> float:
 
 
 def needed(relative: float, level: float) -> int:
-    """Return the number of samples of one ratio that leave at most a share to others.
+    """Return the number of samples with one ratio that bounds the share of others by `relative`.
 
     Examples
     --------
@@ -252,7 +255,7 @@ def needed(relative: float, level: float) -> int:
 
 
 def interval_of(pairs: Block, request: Precision, trace: str, load: str) -> Interval:
-    """Return the interval of a log ratio, the same as in a comparison of the store."""
+    """Return the interval of a log ratio, as in a comparison of the store."""
     cell = request.metric, trace, load, request.policy
     return ratio_interval(pairs, cell, level=request.level, stopped=True)
 
@@ -276,7 +279,7 @@ def judge_store(store: Store, campaign: Campaign) -> Verdict:
 
 
 def paired(base: Float64, other: Float64) -> Block:
-    """Return the pairs of which neither value is missing, each float64[pairs, 1]."""
+    """Return the pairs in which neither value is missing, each float64[pairs, 1]."""
     there = np.isfinite(base) & np.isfinite(other)
     return base[there, np.newaxis], other[there, np.newaxis]
 

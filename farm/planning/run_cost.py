@@ -1,7 +1,7 @@
-"""Cost of a whole run: CPU and wall time, memory and disk, fixed costs included.
+"""Cost of a whole run: CPU and wall time, memory and disk, including fixed costs.
 
-The constants were measured on a machine of two cores, with compiled kernels; `farm plan` scales
-them by the share of a core that it gets itself.
+The constants were measured on a machine of two cores with compiled kernels. `farm plan` scales them
+by its own share of a core.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.store.store import Store
 
 START_SECONDS = 3.5
-"""CPU time of the coordinator and its scheduler until workers are asked for, s."""
+"""CPU time of the coordinator and its scheduler before workers are requested, s."""
 
 WORKER_SECONDS = 1.4
-"""CPU time until a worker process requests its first task, s."""
+"""CPU time of a worker process before it requests its first task, s."""
 
 LOAD_SECONDS = 0.3
 """CPU time to load the kernels of a worker's first task, s."""
 
 ANSWER_SECONDS = 1.3
-"""CPU time to fold, print and draw the answer, s per trace: 0.7 to 1.9 in four campaigns."""
+"""CPU time per trace to fold, print and draw the answer, s: 0.7 to 1.9 in four campaigns."""
 
 COORDINATOR_BYTES = 300 * 10**6
-"""Memory of the coordinator with its scheduler when it draws the answer; 210 MB before."""
+"""Memory of the coordinator with its scheduler while it draws the answer; before, 210 MB."""
 
 WORKER_BYTES = 75 * 10**6
-"""Memory of an idle worker that has loaded its kernels."""
+"""Memory of an idle worker with loaded kernels, bytes."""
 
 HELD = 2.0
-"""Memory of a task relative to the arrays that it writes at once."""
+"""Memory of a task relative to the arrays that it writes together."""
 
 COMPRESSED = 0.2
 """Bytes on the disk for each byte of arrays: 0.15 to 0.28 in five campaigns."""
@@ -47,8 +47,8 @@ STORE_BYTES = 1.5e6
 class RunCost:
     """Hold the cost of a run.
 
-    cpu: CPU time of all its processes, s. wall: time from its start to the answer, s. memory:
-    most memory of all its processes together, bytes. disk: size of its store, bytes.
+    cpu: CPU time of all its processes, s. wall: time from its start to the answer, s. memory: peak
+    memory of all its processes together, bytes. disk: size of its store, bytes.
     """
 
     cpu: float
@@ -58,7 +58,7 @@ class RunCost:
 
 
 def fixed_seconds(traces: int, workers: int) -> float:
-    """Return the CPU time that a run takes outside of its cells, s.
+    """Return the CPU time of a run outside of its cells, s.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def run_cost(
     """Return the cost of a run on a number of worker processes; the store need not exist.
 
     costs: CPU time of each block of the tasks, s. cores: total cores of the workers. slowness: wall
-    time of a process per second of its CPU time, s.
+    time of a process, s, per second of its CPU time.
     """
     batches = [batch for task in tasks for batch in task.batches]
     seconds = [math.fsum(costs[block] for block in batch) for batch in batches]

@@ -14,13 +14,13 @@ from schedfarm.farm.store.place import Place
 from schedfarm.farm.store.records import read_headers
 
 PILOT = 8
-"""Difference in samples of two designs from which the cost of a sample follows."""
+"""Difference in samples between two designs, from which the cost of a sample is computed."""
 
 LEAST, MOST = 8, 1000
-"""Least and most samples of a budget: 1,000 pairs give intervals below one per cent."""
+"""Least and largest number of samples for a budget: 1,000 pairs give intervals below 1 %."""
 
 AIM = 0.7
-"""Share of a budget that the planned cost may take: extrapolated costs are up to twice too low."""
+"""Share of a budget for the planned cost: extrapolated costs are up to twice too low."""
 
 ROUNDS = 4
 """Number of rounds in which samples are simulated."""
@@ -29,7 +29,7 @@ LEAST_SECONDS = 1e-6
 """Least cost of a sample, s: a log may have a single job."""
 
 CALIBRATED_SECONDS = 4.0
-"""Most CPU time for a measurement of the cost of cells."""
+"""Largest CPU time for a measurement of the cost of cells, s."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def size_of(
 ) -> Size:
     """Return the number of samples that fit a wall time, s, with `at_once` cells at a time.
 
-    resamples: the number of samples, if it is given; then only their cost is measured.
+    resamples: a given number of samples, of which only the cost is measured.
     """
     had = samples_of(survey, place)
     low, high = (_design(survey, place, had + n) for n in (PILOT, 2 * PILOT))
@@ -60,12 +60,11 @@ def size_of(
 
 
 def rounds_of(survey: Survey, place: Place, resamples: int) -> list[int]:
-    """Return the number of samples after each round, ascending; the last is `resamples`.
+    """Return the number of samples after each round, ascending; the last one is `resamples`.
 
-    A campaign with requested precision determines its own rounds, and has the last number only.
-
-    Other rounds end with whole blocks, since a block that grows is simulated again as a whole.
-    Missing cells of samples that the store already has belong to the first round.
+    A campaign with requested precision determines its own rounds, so that the result has only the
+    last number. Other rounds end with whole blocks, since a growing block is simulated again as a
+    whole. Missing cells of samples that the store already has belong to the first round.
     """
     had = samples_of(survey, place)
     if resamples <= had:
@@ -80,7 +79,7 @@ def rounds_of(survey: Survey, place: Place, resamples: int) -> list[int]:
 
 
 def _step(survey: Survey, place: Place, first: int) -> int:
-    """Return the length of blocks along the samples, if about `first` samples come first.
+    """Return the length of blocks along the samples for about `first` samples in the first round.
 
     The length may depend on the number of samples in the first round.
     """
@@ -95,13 +94,13 @@ def _step(survey: Survey, place: Place, first: int) -> int:
 
 
 def samples_of(survey: Survey, place: Place) -> int:
-    """Return the number of samples that the campaign's store has; 0 without a store."""
+    """Return the number of samples in the campaign's store; 0 without a store."""
     old = design(place, survey).old
     return max(old.axes["resample"]) if old else 0
 
 
 def _design(survey: Survey, place: Place, resamples: int) -> Design:
-    """Design a store of all of these samples, even if precision begins with fewer."""
+    """Design a store with this number of samples, even if precision begins with fewer."""
     grown = Survey(replace(survey.campaign, resamples=resamples), survey.traces)
     return design(place, grown, resamples)
 

@@ -1,7 +1,7 @@
 """Survey of a campaign: jobs, weeks and users of its traces, from the logs and samples.
 
-It is made once and passed on to the design of the store. Weeks and users depend on the trace, the
-seed and the load alone, so that a store that has grown equals one that was made at once.
+The survey is made once and passed on to the design of the store. Weeks and users depend only on the
+trace, the seed and the load, so that a grown store equals a store that was made at once.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.store.store import Store
 
 DRAWN = 16
-"""Number of samples that determine the weeks of all others, where these differ."""
+"""Number of samples from which the weeks of all samples are determined, if samples differ."""
 
 DRAWN_JOBS = 1_000_000
-"""Number of jobs after which no further sample is drawn for that: 0.1 to 1 s."""
+"""Number of jobs after which no further sample is drawn for the weeks: 0.1 to 1 s."""
 
 
 @dataclass(frozen=True, eq=False)
 class TraceSurvey:
-    """Hold the properties of one trace that no store changes.
+    """Hold the properties of one trace that are the same for every store.
 
-    log: None for a model. source: identity of the trace, as stores record it. jobs: number in its
-    largest cell. weeks: those of its submissions by load. users: their numbers, ascending; empty if
-    none is known. warnings: by key. acknowledgement: of the log, empty if unknown.
+    log: None for a model. source: identity of the trace in the records of stores. jobs: number of
+    jobs in its largest cell. weeks: weeks of its submissions by load. users: numbers of its users,
+    ascending; empty if users are unknown. warnings: sentences by key. acknowledgement: that of the
+    log, empty if unknown.
     """
 
     log: Workload | None
@@ -68,7 +69,7 @@ def survey(campaign: Campaign) -> Survey:
     found: dict[str, TraceSurvey] = {}
     seen: list[tuple[Trace, TraceSurvey]] = []
     for trace in campaign.traces:
-        # Sizes of the machine share their jobs, which are then read and drawn once.
+        # Traces that differ only in the size of the machine share jobs, read and drawn once.
         jobs = replace(trace, name="trace1", resize=None)
         one = next((known for other, known in seen if other == jobs), None)
         if one is None:
@@ -101,7 +102,7 @@ def survey_of(trace: Trace, campaign: Campaign) -> TraceSurvey:
 
 
 class _SurveyedSamples(Samples):
-    """Draw samples of a trace and keep the first ones, which a survey needs more than once."""
+    """Draw samples of a trace and keep the first ones, which a survey uses several times."""
 
     def __init__(self, trace: Trace, log: Workload | None, settings: Mapping[str, Any]) -> None:
         super().__init__(trace, log, settings)
@@ -116,7 +117,7 @@ class _SurveyedSamples(Samples):
         return jobs
 
     def first(self) -> list[Workload]:
-        """Return the samples that determine the weeks of all others."""
+        """Return the samples that determine the weeks of all samples."""
         found: list[Workload] = []
         while len(found) < DRAWN and _total(found) < DRAWN_JOBS:
             found.append(self.drawn(len(found) + 1))
@@ -128,7 +129,7 @@ def _total(drawn: Iterable[Workload]) -> int:
 
 
 def _most_jobs(samples: Samples, campaign: Campaign) -> int:
-    """Return the number of jobs of the largest cell; the jobs of a log are not drawn for it."""
+    """Return the number of jobs of the largest cell; no jobs of a log are drawn for it."""
     trace = samples.trace
     if samples.log is None and trace.jobs is not None:
         return trace.jobs
@@ -196,8 +197,8 @@ def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
 def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:
     """Return for each load the weeks of the log's and of its samples' submissions, at least 1 each.
 
-    If samples differ in weeks, the longest of the first `DRAWN` counts, even if the campaign has
-    fewer or more: drawing a million samples for a plan would take too long.
+    If samples differ in weeks, the longest of the first `DRAWN` samples counts, for any number of
+    samples of the campaign: drawing a million samples for a plan would take too long.
     """
     trace, log, stretches = samples.trace, samples.log, samples.scaling.stretches
     known = trace.weeks or (_span([log]) if log is not None else 0)
@@ -216,7 +217,7 @@ def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:
 
 
 def longer_logs(store: Store, campaign: Campaign) -> list[str]:
-    """Return a note for each log that is longer than the weeks of its samples."""
+    """Return a note for each log that is longer than its samples."""
     notes = []
     for trace in campaign.traces:
         of_log, of_samples = next(iter(store.weeks[trace.name].values()))
@@ -235,7 +236,7 @@ def _scaled(drawn: Iterable[Workload], load: str, scaling: LoadScaling) -> list[
         try:
             scaled.append(scaling.scale(one, load))
         except InputError:
-            # A sample that cannot be scaled is a cell that fails, with this error recorded.
+            # A sample that cannot be scaled becomes a failed cell, with this error in its record.
             continue
     return scaled
 

@@ -22,26 +22,27 @@ from schedfarm.farm.store.provenance import Program
 from schedfarm.farm.store.store import Store
 
 BATCH_BYTES = 8 * SHARD_BYTES
-"""Most memory of the unwritten blocks of one batch."""
+"""Largest memory of the unwritten blocks of one batch, bytes."""
 
 Batch = tuple[Block, ...]
-"""Blocks of the same cells, or of their shared jobs: computed and stored together."""
+"""Blocks of the same cells, or of their shared jobs, which are computed and stored together."""
 
 Spot = tuple[Block, Cell]
-"""A cell of a block, to be simulated a second time for comparison."""
+"""A cell of a block that is simulated a second time for comparison."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Order blocks of one trace, in batches that are each stored as soon as they are done.
+    """Order blocks of one trace in batches; each batch is stored as soon as it is done.
 
     If a worker dies, its current batch is lost, except for the checkpoints of long cells. seconds:
     planned CPU time, s. isolate: whether each cell runs in a separate process, so that a cell that
-    kills its process affects no other. last: whether such a cell has failed, rather than being
-    given to another worker. run: name of the run, without which nothing is written (see
-    `farm.store.place.Place`); empty if the store has no other user. program: the run's, which
-    workers must have, too. spots: cells of the task's blocks to simulate again without writing
-    anything. maker: host and process that simulated them first, which does not get the task.
+    kills its process affects no other cell. last: whether a cell that kills its process has failed,
+    instead of going to another worker. run: name of the run, without which nothing is written (see
+    `farm.store.place.Place`); empty if the store has no other user. program: program of the run,
+    which workers must have, too. spots: cells of the task's blocks to simulate again without
+    writing anything. maker: host and process of the first simulation of these cells, which does not
+    get the task.
     """
 
     store: Store
@@ -57,7 +58,7 @@ class Task:
 
     @property
     def key(self) -> tuple[tuple[Block, ...], tuple[Spot, ...]]:
-        """The task's identity, the same for all attempts at it."""
+        """The task's identity, which all attempts at the task share."""
         return self.blocks, self.spots
 
     @property
@@ -69,9 +70,10 @@ class Task:
 def missing_blocks(
     store: Store, heads: Mapping[Block, Header], *, retry_failed: bool
 ) -> list[Block]:
-    """Return the blocks that are not done, in the order of the axes.
+    """Return the missing blocks, in the order of the axes.
 
-    heads: those of the store's records. With `retry_failed` a block with failed cells is not done.
+    heads: headers of the store's records. With `retry_failed`, a block with failed cells is
+    missing.
     """
 
     def done(block: Block) -> bool:
@@ -87,7 +89,7 @@ def missing_blocks(
 
 
 def cells_missing(store: Store, block: Block, head: Header | None) -> int:
-    """Return the number of simulations that a block still needs; a workload's block needs none."""
+    """Return the number of simulations that a block still needs; blocks of a workload need none."""
     if not block.product.policies:
         return 0
     span = store.span_of(block)
@@ -95,13 +97,14 @@ def cells_missing(store: Store, block: Block, head: Header | None) -> int:
 
 
 def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
-    """Return tasks with every block in exactly one of them: the longest first.
+    """Return tasks that together have every block once, the longest tasks first.
 
-    Those of fair starts alone are last: an interrupted run has answers without them.
+    Tasks with fair starts only are last, so that an interrupted run has answers without fair
+    starts.
     """
     traces = {t.name: t for t in campaign.traces}
     costs = block_costs(store, blocks)
-    # The last tasks must be short compared with the whole, or all workers wait for one.
+    # The last tasks must be short compared with the whole run, or all workers wait for one task.
     most = campaign.block_seconds or goal_seconds(math.fsum(costs.values()))
     alike: dict[tuple[Any, ...], list[Block]] = defaultdict(list)
     for block in blocks:
@@ -116,7 +119,7 @@ def plan(store: Store, campaign: Campaign, blocks: list[Block]) -> list[Task]:
 
 
 def _is_extra(task: Task) -> bool:
-    """Return whether a task has fair starts only, which take most of a run's time."""
+    """Return whether a task has only fair starts, which take most of a run's time."""
     return all(block.product.long for block in task.blocks)
 
 
@@ -124,11 +127,11 @@ def block_costs(store: Store, blocks: Iterable[Block]) -> dict[Block, float]:
     """Return the planned CPU time of each block, s."""
     found, alike = {}, dict[tuple[Any, ...], float]()
     with own.sources(store.own):
-        # Parsing a policy a million times takes as long as many a campaign. The cache is local:
-        # a plug-in's name may mean something else in another store.
+        # Parsing a policy a million times takes as long as many campaigns. The cache is local,
+        # because a plug-in's name may mean something else in another store.
         cost, samples = cache(_cost), len(store.axes["resample"])
         for block in blocks:
-            # Most blocks of a campaign differ in their resamples alone, and cost the same.
+            # Most blocks of a campaign differ only in their resamples, and so cost the same.
             like = block.trace, block.kind, block.load, block.policy, block.piece
             if like not in alike:
                 alike[like] = _sample_seconds(store, block, cost)
@@ -152,7 +155,7 @@ def _cost(kind: str, jobs: int, policy: str, load: str, cell: int) -> float:
 def _batches(
     store: Store, blocks: list[Block], costs: Mapping[Block, float], most: float
 ) -> Iterator[Batch]:
-    """Cut blocks of the same jobs into batches: the kinds of block of one box of cells."""
+    """Cut blocks of the same jobs into batches, each with all kinds of blocks of a box of cells."""
     # A stable sort keeps the kinds in the order in which they are computed.
     box = attrgetter("policy", "piece")
     for _, group in groupby(sorted(blocks, key=box), key=box):
@@ -160,7 +163,7 @@ def _batches(
         total, held = 0.0, 0
         for block in group:
             size = store.block_bytes(block)
-            # A workload costs nothing, and is in the batch of the first cells that use it.
+            # A workload costs nothing; it is in the batch of the first cells that use it.
             if total and (total + costs[block] > most or held + size > BATCH_BYTES):
                 yield batch
                 batch, total, held = (), 0.0, 0
@@ -171,7 +174,7 @@ def _batches(
 def _grouped(
     batches: Iterable[Batch], costs: Mapping[Block, float], most: float
 ) -> Iterator[tuple[Batch, ...]]:
-    """Group batches of the same jobs, which are drawn once for a task."""
+    """Group batches of the same jobs, so that a task draws these jobs once."""
     group: tuple[Batch, ...] = ()
     total = 0.0
     for batch in batches:

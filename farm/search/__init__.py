@@ -1,1 +1,1 @@
-"""Policy search: orders that are optimised on training weeks and judged on held-out ones."""
+"""Policy search: orders are optimised on training weeks, and judged on held-out weeks."""

@@ -1,7 +1,7 @@
 """Cells of a search: a sample under several policies, in this process or on a Dask cluster.
 
-A value is a pure function of the trace, the sample and the policy, so that candidates are paired
-and an interrupted search can repeat the request.
+A value is a pure function of the trace, the sample and the policy. Candidates can therefore be
+compared in pairs, and an interrupted search can repeat a request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 RETRIES = 2
-"""Times that a task is tried again on a cluster after its worker was lost or failed."""
+"""Number of further attempts at a task on a cluster after its worker was lost or failed."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Sampling:
     metric: str
     tau: int
     digest: str = ""
-    """Digest of the jobs of the trace, to detect another file on a worker; empty for a model."""
+    """Digest of the trace's jobs, which detects another file on a worker; empty for a model."""
 
 
 class Runner(Protocol):
-    """Calls a function of a module with each of several arguments, and returns the results."""
+    """Calls a module's function with each tuple of arguments, and returns the results."""
 
     def __call__(self, function: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return the results in the order of the arguments."""
@@ -67,7 +67,7 @@ def on_cluster(client: Client) -> Runner:
             for one in given
         ]
         try:
-            # An interrupted gather would print a traceback for each task; this wait is a thread's.
+            # An interrupted gather would print a traceback for each task; this wait is in a thread.
             for _ in as_completed(futures):
                 pass
             found: list[Any] = client.gather(futures)
@@ -85,9 +85,10 @@ def _checked(asked: Program, function: Callable[..., Any], given: tuple[Any, ...
 
 
 def values_of(sampling: Sampling, sample: int, policies: Sequence[str]) -> list[float]:
-    """Return the metric of a sample under each policy, the first of which is the baseline.
+    """Return the metric of a sample under each policy; the first policy is the baseline.
 
-    It is infinite for a candidate that gives no number; InputError if the baseline gives none.
+    The value is infinite for a candidate whose metric is not a number. Raises `InputError` if the
+    baseline's metric is not a number.
     """
     jobs, (baseline, *candidates) = sample_of(sampling, sample), policies
     place = f"trace {sampling.trace.name!r}, sample {sample}, baseline {baseline}"
@@ -115,7 +116,7 @@ def _value(sampling: Sampling, jobs: Workload, policy: str) -> float:
 
 
 _LOGS: dict[tuple[str, str], Workload | None] = {}
-"""Logs that this process has read, by the declaration and files of their trace, and digest."""
+"""Logs that this process has read, by declaration, files and digest of their trace."""
 
 
 def sample_of(sampling: Sampling, sample: int) -> Workload:

@@ -29,7 +29,7 @@ class Coefficients:
         self._tree, self._parameters = spec.template.tree, spec.coefficients
         start = [_share(one) for one in self._parameters.values()]
         bounds = np.array([[0.0, 1.0]] * len(start))
-        # The library takes 32 bits of a seed.
+        # The library takes seeds of 32 bits.
 
         self._optimiser = CMA(
             np.array(start), SIGMA, bounds=bounds, seed=spec.seed, population_size=spec.candidates

@@ -1,7 +1,7 @@
-"""Small expressions by genetic programming, on the trees of the language itself.
+"""Small expressions by genetic programming, on the syntax trees of the language of orders.
 
-Libraries for genetic programming compile programs with eval (DEAP) or use functions of their own
-(gplearn); here a tree is itself an order, and every change yields another order.
+Libraries for genetic programming compile programs with eval (DEAP) or have their own functions
+(gplearn). Here a tree is itself an order, and every change of a tree gives another order.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ ELITE = 2
 """Number of best trees that the next generation keeps unchanged."""
 
 TOURNAMENT = 3
-"""Number of trees in a tournament, whose best becomes a parent."""
+"""Number of trees in a tournament; the best one becomes a parent."""
 
 CROSSOVER, SUBTREE, POINT = 0.6, 0.8, 0.9
-"""Cumulative shares of children from two parents, from a new subtree, and from another operation or
-input at one node; in the others a constant is changed."""
+"""Cumulative shares of children: from two parents, with a new subtree, and with another operation
+or input at one node. The remaining children have a changed constant."""
 
 FRESH = 0.1
 """Share of new random trees in each generation, so that the search does not narrow too early."""
@@ -44,14 +44,14 @@ DEPTH = 3
 """Largest depth of a random tree."""
 
 DECADES = 6
-"""A random constant is 10 to a power from 0 to this."""
+"""Largest exponent of a random constant, which is a power of 10."""
 
 TRIES = 100
-"""Attempts at a tree that is new and not too large."""
+"""Number of attempts at a tree that is new and not too large."""
 
 
 class Growth:
-    """Propose expressions, and breed the next generation from the best."""
+    """Propose expressions, and breed the next generation from the best expressions."""
 
     def __init__(self, spec: Spec) -> None:
         self._grow, self._size = Grow(**(spec.grow or {})), spec.candidates
@@ -101,7 +101,7 @@ class Growth:
         return self._ranked[int(random.integers(len(self._ranked), size=TOURNAMENT).min())]
 
     def _random(self, random: np.random.Generator, depth: int) -> Tree:
-        """Return a random tree of at most this many operations inside each other."""
+        """Return a random tree with at most `depth` nested operations."""
         if depth == 0 or random.random() < 0.2:
             return self._leaf(random)
         row = OPERATIONS[self._chosen(random, self._grow.operations)]
@@ -113,7 +113,7 @@ class Growth:
         return Input(self._chosen(random, self._grow.inputs))
 
     def _altered(self, random: np.random.Generator, tree: Tree) -> Tree:
-        """Return another operation on the same values, or another leaf."""
+        """Return the tree with another operation on the same values, or with another leaf."""
         if not isinstance(tree, Applied):
             return self._leaf(random)
         alike = [
@@ -126,7 +126,7 @@ class Growth:
         return Applied(OPERATIONS[self._chosen(random, alike)], tree.values)
 
     def _scaled(self, random: np.random.Generator, tree: Tree) -> Tree:
-        """Return the tree with one constant some times larger or smaller."""
+        """Return the tree with one constant multiplied or divided by a random factor."""
         places = [k for k, one in enumerate(_parts(tree)) if isinstance(one, Constant)]
         if not places:
             return _replaced(tree, int(random.integers(nodes(tree))), self._leaf(random))
@@ -153,7 +153,7 @@ def _at(tree: Tree, place: int) -> Tree:
 
 
 def _replaced(tree: Tree, place: int, part: Tree) -> Tree:
-    """Return the tree with a subtree replaced; a value that is not a number is kept."""
+    """Return the tree with a subtree replaced, unless one of the two subtrees is not a number."""
     if place == 0:
         return part if part.gives == tree.gives == NUMBER else tree
     assert isinstance(tree, Applied), "an index inside of a tree"

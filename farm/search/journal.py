@@ -1,7 +1,8 @@
-"""Journal of a search: every batch of results, so that the same search continues where it ended.
+"""Journal of a search: all batches of results, so that an interrupted search continues.
 
 The search is a deterministic function of the results of its batches. A resumed search requests the
-same batches again, takes their results from the journal as long as there are any, and continues.
+same batches again. It takes the results of the first batches from the journal, and computes the
+others.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ VERSION = 1
 
 
 class Batch(Struct):
-    """Hold a batch of a file: the request, and the results; None means infinity."""
+    """Hold a batch of a file: the request and the results; None means infinity."""
 
     asked: dict[str, Any]
     results: list[list[float | list[float] | None]]
 
 
 class State(Struct):
-    """Hold the content of a file."""
+    """Hold the content of a file with the state of a search."""
 
     version: int
     search: dict[str, Any]
@@ -38,7 +39,7 @@ class State(Struct):
 
 
 class Journal:
-    """Hold the batches of a search in a JSON file that is replaced as a whole after each."""
+    """Hold the batches of a search in a JSON file, which each new batch replaces as a whole."""
 
     def __init__(self, path: Path, spec: Spec, logs: Mapping[str, str]) -> None:
         own = {f"log {name}": digest for name, digest in logs.items()}
@@ -53,7 +54,7 @@ class Journal:
         return self._taken < len(self._batches)
 
     def recall(self, asked: dict[str, Any]) -> list[Any] | None:
-        """Return the results of the next batch, None if it has to be computed."""
+        """Return the results of the next batch; None if they must be computed."""
         if not self.replays:
             return None
         batch = self._batches[self._taken]

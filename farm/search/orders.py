@@ -14,11 +14,11 @@ from schedfarm.core.policy.expression import (
 )
 
 DIGITS = 4
-"""Significant digits of a constant in a found order: a policy that can be read and typed."""
+"""Significant digits of a constant in a found order, few enough to be read and typed."""
 
 
 def number(value: float) -> Tree:
-    """Return a constant of a few digits; a negative one as a negation, like the parser.
+    """Return a constant with a few digits; a negative constant is a negation, as from the parser.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def number(value: float) -> Tree:
 
 
 def with_values(tree: Tree, values: Mapping[str, float]) -> Tree:
-    """Return a tree with constants in place of the inputs that have values."""
+    """Return a tree in which constants replace the inputs with values."""
     if isinstance(tree, Applied):
         return Applied(tree.operation, tuple(with_values(one, values) for one in tree.values))
     if isinstance(tree, Constant) or tree.name not in values:
@@ -41,7 +41,7 @@ def with_values(tree: Tree, values: Mapping[str, float]) -> Tree:
 
 
 def order_text(tree: Tree) -> str:
-    """Return an order as written in a policy, in parentheses."""
+    """Return an order as the text of a policy, in parentheses."""
     return f"({text_of(tree)})"
 
 

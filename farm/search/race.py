@@ -1,10 +1,10 @@
-"""Races of candidates over paired samples: bad ones are dropped before all samples are simulated.
+"""Races of candidates over paired samples: bad candidates are dropped before all samples are done.
 
-The rule: all candidates simulate a quarter of the samples of each trace, at least `FEWEST`; after
-that and after half of the samples, a candidate is dropped if it is more than `ERRORS` standard
-errors of the paired log ratio behind the best, and at most half of the others continue. Candidates
-are ranked by the round that they reached, and within it by the mean over the traces of the
-logarithm of the ratio of their mean to the baseline's.
+First, all candidates simulate a quarter of the samples of each trace, at least `FEWEST`. After this
+quarter and after half of the samples, a candidate is dropped if it is more than `ERRORS` standard
+errors of the paired log ratio behind the best one. At most half of the other candidates continue.
+Candidates are ranked by the round that they reached. Within a round, they are ranked by the
+logarithm of the ratio of their mean to the baseline's, averaged over the traces.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from schedfarm.core.bootstrap import log_ratio, over_blocks
 from schedfarm.farm.search.spec import FEWEST
 
 ERRORS = 2.0
-"""Standard errors of a paired difference beyond which a candidate is dropped: about 95 %."""
+"""Number of standard errors of a paired difference at which a candidate is dropped: about 95 %."""
 
 Simulate = Callable[[Sequence[str], range], Float64]
-"""Takes policies and numbers of samples to values, float64[policies, traces, samples]."""
+"""Maps policies and numbers of samples to values, float64[policies, traces, samples]."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Ranked:
     """Hold a candidate after a race.
 
     place: index in the given order. score: mean log ratio to the baseline, negative if better.
-    samples: number simulated of each trace.
+    samples: number of simulated samples of each trace.
     """
 
     place: int
@@ -40,7 +40,7 @@ class Ranked:
 
 
 def rounds_of(samples: int) -> list[int]:
-    """Return the samples of each trace after each round of a race.
+    """Return the number of samples of each trace after each round of a race.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def rounds_of(samples: int) -> list[int]:
 def race(
     baseline: str, policies: Sequence[str], simulate: Simulate, first: int, samples: int
 ) -> list[Ranked]:
-    """Return all candidates, the best first; sample numbers begin at `first`."""
+    """Return all candidates, the best first; the numbers of the samples begin at `first`."""
     alive = [*range(len(policies))]
     base = np.empty((0, 0))
     values: dict[int, Float64] = {}
@@ -79,21 +79,21 @@ def race(
 
 
 def kept(ranked: Sequence[Ranked], values: dict[int, Float64]) -> int:
-    """Return the number of candidates, the best first, that simulate the next samples."""
+    """Return the number of candidates, the best first, that simulate further samples."""
     best = values[ranked[0].place]
     near = [one for one in ranked if within(*compared(best, values[one.place]))]
     return min(len(near), max(2, len(ranked) // 2))
 
 
 def within(value: float, error: float) -> bool:
-    """Return whether a log ratio to the best is not shown to be above 0."""
+    """Return whether a log ratio to the best candidate may be 0, given its standard error."""
     return value <= ERRORS * error
 
 
 def compared(base: Float64, other: Float64) -> tuple[float, float]:
-    """Return the mean log ratio over the traces, and its standard error.
+    """Return the mean log ratio over the traces and its standard error.
 
-    A candidate without a number is infinitely worse.
+    A candidate without a number has an infinite ratio.
     """
     if not np.isfinite(other).all():
         return math.inf, 0.0

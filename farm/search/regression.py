@@ -1,10 +1,10 @@
 """Regression of orders on scores of first choices (Carastan-Santos and de Camargo 2017).
 
-A tuple is a window of consecutive jobs of a trace: the first ones start in their order, the others
-in each of many random permutations, without backfilling. The score of a job is its share of the
-summed mean bounded slowdowns: the sum over the permutations that begin with the job, divided by the
-sum over all. Functions of run time, width and submission are fitted to the scores; jobs with
-smaller values start first.
+A tuple is a window of consecutive jobs of a trace. The first jobs of the window start in their
+order, and the other jobs in each of many random permutations, without backfilling. The score of a
+job is a share of the summed mean bounded slowdowns: the sum over the permutations that begin with
+the job, divided by the sum over all permutations. Functions of run time, width and submission are
+fitted to the scores; jobs with smaller values start first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from schedfarm.farm.search.orders import number, order_text
 from schedfarm.farm.search.spec import Regression, Spec
 
 TUPLES_AT_ONCE = 50
-"""Tuples after which the journal is written."""
+"""Number of tuples after which the journal is written."""
 
 IDENTITY, INVERSE = "x", "1 / x"
 
@@ -43,13 +43,13 @@ BASES: dict[str, Callable[[Float64], Float64]] = {
     "sqrt(x)": np.sqrt,
     INVERSE: lambda x: 1 / x,
 }
-"""Functions of one characteristic of a job."""
+"""Functions of one characteristic of a job, by their text."""
 
 JOINTS = ("+", "*", "/")
 """Operations between the terms of a function."""
 
 INPUTS = ("max(estimate, 1)", "procs", "max(submit, 1)")
-"""Characteristics of a job by their names in orders: r, n and s."""
+"""Expressions of a job's characteristics in orders: run time r, width n and submission s."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Family:
 
     @property
     def terms(self) -> list[list[tuple[int, bool]]]:
-        """Factors of each term of the sum: the index of a base, and whether it divides."""
+        """Factors of each term of the sum: the index of a base, and whether it is a divisor."""
         found: list[list[tuple[int, bool]]] = [[(0, False)]]
         for place, joint in enumerate(self.joints, 1):
             if joint == "+":
@@ -88,19 +88,19 @@ FAMILIES = tuple(
     for a, b, c in product(BASES, repeat=3)
     for one, two in product(JOINTS, repeat=2)
 )
-"""All families; in each the best coefficients of its terms are a linear least-squares problem."""
+"""All families; the best coefficients of a family solve a linear least-squares problem."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Hold a fitted function: the order that it gives, and its mean absolute error."""
+    """Hold a fitted function: its order, and its mean absolute error."""
 
     order: str
     error: float
 
     @property
     def text(self) -> str:
-        """Its error as text."""
+        """The error of the fit as text."""
         return f"mean absolute error of the scores {self.error:.3g}"
 
 
@@ -111,7 +111,7 @@ def fitted(
     runner: Runner,
     say: Callable[[str], None],
 ) -> list[Fit]:
-    """Return the functions that fit the scores best, the best first."""
+    """Return the functions with the best fits to the scores, the best first."""
     how = Regression(**(spec.regression or {}))
     rows: list[list[float]] = []
     for first in range(0, how.tuples, TUPLES_AT_ONCE):
@@ -156,7 +156,7 @@ def scores(sampling: Sampling, how: Regression, index: int) -> list[list[float]]
 def best_fits(r: Float64, n: Float64, s: Float64, score: Float64, keep: int) -> list[Fit]:
     """Return the fits of least mean absolute error, one for each order.
 
-    Squared errors are weighted by (r n)^2, so that large jobs, of which there are few, count.
+    Squared errors are weighted by (r n)^2, so that the few large jobs count.
     """
     weight = r * n
     fits = []
@@ -164,7 +164,7 @@ def best_fits(r: Float64, n: Float64, s: Float64, score: Float64, keep: int) -> 
         columns = family.columns((r, n, s))
         if not np.isfinite(columns).all():
             continue
-        # Columns of one length, since products of inputs differ by twelve orders of magnitude.
+        # Columns are scaled to length one, since products of inputs differ by a factor of 10^12.
         size = np.sqrt(((columns * weight[:, None]) ** 2).sum(axis=0))
         scaled = columns * (weight[:, None] / size)
         factors = np.linalg.lstsq(scaled, score * weight, rcond=None)[0] / size
@@ -200,7 +200,7 @@ def as_tree(family: Family, factors: Float64) -> Tree:
 
 
 def _product(family: Family, term: list[tuple[int, bool]]) -> Tree:
-    """Return a term without its coefficient: factors, then divisors."""
+    """Return a term without its coefficient: its factors, divided by its divisors."""
     above: list[Tree] = []
     below: list[Tree] = []
     for place, divides in term:

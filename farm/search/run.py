@@ -1,4 +1,4 @@
-"""Run of a search: generations that are raced on training weeks, a final race, and the verdict."""
+"""Run of a search: generations with races on training weeks, a final race, and the verdict."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ STATE = "state.json"
 """File of the journal in the folder of a search."""
 
 WINNERS = 2
-"""Best candidates of each generation that may enter the final race."""
+"""Number of the best candidates of each generation that may enter the final race."""
 
 FINAL = 4
-"""Samples of the final race, as a multiple of those of a generation."""
+"""Samples of the final race as a multiple of the samples of a generation."""
 
 
 class Proposer(Protocol):
@@ -51,9 +51,10 @@ class Proposer(Protocol):
 class Found:
     """Hold the result of a search.
 
-    orders: in parentheses, the best first. policies: with the rule of the search. change: of the
-    metric's mean on training samples relative to the baseline, for each order; empty for a
-    regression. verdict: the campaign on held-out weeks and logs. notes: lines on each order.
+    orders: orders in parentheses, the best first. policies: the orders with the rule of the search.
+    change: change of the metric's mean on training samples relative to the baseline, for each
+    order; empty for a regression. verdict: the campaign on held-out weeks and logs. notes: lines on
+    each order.
     """
 
     orders: tuple[str, ...]
@@ -127,7 +128,7 @@ class _Stage:
         self._samplings = samplings
 
     def race(self, orders: Sequence[str], first: int, samples: int) -> list[Ranked]:
-        """Race orders on the samples from number `first` on; return the orders as ranked."""
+        """Race orders on the samples from number `first` on; return the ranked orders."""
         policies = [self._spec.policy(one) for one in orders]
         return race(self._spec.baseline, policies, self._simulate, first, samples)
 
@@ -184,7 +185,7 @@ def _generations(
 def _final(
     spec: Spec, stage: _Stage, finalists: dict[str, float], say: Callable[[str], None]
 ) -> list[tuple[str, float]]:
-    """Return the finalists with their scores on samples not used for their selection."""
+    """Return the finalists with their scores on samples that were not used for their selection."""
     orders, samples = list(finalists), FINAL * spec.samples
     ranked = stage.race(orders, 1 + spec.generations * spec.samples, samples)
     best = ranked[0]

@@ -39,7 +39,7 @@ FEWEST = 4
 """Fewest candidates of a generation, and fewest samples of an interval."""
 
 MOST_CHARACTERS = 2**20
-"""Length from which on a file is refused."""
+"""Least length of a file that is refused."""
 
 Times = Annotated[int, Meta(ge=1, le=10_000, description="a whole number from 1 to 10000")]
 Crowd = Annotated[
@@ -112,8 +112,9 @@ class Grow:
 class Regression:
     """Declare a regression of orders on scores of first choices, over random permutations.
 
-    tuples: windows of consecutive jobs. running, queued: jobs of a window that start first, and
-    that are permuted. trials: permutations of each window. keep: functions to judge.
+    tuples: number of windows of consecutive jobs. running: number of jobs of a window that start
+    first. queued: number of jobs of a window that are permuted. trials: number of permutations of
+    each window. keep: number of functions to judge.
     """
 
     tuples: Times = 60
@@ -131,8 +132,8 @@ class Spec:
     """Describe a search.
 
     Exactly one of `order` (with `parameters`), `grow` and `regression` is given. The search uses
-    the first weeks of the traces, a share `training`; the verdict uses the other weeks, and all
-    weeks of the `held_out` traces.
+    the first weeks of the traces, up to the share `training`. The verdict uses the other weeks, and
+    all weeks of the `held_out` traces.
     """
 
     name: Text
@@ -236,7 +237,7 @@ class Spec:
 
     @property
     def template(self) -> Expression:
-        """The order with its coefficients as inputs."""
+        """The order with its coefficients as inputs of the expression."""
         return Expression.parse(self.order, (*ARGUMENTS, *self.parameters))
 
     @property
@@ -250,7 +251,7 @@ class Spec:
         return {"seed": self.seed, "draw": self.draw, "load_by": next(iter(LOAD_BY))}
 
     def policy(self, order: str) -> str:
-        """Return the policy of an order in parentheses, under the rule of the search."""
+        """Return the policy that consists of an order in parentheses and the rule of the search."""
         return Policy.parse(f"{order}+{self.rule}").name
 
     @classmethod
@@ -298,7 +299,7 @@ class Spec:
 
     @property
     def files(self) -> list[str]:
-        """Paths of its logs, as far as they are known."""
+        """Paths of the logs of the search, if known."""
         return [file for one in (*self.traces, *self.held_out) for file in one.files]
 
 
@@ -314,7 +315,7 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Spec:
-    """Return the search of a TOML file, or the built-in one of a name."""
+    """Return the search of a TOML file, or the built-in search of this name."""
     return Spec.from_toml(located(name, FOLDER, "search"))
 
 

@@ -1,6 +1,6 @@
-"""Weeks of the search and weeks of the verdict: disjoint, since each log is divided once.
+"""Weeks of the search and weeks of the verdict; they are disjoint, since each log is divided once.
 
-Two traces may still read the same jobs, so that the parts are compared with each other.
+Two traces may still read the same jobs, so the parts are also compared with each other.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.search.spec import Spec
 
 LEAST_WEEKS = 2
-"""Fewest weeks of a log: one of each kind."""
+"""Least number of weeks of a log: one for the search and one for the verdict."""
 
 
 TRIVIAL = 0.01
-"""Share of a part's jobs that may have submission, run time and width of jobs of another log."""
+"""Tolerated share of jobs that equal a job of another log in submission, run time and width."""
 
 Job = tuple[int, int, int]
 """Submission, run time and width."""
@@ -27,7 +27,7 @@ Job = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Part:
-    """Hold a trace of the search or of the verdict, and its jobs; a model has none."""
+    """Hold a trace of the search or of the verdict, and its jobs; a model has no jobs."""
 
     trace: Trace
     digest: str
@@ -47,7 +47,8 @@ class Part:
 class Divided:
     """Hold the traces of the search and of the verdict.
 
-    training: each trace with the digest of its jobs. verdict: traces. logs: digests, by name.
+    training: each trace with the digest of its jobs. verdict: the traces. logs: digests of the logs
+    by name.
     """
 
     training: tuple[tuple[Trace, str], ...]
@@ -58,9 +59,9 @@ class Divided:
 def divided(spec: Spec) -> Divided:
     """Return the traces of the search and of the verdict.
 
-    A log gives its first weeks to the search and the later ones to the verdict. A model gives all
-    of its samples to both: those of the verdict are drawn by another seed. InputError if a part of
-    the search and a part of the verdict have jobs in common.
+    A log gives its first weeks to the search and its later weeks to the verdict. A model gives all
+    its samples to both, but the samples of the verdict have another seed. Raises `InputError` if a
+    part of the search and a part of the verdict have jobs in common.
     """
     search, verdict, logs = [], [], {}
     for trace in spec.traces:
@@ -88,7 +89,7 @@ def divided(spec: Spec) -> Divided:
 
 
 def _check_unseen(training: Iterable[Part], verdict: Iterable[Part]) -> None:
-    """Refuse jobs that are in both the search and the verdict, in files of any name."""
+    """Refuse jobs that are in both the search and the verdict, regardless of the files' names."""
     for seen, judged in product(training, verdict):
         shared = len(seen.jobs & judged.jobs)
         if shared > max(1, TRIVIAL * min(len(seen.jobs), len(judged.jobs))):
@@ -104,5 +105,5 @@ def _weeks(trace: Trace, first: int, last: int, weeks: int) -> Trace:
 
 
 def _sampled(trace: Trace, weeks: int) -> Trace:
-    """Set the number of weeks of a log's samples, unless the trace has it."""
+    """Set the number of weeks of a log's samples, unless the trace has this number."""
     return trace if trace.weeks or trace.model else replace(trace, weeks=weeks)

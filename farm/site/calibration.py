@@ -1,8 +1,9 @@
-"""Fit of parameters that no file contains, to the real starts in one half of the period.
+"""Fit of parameters that no file contains to the real starts in the first half of the period.
 
-Each setting is simulated, and its loss is the difference between simulated and real waits. The
-search is scipy's differential evolution on the logarithms of the values. The interval of a
-parameter contains every simulated value whose loss is not significantly larger than the least one.
+Each setting of the parameters is simulated, and its loss is the difference between simulated and
+real waits. The search is scipy's differential evolution on the logarithms of the values. The
+interval of a parameter contains every simulated value whose loss is not significantly larger than
+the least loss.
 """
 
 from __future__ import annotations
@@ -27,33 +28,33 @@ if TYPE_CHECKING:
 WEEK, DAY = 604_800, 86_400
 
 TRIALS = 80
-"""Simulations of a fit, for one parameter; each further parameter adds half as many."""
+"""Number of simulations of a fit with one parameter; each further parameter adds half as many."""
 
 LEVEL = 0.9
 """Level of all intervals."""
 
 SHORT = 60.0
-"""Wait from which on waits count by their logarithm, s."""
+"""Wait above which waits count by their logarithm, s."""
 
 ROUNDS = 999
-"""Bootstrap resamples."""
+"""Number of bootstrap resamples."""
 
 SLACK = 2.0
-"""Tolerance of a setting's loss above the best, in standard deviations of the roughness."""
+"""Tolerated loss of a setting above the best one, in standard deviations of the roughness."""
 
 WARMUP = 0.1
-"""Part of the log that is simulated and not counted, in which usage and the queue build up."""
+"""Part of the log that is simulated but not counted, while usage and the queue build up."""
 
 LEAST_WEEKS = 3
-"""Least weeks of a log: with fewer, its halves have too few days."""
+"""Least number of weeks of a log: with fewer, its halves have too few days."""
 
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """Hold the jobs of a site by time: those of the fit, and those of the judgement.
+    """Hold the periods of a site's jobs: the fit and the judgement.
 
-    first, middle, last: instants, s: the end of the warm-up, the end of the first half, and of the
-    log. fitted, judged: bool[n].
+    first, middle, last: ends of the warm-up, of the first half and of the log, s. fitted, judged:
+    whether a job counts in the fit and in the judgement, bool[n].
     """
 
     first: int
@@ -64,10 +65,10 @@ class Period:
 
 
 def period_of(site: Site, warmup: float | None = None) -> Period:
-    """Split a log after a warm-up, weeks, by default a tenth of it, into halves.
+    """Split a log into halves after a warm-up in weeks, by default a tenth of the log.
 
-    A job counts in the first half if it also started there: jobs that started later may have been
-    overtaken by jobs of the second half, which are not simulated for the fit.
+    A job counts in the first half only if it also started there. Jobs that started later may have
+    been overtaken by jobs of the second half, which the fit does not simulate.
     """
     if warmup is not None and not np.isfinite(warmup):
         raise InputError(f"--warmup {warmup}: give a finite number of weeks, at least 0")
@@ -89,9 +90,9 @@ def period_of(site: Site, warmup: float | None = None) -> Period:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Hold a parameter's fitted value with its interval, the range searched, and the dump's value.
+    """Hold a parameter's fitted value and interval, the searched range, and the dump's value.
 
-    given: None if the dump has none. `LEVEL` is the level of the interval.
+    given: the dump's value, None without one. `LEVEL` is the level of the interval.
     """
 
     name: str
@@ -104,7 +105,7 @@ class Fitted:
 
     @property
     def at_bound(self) -> bool:
-        """Whether the interval reaches an end of the range that was searched."""
+        """Whether the interval reaches an end of the searched range."""
         return self.low <= self.least or self.high >= self.most
 
 
@@ -163,7 +164,7 @@ def fit(
 
 
 def _begin(given: int | None, least: float, most: float) -> float:
-    """Return the logarithm of the first value: the dump's, else the middle of the range."""
+    """Return the logarithm of the first value: the dump's value, or the middle of the range."""
     return float(np.log(np.sqrt(least * most) if given is None else np.clip(given, least, most)))
 
 
@@ -175,7 +176,7 @@ def _fitted(
     bounds: tuple[float, float],
     given: int | None,
 ) -> Fitted:
-    """Return a parameter with the range of values equivalent to the best, and their neighbours.
+    """Return a parameter with its interval: the values as good as the best, and their neighbours.
 
     The true value may lie between the last equivalent value and the next simulated one.
     """
@@ -191,8 +192,8 @@ def _fitted(
 def _as_good(losses: Float64, best: int, seed: int, roughness: float) -> Bool:
     """Return the mask of settings that are not significantly worse than the best one.
 
-    The test is a bootstrap over blocks of days of the difference of both losses; `LEVEL` is
-    one-sided. Since the best of many settings is better than its surroundings by chance, `SLACK` of
+    The test is a one-sided bootstrap at `LEVEL` of the difference of both losses, over blocks of
+    days. Since the best of many settings is better than its surroundings by chance, `SLACK` times
     the roughness is tolerated.
     """
     random = np.random.Generator(philox("as good", seed))
@@ -207,7 +208,7 @@ def _roughness(places: Float64, losses: Float64) -> float:
     """Return the standard deviation of the losses around a quadratic surface near the best.
 
     A schedule is chaotic: another position of one job in the queue changes the starts of all later
-    jobs. places: logarithms of the parameters, on a scale of 0 to 1.
+    jobs. places: logarithms of the parameters, scaled to 0 to 1.
     """
     count, rows = places.shape
     terms = 1 + rows + rows * (rows + 1) // 2
@@ -235,7 +236,7 @@ class _Search:
     refused: list[InputError] = field(default_factory=list)
 
     def loss(self, logs: Float64) -> float:
-        """Return the loss at the logarithms of the parameters; infinite once the search is over."""
+        """Return the loss at logarithms of the parameters; infinite after the end of the search."""
         values = tuple(
             row.near(self.site, int(np.clip(rounded(float(np.exp(x))), *bound)))
             for x, row, bound in zip(logs, self.rows, self.bounds, strict=True)
@@ -257,12 +258,12 @@ class _Search:
         return float(self.tried[values].sum())
 
     def enough(self, intermediate_result: OptimizeResult) -> None:
-        """Stop scipy when all trials are used, or a setting was refused."""
+        """Stop scipy when all trials are used, or after a refused setting."""
         if self.refused or len(self.tried) >= self.most:
             raise StopIteration
 
     def results(self) -> tuple[Int64, Float64]:
-        """Return the values and losses of all trials; raise the error of a refused one."""
+        """Return the values and losses of all trials; raise the error of a refused setting."""
         if self.refused:
             raise self.refused[0]
         return np.array(list(self.tried), np.int64), np.array(list(self.tried.values()))
@@ -301,5 +302,5 @@ class _Losses:
 
 
 def block_days(span: float) -> int:
-    """Return the days of a block of the bootstrap: a week from eight weeks on, else a day."""
+    """Return the number of days in a bootstrap block: a week from eight weeks on, else a day."""
     return 7 if span >= 8 * WEEK else 1

@@ -1,4 +1,4 @@
-"""Unsimulated columns of sacctmgr: one row each, with the effect on accuracy."""
+"""Columns of sacctmgr that are not simulated: one row each, with the effect on accuracy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ IGNORED = {
         ("QOS", "DefQOS", "DefaultQOS", "Descr", "Description", "Org", "Comment", "ID"), (_ANY, "")
     ),
 }
-"""By name: a pattern of the lower-case values without effect, and the effect of others."""
+"""By column: a pattern of lower-case values without effect, and the effect of other values."""
 
 _UNKNOWN = ("", "it has no effect here, so that its jobs may wait longer or less")
 
@@ -53,7 +53,7 @@ _BY_COLUMN = {name.lower(): (name, *row) for name, row in IGNORED.items()}
 
 
 def unread(site: Site) -> Iterator[Note]:
-    """Yield a note for each column of QOS and associations with jobs that is not simulated."""
+    """Yield a note for each unsimulated column of QOS and associations that have jobs."""
     found: dict[tuple[str, str], list[tuple[str, Fact[str]]]] = {}
     for kind, name, others in _holders(site):
         for column, fact in others.items():
@@ -64,7 +64,7 @@ def unread(site: Site) -> Iterator[Note]:
     for (kind, column), rows in found.items():
         spelt, _, effect = _BY_COLUMN.get(column, (column, *_UNKNOWN))
         names = ", ".join(name for name, _ in rows[:3]) + ", ..." * (len(rows) > 3)
-        # The campaign's file has the notes, and no names of users.
+        # The notes are in the campaign's file, which must not have names of users.
         of = counted(len(rows), "user") if kind == "user" else f"{kind} {names}".strip()
         yield Note(f"{spelt}={rows[0][1].value} of {of}", rows[0][1].source, effect)
 

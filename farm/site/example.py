@@ -27,7 +27,7 @@ from schedfarm.farm.site.dump.kinds import KINDS
 CLUSTER = "example"
 BEGIN = datetime(2024, 1, 1)
 CPUS = 16
-"""Processors of a node."""
+"""Number of processors of a node."""
 
 DAY, WEEK = 86_400, 604_800
 
@@ -40,7 +40,7 @@ ACCOUNTS = {
     "biology": ("science", 1),
     "industry": ("", 40),
 }
-"""Accounts: parent and shares."""
+"""Accounts by name: parent and shares."""
 
 QOS = {"normal": 10, "high": 100, "low": 0}
 """Priority of each QOS."""
@@ -51,16 +51,17 @@ PARTITIONS = {"batch": 1, "debug": 2}
 
 @dataclass(frozen=True)
 class Truth:
-    """Hold the site's real parameters, of which the dump contains some.
+    """Hold the site's real parameters; the dump contains only some of them.
 
-    nodes: of 16 processors, as sinfo lists them. usable: the part of their processors on which jobs
-    run. weeks: length of the log. load: offered load of the usable processors. tested: jobs that a
-    backfill cycle tests, `rate` of them in a second, or in no time. policy: the site's real policy,
-    if it differs from that of slurm.conf. outages: part of the usable processors that are lost at
-    times, by jobs of the system that no accounting has. limits: of each QOS by column of sacctmgr.
-    impatient: part of the jobs that are cancelled once they have waited for some time, 2 h on
-    average. placed: whether jobs need room on nodes, instead of any processors. exclusive: whether
-    a node then runs one job at a time.
+    nodes: number of nodes with 16 processors in sinfo. usable: share of the nodes' processors that
+    run jobs. weeks: length of the log. load: offered load of the usable processors. tested: number
+    of jobs that a backfill cycle tests. rate: number of tests per second; 0 if cycles take no time.
+    policy: the site's real policy, if it differs from the policy in slurm.conf. outages: share of
+    the usable processors that outages take, as jobs of the system that the accounting lacks.
+    limits: limits of each QOS by column of sacctmgr. impatient: share of the jobs that are
+    cancelled after they have waited for some time, 2 h on average. placed: whether jobs need room
+    on nodes, instead of any processors. exclusive: whether a node with placed jobs runs one job at
+    a time.
     """
 
     jobs: int = 20_000
@@ -92,7 +93,7 @@ class Truth:
 
     @property
     def processors(self) -> int:
-        """Processors that are really usable."""
+        """Number of processors that are really usable."""
         return round(self.nodes * CPUS * self.usable)
 
 
@@ -102,12 +103,12 @@ def user_names(truth: Truth) -> list[str]:
 
 
 def account_of(user: int) -> str:
-    """Return the account of the user with an index from 0."""
+    """Return the account of a user, given the index of the user from 0."""
     return ("physics", "biology", "industry")[user % 3]
 
 
 def true_order(truth: Truth) -> Multifactor:
-    """Return the order of the site, by names."""
+    """Return the real order of the site, with names instead of numbers."""
     accounts = {name: Account(parent, shares) for name, (parent, shares) in ACCOUNTS.items()}
     users = {(user, account_of(k)): 1 + k % 2 for k, user in enumerate(user_names(truth))}
     return replace(
@@ -116,11 +117,11 @@ def true_order(truth: Truth) -> Multifactor:
 
 
 def site_jobs(truth: Truth) -> Workload:
-    """Draw the jobs of a site: users of different sizes, in bursts, by day and by night."""
+    """Draw the jobs of a site: users of different sizes submit in bursts, by day and by night."""
     random = np.random.Generator(philox("site", truth.seed))
     n, span = truth.jobs, truth.weeks * WEEK
     weight = 1 / np.arange(1, truth.users + 1) ** 0.9
-    # A burst is up to 30 jobs of one user that resemble each other.
+    # A burst has up to 30 similar jobs of one user.
     size = random.geometric(0.15, n).clip(max=30)
     size = size[: np.searchsorted(np.cumsum(size), n) + 1]
     begin = random.uniform(0, span, 4 * size.size)
@@ -161,7 +162,7 @@ def site_jobs(truth: Truth) -> Workload:
 
 
 def run_site(truth: Truth) -> Schedule:
-    """Return the real schedule of the site's jobs, without those of outages."""
+    """Return the real schedule of the site's jobs, without the jobs for outages."""
     from schedfarm.core import simulate
 
     policy = truth.policy or f"{true_order(truth).name}+{truth.rule}"
@@ -184,7 +185,7 @@ def run_site(truth: Truth) -> Schedule:
 
 
 def _with_outages(jobs: Workload, truth: Truth) -> Workload:
-    """Return the jobs, with added jobs for outages of one to four nodes for one to twelve hours."""
+    """Add jobs for outages of one to four nodes for one to twelve hours."""
     random = np.random.Generator(philox("outages", truth.seed))
     span = int(jobs.submit[-1])
     count = round(truth.outages * truth.processors * span / (2.5 * CPUS * 6.5 * 3600))
@@ -206,7 +207,7 @@ def _with_outages(jobs: Workload, truth: Truth) -> Workload:
 
 
 def check_new(folder: Path) -> None:
-    """Refuse a folder that has a file of a dump already."""
+    """Refuse a folder that already has a file of a dump."""
     there = [kind.file for kind in KINDS.values() if os.path.lexists(folder / kind.file)]
     if there:
         raise InputError(
@@ -222,7 +223,7 @@ def write_dump(folder: Path, truth: Truth, hidden: Sequence[str] = ()) -> Schedu
 
 
 def write_files(folder: Path, truth: Truth, schedule: Schedule, hidden: Sequence[str] = ()) -> None:
-    """Write the dump of a site whose jobs started as in a schedule."""
+    """Write the dump of a site with the starts of a schedule."""
     texts = {
         "accounting": _accounting(schedule),
         "conf": _conf(truth, hidden),

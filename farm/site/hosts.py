@@ -1,4 +1,4 @@
-"""Hosts of a site: what a campaign declares of them, and machines with fewer or more of them."""
+"""Hosts of a site: their declaration in a campaign, and machines with fewer or more hosts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from schedfarm.farm.site.windows import sourced
 
 @dataclass(frozen=True)
 class Hosted:
-    """Hold what a campaign declares of hosts.
+    """Hold the declaration of hosts in a campaign.
 
-    groups: number and amounts of equal nodes. exclusive: whether each runs one job at a time.
-    partitions: hosts of each, by name; empty if all jobs use all. max_time, max_nodes: limits of
-    the jobs of a partition, by name. windows: intervals in which hosts were withheld from jobs.
+    groups: number and amounts of equal nodes. exclusive: whether each node runs one job at a time.
+    partitions: hosts of each partition by name; empty if all jobs use all hosts. max_time,
+    max_nodes: limits of the jobs of a partition, by name. windows: intervals in which hosts were
+    withheld from jobs.
     """
 
     groups: Sequence[Fact[dict[str, int]]]
@@ -36,7 +37,7 @@ class Hosted:
 
     @cached_property
     def how(self) -> OnHosts:
-        """The table of a campaign."""
+        """The hosts in the form of a campaign's table."""
         return OnHosts(
             [fact.value for fact in self.groups],
             self.exclusive.value,
@@ -48,11 +49,11 @@ class Hosted:
         )
 
     def put(self, jobs: Workload) -> Workload:
-        """Return the jobs that the hosts can hold, on these."""
+        """Return the jobs that the hosts can hold, with the hosts as their machine."""
         return put_on_hosts(jobs, self.how)
 
     def sized(self, processors: int) -> Hosted:
-        """Return the largest number of hosts within some processors, with the same sources."""
+        """Return the largest number of hosts within some processors; sources are unchanged."""
         machine = whole_hosts(self.how.machine, processors)
         groups = [
             Fact(dict(row), _part(fact, dict(row)[COUNT]))
@@ -70,7 +71,7 @@ class Hosted:
 
 
 PART = "; its part of "
-"""Words of the source of a group with another number of hosts than sinfo lists."""
+"""Words in the source of a group whose number of hosts differs from sinfo's."""
 
 
 def _part(group: Fact[dict[str, int]], count: int) -> str:
@@ -80,10 +81,10 @@ def _part(group: Fact[dict[str, int]], count: int) -> str:
 
 
 def whole_hosts(machine: Hosts, processors: int) -> Hosts:
-    """Return the largest machine within some processors whose groups keep their parts.
+    """Return the largest machine within some processors in which groups keep their shares.
 
-    `Hosts.sized` rounds the hosts of each group down, and may leave room for further ones. No
-    machine has fewer than one host of a group.
+    `Hosts.sized` rounds down the number of hosts of each group, which may leave room for further
+    hosts. Every machine has at least one host of each group.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def whole_hosts(machine: Hosts, processors: int) -> Hosts:
 
 
 def enlarged(machine: Hosts, processors: int) -> int:
-    """Return the least number for which `Hosts.sized` has at least some processors.
+    """Return the least number with which `Hosts.sized` has at least this many processors.
 
     Examples
     --------
@@ -109,10 +110,10 @@ def enlarged(machine: Hosts, processors: int) -> int:
 
 
 def _sizes(machine: Hosts, processors: int) -> tuple[range, Callable[[int], int]]:
-    """Return numbers around one, and the function to the processors of `Hosts.sized` for each.
+    """Return numbers near `processors`, and a function from numbers to sizes of `Hosts.sized`.
 
-    Rounding changes each group by less than a host: the first number has at most `processors`, if
-    any has, and the last at least that.
+    Rounding changes each group by less than a host. The size of the first number is therefore at
+    most `processors`, if any size is, and the size of the last number is at least `processors`.
     """
     bare = Hosts(machine.groups)
     widths = sum(int(dict(group)[PROCESSORS]) for group in machine.groups)
@@ -121,7 +122,7 @@ def _sizes(machine: Hosts, processors: int) -> tuple[range, Callable[[int], int]
 
 
 def usable(platform: Platform, processors: int) -> Platform:
-    """Return a site's machine with another number of processors, at most those for hosts."""
+    """Return a site's machine with another number of processors; for hosts, at most this number."""
     if isinstance(platform, Hosts):
         return whole_hosts(platform, processors)
     found = of_size(platform, processors)

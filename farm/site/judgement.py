@@ -1,8 +1,8 @@
-"""Judgement of a fitted site on the half of the period that it was not fitted to.
+"""Judgement of a fitted site on the second half of the period, which the fit did not use.
 
 Simulated and real waits are compared as means over periods of two weeks and of one week, for all
-jobs and for each partition, QOS, class of users and width. All intervals are those of sums over
-weeks or longer periods.
+jobs and for each partition, QOS, class of users and width. All intervals are for sums over weeks or
+longer periods.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.parameters import Setting, jobs_at
 
 PERIODS = {"two_weeks": 2 * WEEK, "week": WEEK, "day": DAY}
-"""Lengths of the periods of which the mean waits are compared, s."""
+"""Lengths of the periods whose mean waits are compared, s."""
 
 FEWEST = 4
-"""Periods from which on an error has an interval."""
+"""Least number of periods for an interval of an error."""
 
 WIDENED, WIDENED_FEW = 1.7, 2.0
-"""An interval is this number plus the second over its periods times as long as Student's: periods
-that share a queue are not independent, and a few hold most of the waits (docs/comparisons.md)."""
+"""Factor of Student's interval: the first number, plus the second number divided by the number of
+periods. Periods that share a queue are not independent, and a few periods hold most of the waits
+(docs/comparisons.md)."""
 
 CLASSES = {"heavy users": 0.5, "medium users": 0.9, "light users": 1.0}
-"""Classes of users by processor time: the largest users up to these parts of the total."""
+"""Classes of users by processor time: upper bounds on the cumulative share, largest users first."""
 
 ERROR = 0.5
-"""Largest error of the mean waits of all jobs at which a site is matched."""
+"""Largest error of the mean waits of all jobs in a matched site."""
 
 AGREEMENT = 0.8
-"""Least part of pairs of jobs that start in the real order at which a site is matched."""
+"""Least share of pairs of jobs that start in the real order in a matched site."""
 
 PAIRS = 50
-"""Number of jobs with which a job forms pairs: of its width, waiting with it and started later."""
+"""Number of partners of a job: jobs of its width that waited at the same time and started later."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Hold an estimate with the ends of its interval; None with too few blocks."""
+    """Hold an estimate with the ends of its interval; the ends are None with too few blocks."""
 
     value: float
     low: float | None
@@ -58,9 +59,9 @@ class Range:
 class Judged:
     """Hold a group's jobs, mean waits, s, bias, and the error of its mean waits by period.
 
-    bias: simulated / logged - 1. errors: by the key of `PERIODS`, the mean over the jobs of the
-    difference between the simulated and logged mean wait of their period, as a part of the logged
-    mean wait.
+    bias: simulated / logged - 1. errors: by the key of `PERIODS`, the difference between the
+    simulated and logged mean wait of a period. It is averaged over the jobs, and given as a share
+    of the logged mean wait.
     """
 
     by: str
@@ -74,9 +75,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Hold the judged groups, all jobs first; the agreement of the order; whether it matches.
+    """Hold the judged groups, all jobs first; the agreement of the order; whether the site matches.
 
-    unit: the key of `PERIODS` of the decision. days: length of the judged period.
+    unit: the key of `PERIODS` with which the decision was made. days: length of the judged period.
     """
 
     groups: tuple[Judged, ...]
@@ -91,14 +92,14 @@ class Judgement:
         return self.groups[0].errors[self.unit]
 
     def facts(self) -> dict[str, Any]:
-        """Return the judgement as JSON-compatible values: groups with jobs, None for NaN."""
+        """Return the judgement as JSON-compatible values: groups with jobs; None instead of NaN."""
         groups = [one for one in self.groups if one.jobs]
         found: dict[str, Any] = _plain(asdict(replace(self, groups=tuple(groups))))
         return found
 
 
 def _plain(value: Any) -> Any:
-    """Return nested values with None in place of numbers that are not finite."""
+    """Return nested values in which None replaces numbers that are not finite."""
     if isinstance(value, Mapping):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -157,14 +158,14 @@ def _judged(
         simulated, real = (np.bincount(since // PERIODS[unit], weights=x) for x in (wait, logged))
         apart = np.abs(simulated - real)
         errors[unit] = ratio_over_periods(*(by_week(x, unit) for x in (apart, real)))
-    # The sums of the shortest periods.
+    # After the loop, these are the sums over the shortest periods.
     bias = _less_one(ratio_over_periods(*(by_week(x, units[-1]) for x in (simulated, real))))
     means = [float(x.mean()) if x.size else float("nan") for x in (logged, wait)]
     return Judged(by, name, wait.size, means[0], means[1], bias, errors)
 
 
 def by_week(sums: npt.NDArray[Any], unit: str) -> npt.NDArray[Any]:
-    """Return the sums of days as those of weeks, and those of other periods as they are.
+    """Return sums over days as sums over weeks; sums over other periods are unchanged.
 
     Neighbouring days share a queue: intervals over days held 71 to 79 % instead of 90 %.
 
@@ -179,10 +180,10 @@ def by_week(sums: npt.NDArray[Any], unit: str) -> npt.NDArray[Any]:
 
 
 def ratio_over_periods(over: npt.NDArray[Any], under: npt.NDArray[Any]) -> Range:
-    """Return the ratio of two sums over periods, with the interval of its logarithm over them.
+    """Return the ratio of two sums over periods, with the interval of its logarithm.
 
-    Student's t, longer by `WIDENED`, which does not have the extreme ends of a bootstrap over a few
-    periods (docs/comparisons.md, Coverage).
+    The interval is Student's, lengthened by `WIDENED`. Unlike a bootstrap over a few periods, it
+    has no extreme ends (docs/comparisons.md, Coverage).
     """
     if not under.sum() > 0:
         return Range(float("nan"), None, None)
@@ -207,11 +208,11 @@ def _less_one(of: Range) -> Range:
 
 
 def _agreement(site: Site, known: Bool, start: Int64, begin: int) -> Range:
-    """Return the part of pairs of jobs that start in the order of the log.
+    """Return the share of pairs of jobs that start in the order of the log.
 
-    Both jobs of a pair have the same width class, and waited at the same time when the first of
-    them started in the log, so that neither width nor submission decided: a random order agrees in
-    half of the pairs. begin: begin of the judged period, from which its weeks are counted, s.
+    Both jobs of a pair have the same width class, and both were waiting when the first of them
+    started in the log. Neither width nor submission decided their order, so a random order agrees
+    in half of the pairs. begin: begin of the judged period, from which its weeks are counted, s.
     """
     jobs = site.jobs
     real = (jobs.submit + jobs.logged_wait)[known]

@@ -1,4 +1,4 @@
-"""The limits of QOS, accounts and users in a dump, as written in policies and site files."""
+"""The limits of QOS, accounts and users in a dump, in the form of policies and site files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limited:
-    """Hold a limit: its holder, by the log's numbers and by name, its key, value and source.
+    """Hold a limit: its holder by number and by name, its key, value and source.
 
-    kind: as in a policy. tres: the resource, empty for a number of jobs. axis: its name as an axis
-    of a campaign, which no other limit of the site has.
+    kind: kind of holder in a policy. tres: the resource, empty for a number of jobs. axis: name of
+    the limit as an axis of a campaign, unique within the site.
     """
 
     kind: str
@@ -35,11 +35,11 @@ class Limited:
 
     @property
     def equals(self) -> str:
-        """The value as sacctmgr writes it."""
+        """The value in sacctmgr's form."""
         return f"{self.tres}={self.value}" if self.tres else str(self.value)
 
     def text(self, *, axis: bool = False) -> str:
-        """Return the limit as in a policy; its value may be that of its axis."""
+        """Return the limit in the form of a policy; with `axis`, its value is a placeholder."""
         value = f"{{{self.axis}}}" if axis else str(self.value)
         tres = f"{self.tres}=" if self.tres else ""
         holder = ".".join(filter(None, (self.kind, self.number)))
@@ -47,7 +47,7 @@ class Limited:
 
 
 def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
-    """Return the limits that are simulated, and notes on the others.
+    """Return the simulated limits, and notes on the others.
 
     Limits of a QOS or user without jobs are omitted.
     """
@@ -72,14 +72,14 @@ def limits_of(site: Site, number: Numbers) -> tuple[list[Limited], list[Note]]:
 
 
 def _holder(kind: str, name: str) -> str:
-    """Return the holder of a limit, without names of users, for notes in the campaign's file."""
+    """Return the holder of a limit for notes in the campaign's file, without names of users."""
     return "a user" if kind == "user" else f"{kind} {name}".strip()
 
 
 def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
-    """Return the limits with names of axes; for users, these contain the log's numbers.
+    """Return the limits with names of axes; names for users contain the log's numbers.
 
-    Names of axes are stored, and a store may be public.
+    Stores keep the names of axes, and a store may be public.
     """
     found: dict[str, Limited] = {}
     for one in limits:
@@ -95,10 +95,10 @@ def _with_axes(limits: Iterable[Limited]) -> list[Limited]:
 
 
 def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list[Note]]:
-    """Return the limits that the jobs of the site allow, and notes on the others.
+    """Return the limits that the jobs of the site fit, and notes on the others.
 
     A limit that was lowered within the period may be below the requests of earlier jobs, which
-    would wait for ever.
+    would wait forever.
     """
     from schedfarm.core.engine.limiting import faults_of
 
@@ -117,9 +117,9 @@ def possible(site: Site, limits: Sequence[Limited]) -> tuple[list[Limited], list
 
 
 def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str | None, Limits]]:
-    """Yield the holders of limits: kind, name, name by the log's numbers, and limits by column.
+    """Yield the holders of limits: kind, name, the log's number as text, and limits by column.
 
-    The number is None if the simulation does not have the association.
+    The number is None if the simulation lacks the association.
     """
     used = {column: {*site.names.get(column, {}).values()} for column in ("queue", "user")}
     for name, qos in site.qos.items():
@@ -139,7 +139,7 @@ def _holders(site: Site, number: Numbers) -> Iterator[tuple[str, str, str | None
 
 
 def _key(kind: str, column: str, tres: str) -> str | None:
-    """Return the name of a limit in a policy; None if it is not simulated."""
+    """Return the name of a limit in a policy; None for a limit that is not simulated."""
     meaning = meaning_of(column)
     if meaning is None or kind not in meaning.kinds or (tres and tres not in TRES):
         return None

@@ -43,7 +43,7 @@ from schedfarm.farm.site.windows import (
 )
 
 CLEAN = Clean(submit="eligible")
-"""Interpretation of the accounting: a job arrives when a scheduler could first start it."""
+"""Interpretation of the accounting: a job arrives when the scheduler could first start it."""
 
 ENFORCING = frozenset({"limits", "safe", "all"})
 """Words of AccountingStorageEnforce with which Slurm enforces limits."""
@@ -55,33 +55,34 @@ _WEIGHTS = {
     "partition": "PriorityWeightPartition",
     "qos": "PriorityWeightQOS",
 }
-"""Arguments of the order, and the keys of slurm.conf that give them."""
+"""Arguments of the order, with their keys in slurm.conf."""
 
 _TIMES = {
     "max_age": ("PriorityMaxAge", "7-0"),
     "calc": ("PriorityCalcPeriod", "5"),
     "halflife": ("PriorityDecayHalfLife", "7-0"),
 }
-"""Arguments that are times: the keys, and Slurm's defaults."""
+"""Arguments of the order that are times, with their keys and Slurm's defaults."""
 
 
 Numbers = Callable[[str, str], str]
-"""From a column and a name in it to the log's number, as text."""
+"""Function from a column and a name in the column to the log's number, as text."""
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
     """Hold the site that a dump describes.
 
-    name: the cluster. log: the accounting. partitions: those that are simulated, all if empty.
-    jobs: on the configured processors and capacities, without names. names: of the log's numbers.
-    priority: the order's scalar arguments by key; empty under priority/basic. order: all arguments,
-    by the log's numbers; None under priority/basic. rule: the backfilling rule. users, accounts,
-    qos, factors: sources of the tables, by name. notes: unsupported features. limits: simulated
-    ones. options: of the rule, by name. capacities: amounts of the resources that may delay jobs.
-    divided: its partitions and windows; None if they limit no job. tiers: PriorityTier of each, if
-    they differ. apart: whether jobs that ran in reservations are left out. hosts: its nodes, if
-    each is simulated; then there are neither capacities nor divided.
+    name: the cluster. log: the accounting. partitions: the simulated partitions; all if empty.
+    jobs: jobs on the configured processors and capacities, without names. names: names of the log's
+    numbers. priority: scalar arguments of the order by key; empty under priority/basic. order: all
+    arguments, with the log's numbers; None under priority/basic. rule: the backfilling rule. users,
+    accounts, qos, factors: sources of the tables, by name. notes: unsupported features. limits: the
+    simulated limits. options: options of the rule, by name. capacities: amounts of the resources
+    that may delay jobs. divided: partitions and windows of the site; None if these limit no job.
+    tiers: PriorityTier of each partition, if the tiers differ. apart: whether jobs that ran in
+    reservations are left out. hosts: nodes of the site, if each node is simulated; capacities and
+    divided are then unset.
     """
 
     name: Fact[str]
@@ -113,18 +114,18 @@ class Site:
 
     @property
     def without_cycles(self) -> str:
-        """Source of the absence of cycles."""
+        """Source of the fact that the site has no backfill cycles."""
         return self.options.get("bf_interval", self.rule).source
 
     def fitting(self, names: tuple[str, ...]) -> Site:
-        """Return the site without the notes that the fit of these parameters resolves."""
+        """Return the site without the notes that a fit of these parameters makes obsolete."""
         return replace(self, notes=tuple(one for one in self.notes if one.fit not in names))
 
     def policy(self, order: Multifactor | None = None, *, rate: int = 0, axes: bool = False) -> str:
         """Return the policy's name, with another order of the site's kind if one is given.
 
-        rate: tests of a backfill cycle per second; 0 if it takes no time. axes: whether the values
-        of limits are those of a campaign's axes.
+        rate: tests per second of a backfill cycle; 0 if cycles take no time. axes: whether limits
+        have placeholders for the axes of a campaign.
         """
         given = order or self.order
         limits = ", ".join(one.text(axis=axes) for one in self.limits)
@@ -142,13 +143,14 @@ def read_site(
     apart: bool = True,
     hosts: bool = False,
 ) -> Site:
-    """Read a dump and return the site that it describes; refuse files that contradict each other.
+    """Read a dump and return its site; refuse contradictory files.
 
-    partition: its nodes are simulated, with all partitions that share nodes with it; by default the
-    largest set. processors: of these nodes, instead of those that sinfo lists. cancelled: treatment
-    of jobs that were cancelled while they waited, as in `Clean`. apart: whether reservations for
-    some users are windows for all others, and the jobs that ran in them are left out, if the log
-    does not contradict it. hosts: whether the machine consists of its nodes, instead of one pool.
+    partition: a partition whose nodes are simulated, with all partitions that share its nodes; by
+    default the largest set. processors: number of processors of these nodes, by default sinfo's.
+    cancelled: treatment of jobs that were cancelled while they waited, as in `Clean`. apart:
+    whether reservations for some users become windows for all other users, and jobs that ran in
+    them are left out, unless the log contradicts this. hosts: whether the machine consists of its
+    nodes, instead of one pool.
     """
     parts = read_dump(folder)
     reservations = parts.get("reservations", ())
@@ -175,7 +177,7 @@ def read_site(
     maintained, contradicted = agreeing(jobs, maintained, nodes, size.value)
     held = any(one.for_users for one in maintained)
     if apart and (not held or any(one.for_users for one in contradicted)):
-        # Without windows for them the jobs that ran in reservations are jobs like others.
+        # Without windows for reservations, jobs that ran in them are treated like other jobs.
         return read_site(
             folder, partition=partition, processors=processors, cancelled=cancelled, apart=False,
             hosts=hosts,
@@ -188,7 +190,7 @@ def read_site(
             "ReqTRES and sinfo again, or leave --hosts out"
         )
     if machine.hosts:
-        # Whole hosts may have fewer than --processors.
+        # The processors of whole hosts may be fewer than --processors.
         size = replace(size, value=jobs.processors)
     names, bare = jobs.names, replace(jobs, names={})
     rule, options = rule_of(conf)
@@ -210,7 +212,7 @@ def read_site(
 
 
 def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], list[Note]]:
-    """Return the limits that are simulated, if Slurm enforces any, and notes on the others."""
+    """Return the simulated limits, if Slurm enforces any, and notes on the others."""
     found, notes = limits_of(site, number)
     enforced = conf.get("AccountingStorageEnforce", "")
     if not found:
@@ -228,7 +230,7 @@ def _limits(site: Site, conf: Conf, number: Numbers) -> tuple[list[Limited], lis
 def _cluster(
     folder: Path, conf: Conf, associations: Associations, accounting: tuple[str, ...]
 ) -> Fact[str]:
-    """Return the name of the cluster; refuse files of different ones."""
+    """Return the name of the cluster; refuse files of different clusters."""
     named = conf.get("ClusterName", "")
     others = {
         KINDS["associations"].file: associations.clusters,
@@ -248,7 +250,7 @@ def _cluster(
 
 
 def _check_nodes(folder: Path, conf: Conf, nodes: Nodes) -> None:
-    """Refuse a configuration whose nodes or partitions do not agree with sinfo."""
+    """Refuse a configuration whose nodes or partitions contradict sinfo."""
     for name, line in conf.nodes.items():
         listed, cpus = nodes.nodes.get(name), line.value.get("cpus", "")
         if listed and is_whole(cpus) and int(cpus) != listed.cpus:
@@ -281,7 +283,7 @@ def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qo
         numbers, counts = np.unique(getattr(jobs, column), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             label = jobs.names.get(column, {}).get(number, "")
-            # A job that never started may have a list of partitions.
+            # A job that never started may list several partitions.
             names = filter(None, label.split(","))
             if name := next((one for one in names if one not in known), ""):
                 raise InputError(
@@ -292,7 +294,7 @@ def _check_jobs(folder: Path, jobs: Workload, nodes: Nodes, qos: Mapping[str, Qo
 
 
 def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset[str]:
-    """Return partitions that share nodes: those of the given one, or of the most work."""
+    """Return a set of partitions that share nodes: with the given one, or with the most work."""
     if partition is not None and partition not in nodes.partitions:
         raise InputError(
             f"--partition {partition!r} is unknown; {choices(partition, nodes.partitions)}"
@@ -314,7 +316,7 @@ def _component(jobs: Workload, nodes: Nodes, partition: str | None) -> frozenset
 
 
 def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -> Workload:
-    """Return the jobs of the chosen partitions on their processors."""
+    """Return the jobs of the chosen partitions, with the processors of these as the machine."""
     if chosen and not _used(whole, chosen):
         used = sorted({*whole.names.get("partition", {}).values()})
         having = (
@@ -338,13 +340,13 @@ def _jobs(log: Path, whole: Workload, chosen: frozenset[str], size: Fact[int]) -
 def widest_of(jobs: Workload) -> int:
     """Return the processors of the widest job that started.
 
-    Wider ones that were cancelled, which may have been impossible, are not simulated.
+    Wider jobs that were cancelled may have been impossible, and are not simulated.
     """
     return int(jobs.procs[jobs.leave < 0].max(initial=0))
 
 
 class _Machine(NamedTuple):
-    """Hold jobs on the machine of a site, and what a campaign declares of it, as `Site` does."""
+    """Hold jobs on the machine of a site, and the machine's declaration; fields as in `Site`."""
 
     jobs: Workload
     notes: list[Note]
@@ -363,7 +365,7 @@ def _machine_of(
     *,
     hosts: bool,
 ) -> _Machine:
-    """Return the jobs on the hosts of chosen partitions, or on their pool, with notes."""
+    """Return the jobs on the hosts or the pool of the chosen partitions, with notes."""
     if hosts:
         hosted, placed, notes = hosted_of(jobs, nodes, chosen, conf, maintained, processors)
         return _Machine(placed, notes, hosts=hosted)
@@ -378,16 +380,16 @@ def _machine_of(
 def _placed(
     jobs: Workload, divided: Divided | None, listed: int, amounts: Mapping[str, int]
 ) -> Workload:
-    """Return the jobs on the machine of the site, which may have other processors than listed."""
+    """Return the jobs on the site's machine, whose number of processors may differ from sinfo's."""
     size = jobs.processors
     if divided is None:
-        # Some cancelled jobs may request more than there is.
+        # Cancelled jobs may request more than the machine has.
         return on_platform(jobs, Resources(size, amounts)) if amounts else jobs
     return divided.scaled(listed, size, amounts).put(jobs, amounts)
 
 
 def _used(whole: Workload, chosen: frozenset[str]) -> frozenset[str]:
-    """Return the chosen partitions that have jobs."""
+    """Return the chosen partitions with jobs."""
     return chosen & {*whole.names.get("partition", {}).values()}
 
 
@@ -416,7 +418,7 @@ def _priority(conf: Conf) -> dict[str, Fact[Any]]:
 
 
 def _switches(conf: Conf) -> dict[str, Fact[Any]]:
-    """Return the arguments of the order that choose a formula, where they are not the default."""
+    """Return the arguments of the order that select a formula and differ from the default."""
     found: dict[str, Fact[Any]] = {}
     flags = conf.get("PriorityFlags", "")
     words = flags.value.upper().split(",")
@@ -440,7 +442,7 @@ def _whole(key: str, given: Fact[str]) -> Fact[int]:
 
 
 def _factors(conf: Conf) -> dict[str, Fact[int]]:
-    """Return PriorityJobFactor of each partition that has one."""
+    """Return PriorityJobFactor by partition, for partitions that have it."""
     found = {}
     for name, line in conf.partitions.items():
         given = Fact(line.value.get("priorityjobfactor", "1"), line.source)
@@ -450,10 +452,10 @@ def _factors(conf: Conf) -> dict[str, Fact[int]]:
 
 
 def _order(site: Site, number: Numbers) -> Multifactor:
-    """Return the order with the log's numbers in place of names.
+    """Return the order with the log's numbers instead of names.
 
-    Accounts, users, QOS and partitions without jobs get further numbers, since they count in shares
-    and in the largest factor.
+    Accounts, users, QOS and partitions without jobs get further numbers, since they affect shares
+    and the largest factor.
     """
     accounts = {
         number("group", name): Account(
@@ -466,7 +468,7 @@ def _order(site: Site, number: Numbers) -> Multifactor:
         for (user, account), row in site.associations.users.items()
         if account in site.associations.accounts
     }
-    # An unlisted association of the log has 1 share, which keeps the name short.
+    # An association that is not listed has 1 share; leaving it out keeps the name short.
     logged = np.unique(np.stack((site.jobs.user, site.jobs.group)), axis=1).T.tolist()
     usual = {(str(user), str(account)) for user, account in logged}
     users = {pair: shares for pair, shares in users.items() if shares != 1 or pair not in usual}
@@ -483,7 +485,7 @@ def _order(site: Site, number: Numbers) -> Multifactor:
 
 
 def _numbers(site: Site) -> Numbers:
-    """Return a function from names to the log's numbers, or to further ones, the same each time."""
+    """Return a function from names to the log's numbers; other names get constant new numbers."""
     known: dict[str, dict[str, int]] = {}
     first: dict[str, int] = {}
 

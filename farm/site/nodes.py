@@ -1,4 +1,4 @@
-"""Nodes of a dump as hosts: groups of equal ones in the order in which jobs take them."""
+"""Nodes of a dump as hosts: groups of equal nodes, in the order in which jobs take them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from schedfarm.farm.site.windows import Maintained, of_hosts, unsimulated, windo
 SINFO, ACCOUNTING, CONF = (KINDS[name].file for name in ("sinfo", "accounting", "conf"))
 
 SHOWN = 3
-"""Most host lists of nodes in a source."""
+"""Largest number of host lists in a source."""
 
 
 def hosted_of(
@@ -39,9 +39,9 @@ def hosted_of(
     maintained: Sequence[Maintained],
     processors: int | None = None,
 ) -> tuple[Hosted, Workload, list[Note]]:
-    """Return the nodes of chosen partitions as hosts, the jobs on them, and notes.
+    """Return the nodes of chosen partitions as hosts, the jobs on these hosts, and notes.
 
-    processors: of all hosts, instead of those that sinfo lists.
+    processors: number of processors of all hosts, by default sinfo's.
     """
     weights, notes = _weights(conf)
     names = _ordered(nodes, nodes.of(chosen), weights)
@@ -69,7 +69,7 @@ def hosted_of(
 
 
 def _weights(conf: Conf) -> tuple[dict[str, Fact[int]], list[Note]]:
-    """Return the Weight of each node that has one, and notes on lines with other names of nodes."""
+    """Return Weight by node, if a node has it, and notes on lines for other names of nodes."""
     found: dict[str, Fact[int]] = {}
     notes: list[Note] = []
     for names, line in conf.nodes.items():
@@ -86,10 +86,10 @@ def _weights(conf: Conf) -> tuple[dict[str, Fact[int]], list[Note]]:
 
 
 def _ordered(nodes: Nodes, there: frozenset[str], weights: Mapping[str, Fact[int]]) -> list[str]:
-    """Return the names of nodes with CPUs in the order in which jobs take them.
+    """Return the names of nodes with CPUs, in the order in which jobs take these nodes.
 
-    By weight, then in the order of sinfo. Equal nodes of one weight are together, since a smaller
-    machine has a part of each group.
+    Nodes are sorted by weight, then in the order of sinfo. Equal nodes of one weight are adjacent,
+    since a smaller machine has a share of each group.
     """
     with_cpus = [name for name in nodes.nodes if name in there and nodes.nodes[name].cpus]
     first: dict[tuple[int, ...], int] = {}
@@ -108,7 +108,7 @@ def _groups(
     stocks: Sequence[str],
     weights: Mapping[str, Fact[int]],
 ) -> list[Fact[dict[str, int]]]:
-    """Return the number and the amounts of consecutive equal nodes."""
+    """Return the size and the amounts of each group of consecutive equal nodes."""
 
     def amounts(name: str) -> dict[str, int]:
         node = nodes.nodes[name]
@@ -141,7 +141,7 @@ def _partitions(
     *,
     needed: bool,
 ) -> dict[str, Fact[str]]:
-    """Return the hosts of each partition with jobs; empty if all have all, unless it is needed."""
+    """Return the hosts of partitions with jobs; empty if all have all hosts, unless `needed`."""
     count = len(number_of)
     hosts_of = {
         name: [number_of[node] for node in nodes.partitions[name] & number_of.keys()]
@@ -155,13 +155,13 @@ def _partitions(
             f"{SINFO}: {counted(len(hosts), 'node')}",
         )
         for name, hosts in hosts_of.items()
-        # One whose nodes have no CPUs is not declared, which `_placed` says.
+        # A partition whose nodes have no CPUs is not declared; the note of `_placed` reports it.
         if hosts
     }
 
 
 def _exclusive(conf: Conf, partitions: Sequence[str]) -> tuple[Fact[bool], list[Note]]:
-    """Return whether nodes run one job at a time, and a note if those of some partitions do."""
+    """Return whether nodes run one job at a time, and a note if only some partitions do so."""
     if linear := takes_nodes(conf):
         return Fact(True, f"{linear.source}, SelectType={linear.value}"), []
     alone: dict[str, str] = {}
@@ -185,7 +185,7 @@ def _exclusive(conf: Conf, partitions: Sequence[str]) -> tuple[Fact[bool], list[
 def _without_wrong_windows(
     hosted: Hosted, maintained: Sequence[Maintained]
 ) -> tuple[Hosted, list[Note]]:
-    """Return the hosts without windows, and a note, if there are more of them than allowed."""
+    """Return the hosts; without windows, and with a note, if there are too many windows."""
     try:
         _ = hosted.how
     except InputError as error:
@@ -196,7 +196,7 @@ def _without_wrong_windows(
 
 
 def _placed(hosted: Hosted, jobs: Workload) -> tuple[Hosted, Workload, list[Note]]:
-    """Return the hosts and the jobs on them; without partitions, and a note, if a job has none."""
+    """Return the hosts and the jobs on them; drop partitions, with a note, if a job fits none."""
     try:
         return hosted, hosted.put(jobs), []
     except InputError as error:
@@ -219,7 +219,7 @@ def _choice(conf: Conf) -> Note:
 
 
 def _unknown(jobs: Workload) -> Iterator[Note]:
-    """Yield a note on the jobs without a number of nodes in the log."""
+    """Yield a note on jobs whose number of nodes is missing in the log."""
     if unknown := int((jobs.nodes <= 0).sum()):
         of = "all jobs" if unknown == len(jobs) else counted(unknown, "job")
         effect = "each takes the fewest hosts that have its processors, GPUs and memory"
@@ -227,7 +227,7 @@ def _unknown(jobs: Workload) -> Iterator[Note]:
 
 
 def _lost(jobs: Workload, placed: Workload) -> Iterator[Note]:
-    """Yield a note on the jobs that no hosts can hold."""
+    """Yield a note on jobs that do not fit the hosts."""
     lost = np.flatnonzero(~np.isin(jobs.job, placed.job))
     if not lost.size:
         return

@@ -1,4 +1,4 @@
-"""Unsimulated features of a dump, with their sources and effects on accuracy."""
+"""Features of a dump that are not simulated, with their sources and effects on accuracy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SINFO, ASSOCIATIONS = KINDS["sinfo"].file, KINDS["associations"].file
 class Note:
     """Hold a feature of the dump that is not simulated, its source, and its effect on accuracy.
 
-    fit: the parameter whose fit includes the feature in the simulation, if any.
+    fit: parameter whose fit makes the feature part of the simulation, if any.
     """
 
     what: str
@@ -35,7 +35,7 @@ class Note:
 def notes_of(
     site: Site, parts: Mapping[str, Any], others: int, rest: Sequence[str]
 ) -> Iterator[Note]:
-    """Yield unsimulated features; others: number of jobs of the other partitions, named `rest`."""
+    """Yield notes on unsimulated features; others: number of jobs in the partitions `rest`."""
     for what, source, effect in unsupported(parts["conf"], hosts=site.hosts is not None):
         yield Note(what, source, effect)
     for included in parts["conf"].included:

@@ -1,4 +1,4 @@
-"""Unsimulated keys of slurm.conf: one row each, with the effect on accuracy."""
+"""Keys of slurm.conf that are not simulated: one row each, with the effect on accuracy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from schedfarm.farm.site.dump.conf import Conf
 class Unsupported:
     """Declare an option of slurm.conf that is not simulated.
 
-    key: in the file; in PARTITION lines, or in SchedulerParameters, by `place`. harmless: pattern
-    of the lower-case values without effect here. effect: on the simulated waits. on_hosts: that on
-    hosts, if it is another.
+    key: name of the option. place: whether it is in the file, in PARTITION lines, or in
+    SchedulerParameters. harmless: pattern of the lower-case values without effect here. effect:
+    effect on the simulated waits. on_hosts: effect on a machine of hosts, if it differs.
     """
 
     key: str
@@ -95,7 +95,7 @@ UNSUPPORTED = (
         "parameters", "jobs take hosts of the lowest numbers, whether or not others run there",
     ),
 )  # fmt: skip
-"""Rows by the order in which they are reported."""
+"""Options in the order of their notes."""
 
 FLAGS = {
     "accrue_always": "the age grows only while a job is eligible",
@@ -110,11 +110,11 @@ FLAGS = {
     "no_normal_qos": "priority factors are normalised here",
     "no_normal_tres": "priority factors are normalised here",
 }
-"""Unsimulated values of PriorityFlags, and the difference."""
+"""Values of PriorityFlags that are not simulated, and their effects."""
 
 
 def _of_partitions(conf: Conf, row: Unsupported, effect: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each unsimulated value of a key of partitions, with the partitions that have it."""
+    """Yield each unsimulated value of a key of PARTITION lines, with its partitions."""
     found: dict[str, dict[str, str]] = {}
     for name, line in conf.partitions.items():
         value = line.value.get(row.key.lower())
@@ -126,7 +126,7 @@ def _of_partitions(conf: Conf, row: Unsupported, effect: str) -> Iterator[tuple[
 
 
 def unsupported(conf: Conf, *, hosts: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Yield the options in force that are not simulated: text, source, effect.
+    """Yield text, source and effect of each option in force that is not simulated.
 
     hosts: whether the machine consists of hosts.
     """

@@ -1,4 +1,4 @@
-"""Parameters of a site that files lack or may have wrong: one row each, with the range searched."""
+"""Parameters of a site that files lack or may have wrong: one row each, with the searched range."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from schedfarm.farm.site.model import Site
 from schedfarm.farm.site.room import has_room
 
 FACTOR = 10
-"""Factor of the searched range of weights, below and above the value of slurm.conf."""
+"""Factor between the value of slurm.conf and each end of the searched range of a weight."""
 
 RATES = (1.0, 10_000.0)
-"""Searched range of the tests per second; with the largest, cycles take a second at most."""
+"""Searched range of the tests per second; at its upper end cycles take at most a second."""
 
 LEAST_USABLE = 0.5
-"""Least searched part of the processors."""
+"""Least searched share of the processors."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Hold what a site is simulated with: processors, an order, and the rate of backfill cycles.
+    """Hold the setting of a simulation: processors, an order, and the rate of backfill cycles.
 
     rate: tests per second; 0 if cycles take no time.
     """
@@ -39,17 +39,18 @@ class Setting:
     rate: int = 0
 
     def policy(self, site: Site, *, axes: bool = False) -> str:
-        """Return the policy's name; axes: whether limits have the values of axes."""
+        """Return the policy's name; axes: whether limits have placeholders for axes."""
         return site.policy(self.order, rate=self.rate, axes=axes)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """Declare a parameter that can be fitted; all are searched on a logarithmic scale.
+    """Declare a parameter that can be fitted; all parameters are searched on a logarithmic scale.
 
-    of: the dump's value; None if no file contains it. bounds: least and largest value. put: sets
-    it. lacks: the reason why a site has no such parameter, empty if it has. near: the value that a
-    site has in place of one between two possible ones.
+    of: function that returns the dump's value, None if no file contains it. bounds: function that
+    returns the least and largest value. put: function that sets the value. lacks: function that
+    returns the reason why a site has no such parameter, or "". near: function that rounds a value
+    to a possible value of a site.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Parameter:
 
 
 def start(site: Site) -> Setting:
-    """Return the setting that the dump describes."""
+    """Return the setting in the dump."""
     return Setting(site.processors.value, site.order)
 
 
@@ -106,22 +107,22 @@ def _no_cycles(site: Site) -> str:
 
 
 def _usable(site: Site) -> tuple[float, float]:
-    """Return the range of the effective capacity: at least that of the widest jobs, at most all."""
+    """Return the range of the effective capacity, from the width of the widest job to all."""
     most, widest = site.processors.value, int(site.jobs.procs.max())
     least = max(widest, round(LEAST_USABLE * most))
     return float(_capacity(site, _least_admitting(site.jobs, least, most))), float(most)
 
 
 def _capacity(site: Site, processors: int) -> int:
-    """Return the processors of the machine that is simulated with a number of them."""
+    """Return the actual size of the machine that is simulated for a number of processors."""
     return usable(site.jobs.platform, processors).size
 
 
 def _least_admitting(jobs: Workload, least: int, most: int) -> int:
-    """Return the least processors from some on at which each job fits into its partition.
+    """Return the least number of processors, from `least` on, at which each job fits its partition.
 
-    A job that ran during maintenance fits into what the windows leave, unless they leave too little
-    of all processors.
+    A job that ran during maintenance must fit next to the windows, unless it does not fit there
+    with all processors.
     """
     lacks_room = ~has_room(jobs, jobs.platform)
     while least < most:
@@ -156,11 +157,11 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType({
         for name in ("age", "fairshare", "size", "qos", "partition")
     },
 })  # fmt: skip
-"""By the name that `--fit` takes."""
+"""Parameters by their names for `--fit`."""
 
 
 def check_fitted(site: Site, names: tuple[str, ...]) -> None:
-    """Refuse parameters of an order that the site does not have, and those with the value 0."""
+    """Refuse parameters that the site's order lacks, and parameters with the value 0."""
     for name in names:
         if why := PARAMETERS[name].lacks(site):
             raise InputError(f"--fit {name}: {why}")
@@ -172,6 +173,6 @@ def check_fitted(site: Site, names: tuple[str, ...]) -> None:
 
 
 def rounded(value: float) -> int:
-    """Return a value in the form of parameters: a whole number, large ones with three digits."""
+    """Return a value as a whole number; large values are rounded to three digits."""
     digits = max(0, int(np.floor(np.log10(max(value, 1)))) - 3)
     return max(1, int(round(value / 10**digits) * 10**digits))

@@ -1,4 +1,4 @@
-"""Limits of a site's partitions, MaxTime and MaxNodes, that its jobs are within."""
+"""Limits of a site's partitions, MaxTime and MaxNodes, that all its jobs observe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schedfarm.farm.site.notes import Note
 
 
 def used_of(jobs: Workload, chosen: frozenset[str]) -> dict[str, int]:
-    """Return the numbers of the chosen partitions that have jobs."""
+    """Return the numbers of the chosen partitions with jobs, by name."""
     there = set(np.unique(jobs.partition).tolist())
     return {
         name: number
@@ -28,7 +28,7 @@ def used_of(jobs: Workload, chosen: frozenset[str]) -> dict[str, int]:
 def partition_limits(
     jobs: Workload, conf: Conf, used: Mapping[str, int]
 ) -> tuple[dict[str, Fact[str]], dict[str, Fact[int]], list[Note]]:
-    """Return the longest estimate and the most nodes of jobs by partition, and notes on others.
+    """Return MaxTime and MaxNodes by partition, if simulated, and notes on the others.
 
     used: partitions with jobs, and their numbers.
     """
@@ -50,7 +50,7 @@ def _limits(
     values: Int64,
     read: Callable[[str, Fact[str]], int],
 ) -> tuple[dict[str, Fact[int]], list[Note]]:
-    """Return a limit of each partition that no started job exceeds, and notes on the others."""
+    """Return a limit of each partition if no started job exceeds it, and notes on the others."""
     found: dict[str, Fact[int]] = {}
     notes: list[Note] = []
     for name, number in sorted(used.items()):

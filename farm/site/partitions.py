@@ -38,11 +38,11 @@ SINFO = KINDS["sinfo"].file
 
 @dataclass(frozen=True)
 class Divided:
-    """Hold what a campaign declares of partitions.
+    """Hold the declaration of partitions in a campaign.
 
-    regions: processors of the nodes in the same partitions, by their names, separated by commas.
-    max_time, max_nodes: limits of the jobs of a partition, by name. windows: intervals in which
-    nodes were withheld from jobs.
+    regions: a region has the nodes in the same partitions; its processors by the names of the
+    partitions, separated by commas. max_time, max_nodes: limits of the jobs of a partition, by
+    name. windows: intervals in which nodes were withheld from jobs.
     """
 
     regions: Mapping[str, Fact[int]]
@@ -52,11 +52,11 @@ class Divided:
 
     @property
     def overlap(self) -> bool:
-        """Whether partitions share some of their nodes, and not all."""
+        """Whether partitions share some nodes, but not all."""
         return len(self.regions) > 1 and any("," in label for label in self.regions)
 
     def put(self, jobs: Workload, capacities: Mapping[str, int]) -> Workload:
-        """Return the jobs on the partitions, and on other resources."""
+        """Return the jobs on a machine with these partitions and the other resources."""
         how: dict[str, Any] = {
             key: {name: fact.value for name, fact in table.items()}
             for key, table in self._tables().items()
@@ -65,9 +65,9 @@ class Divided:
         return put_on_partitions(jobs, OnPartitions.from_dict(how), capacities)
 
     def scaled(self, old: int, new: int, stocks: Mapping[str, int]) -> Divided:
-        """Return the partitions and windows of a machine with other processors, rounded down.
+        """Return the partitions and windows of a machine with `new` instead of `old` processors.
 
-        stocks: capacities of its other resources.
+        Numbers are rounded down. stocks: capacities of the machine's other resources.
         """
         if old == new:
             return self
@@ -89,7 +89,7 @@ class Divided:
         return {key: table for key, table in tables.items() if table}
 
     def lines(self, jobs: Workload, processors: int) -> Iterator[tuple[str, str, Any, str]]:
-        """Yield the table, name, value and source of each line, for a number of processors."""
+        """Yield table, name, value and source of each line, for a machine of this size."""
         platform = of_size(jobs.platform, processors)
         sizes = dict(platform.nodes) if isinstance(platform, Partitions) else {}
         for key, table in self._tables().items():
@@ -101,7 +101,7 @@ class Divided:
                 yield key, name, value, source
 
     def windows_for(self, jobs: Workload, processors: int) -> list[Fact[dict[str, Any]]]:
-        """Return the windows of the machine with a number of processors, with their sources."""
+        """Return the windows of a machine of this size, with their sources."""
         platform = of_size(jobs.platform, processors)
         if not isinstance(platform, Partitions):
             return []
@@ -116,9 +116,9 @@ def divided_of(
     capacities: Mapping[str, Fact[int]],
     maintained: Sequence[Maintained],
 ) -> tuple[Divided | None, list[Note]]:
-    """Return the partitions of jobs on chosen ones' nodes, and notes on what is not simulated.
+    """Return the partitions with jobs on the nodes of chosen partitions, and notes.
 
-    None if they limit no job more than all nodes do, and no node was withheld.
+    None if the partitions limit no job more than all nodes do, and no node was withheld.
     """
     used = used_of(jobs, chosen)
     times, widest, notes = partition_limits(jobs, conf, used)
@@ -147,7 +147,7 @@ def divided_of(
 
 
 def _region_of(nodes: Nodes, chosen: frozenset[str], used: Mapping[str, int]) -> dict[str, str]:
-    """Return the region of each node: the names of its partitions with jobs."""
+    """Return the region of each node: the names of its partitions that have jobs."""
     found = {}
     for node in sorted(nodes.of(chosen)):
         inside = sorted(name for name in used if node in nodes.partitions[name])
@@ -168,7 +168,7 @@ def _regions(nodes: Nodes, region_of: Mapping[str, str]) -> dict[str, Fact[int]]
 
 
 def tiers_of(conf: Conf) -> dict[str, Fact[int]]:
-    """Return PriorityTier of each partition; empty if it is the same for all."""
+    """Return PriorityTier by partition; empty if it is the same for all partitions."""
     found = {}
     for name, line in conf.partitions.items():
         text = line.value.get("prioritytier", "1")

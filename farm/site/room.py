@@ -1,4 +1,4 @@
-"""Room of jobs next to windows: whether a machine holds what ran during maintenance in the log."""
+"""Room of jobs next to windows: whether a machine holds jobs that ran during maintenance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.farm.site.windows import run_of
 
 
 def has_room(jobs: Workload, platform: Platform) -> Bool:
-    """Return whether each job fits with the windows that meet its run in the log, bool[n]."""
+    """Return whether each job fits next to the windows that its logged run overlaps, bool[n]."""
     if isinstance(platform, Hosts):
         return _has_hosts(jobs, platform)
     found: Bool = np.ones(len(jobs), np.bool_)
@@ -28,13 +28,13 @@ def has_room(jobs: Workload, platform: Platform) -> Bool:
 
 
 def _has_hosts(jobs: Workload, machine: Hosts) -> Bool:
-    """Return whether enough hosts outside of the windows have the shares of each job, bool[n]."""
+    """Return whether enough hosts outside of windows hold the shares of each job, bool[n]."""
     found: Bool = np.ones(len(jobs), np.bool_)
     if not machine.windows:
         return found
     begin, end = run_of(jobs)
     count, share = machine.requests(jobs)
-    # The first host stands for those of its group.
+    # The first host represents its group.
     firsts = np.cumsum([0, *(dict(group)[COUNT] for group in machine.groups[:-1])])
     able = (machine.capacity[firsts] >= share[:, np.newaxis]).all(axis=2)
     members = machine.members if machine.labels else np.ones((1, machine.count), np.bool_)

@@ -16,17 +16,17 @@ _MAIN = ("sched_interval", "default_queue_depth")
 _CYCLES = ("bf_interval", "bf_max_job_test", "bf_max_job_user", "bf_window", "bf_resolution")
 
 LONGEST = "bf_max_time"
-"""Option of cycles that take time; its default in Slurm is bf_interval."""
+"""Option that applies if cycles take time; its default in Slurm is bf_interval."""
 
 _SECONDS = {"sched_interval": 1, "bf_interval": 1, "bf_resolution": 1, "bf_window": 60, LONGEST: 1}
-"""Options that are times, and the seconds in their unit."""
+"""Options that are times, and their units in seconds."""
 
 _SWITCHED = ("sched_interval", "bf_interval")
-"""Options that -1 switches off."""
+"""Options that are switched off by -1."""
 
 
 def rule_of(conf: Conf) -> tuple[Fact[str], dict[str, Fact[str]]]:
-    """Return the rule and all its options: those of the file, and Slurm's defaults for others."""
+    """Return the rule and all its options; options missing in the file have Slurm's defaults."""
     kind = conf.get("SchedulerType", "sched/backfill")
     if kind.value.lower() not in ("sched/builtin", "sched/backfill"):
         raise InputError(
@@ -52,7 +52,7 @@ def rule_of(conf: Conf) -> tuple[Fact[str], dict[str, Fact[str]]]:
 
 
 def in_policy(options: Mapping[str, Fact[str]], rate: int) -> dict[str, str]:
-    """Return the options that a policy names, where cycles test `rate` jobs in a second, or any."""
+    """Return the options for a policy's name; rate: tests of a cycle per second, 0 for no time."""
     found = {
         name: one.value
         for name, one in options.items()
@@ -62,7 +62,7 @@ def in_policy(options: Mapping[str, Fact[str]], rate: int) -> dict[str, str]:
 
 
 def _option(name: str, conf: Conf) -> Fact[str]:
-    """Return an option of the rule, in its own spelling."""
+    """Return an option of the rule in the rule's spelling."""
     given = conf.parameters.get(name)
     if given is None:
         default = OPTIONS[name].default

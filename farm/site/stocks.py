@@ -21,7 +21,8 @@ SINFO, ACCOUNTING = KINDS["sinfo"].file, KINDS["accounting"].file
 class Stock:
     """Declare a resource: its name in texts, and its amount on a node, in the unit of requests.
 
-    unasked: jobs whose requests are not in the log, and the source of that; None if all are.
+    unasked: jobs whose requests the log lacks, and the source of this fact; None if the log has all
+    requests.
     """
 
     word: str
@@ -47,7 +48,7 @@ STOCKS: Mapping[str, Stock] = MappingProxyType({
     "gpus": Stock("GPUs", lambda node: node.gpus, _uncounted),
     "memory": Stock("memory", lambda node: node.memory * 2**20, _unknown),
 })  # fmt: skip
-"""By the column of jobs' requests."""
+"""Resources by the column of jobs' requests."""
 
 
 def stocks_of(
@@ -55,7 +56,7 @@ def stocks_of(
 ) -> tuple[dict[str, Fact[int]], list[Note]]:
     """Return the capacities of resources that may delay a job, and notes on others.
 
-    While each job requests at most its processors' part of a resource, processors run out first.
+    If each job requests at most its processors' share of a resource, processors run out first.
     """
     found: dict[str, Fact[int]] = {}
     notes: list[Note] = []
@@ -90,13 +91,13 @@ def on_nodes(
 
 
 def takes_nodes(conf: Conf) -> Fact[str] | None:
-    """Return the SelectType that allocates whole nodes; None with another one."""
+    """Return the fact of a SelectType that allocates whole nodes; None for other types."""
     given = conf.get("SelectType", "select/cons_tres")
     return given if given.value.lower() == "select/linear" else None
 
 
 def _consumed(nodes: Sequence[Node], conf: Conf) -> Iterator[tuple[str, int]]:
-    """Yield the resources that Slurm allocates to jobs, and what all nodes have of each."""
+    """Yield the resources that Slurm allocates to jobs, and the total amount on all nodes."""
     default = "none" if takes_nodes(conf) else "CR_Core_Memory"
     memory = "memory" in conf.get("SelectTypeParameters", default).value.lower()
     for name in ("gpus", "memory") if memory else ("gpus",):
@@ -108,7 +109,7 @@ def _source(name: str, nodes: Sequence[Node]) -> str:
 
 
 def _unasked(name: str, amount: int, jobs: Workload, conf: Conf) -> Iterator[Note]:
-    """Yield a note on the jobs without a request of a resource that there is, if there are any."""
+    """Yield a note on jobs without a request of an existing resource, if there are any."""
     stock = STOCKS[name]
     if unasked := stock.unasked(jobs, conf) if amount else None:
         effect = "the log has no request, so that they wait less"
@@ -116,7 +117,7 @@ def _unasked(name: str, amount: int, jobs: Workload, conf: Conf) -> Iterator[Not
 
 
 def _lacking(name: str, amount: int, jobs: Workload, nodes: Sequence[Node]) -> Note:
-    """Return a note on a request of more of a resource than there is."""
+    """Return a note on a request above the existing amount of a resource."""
     asked = getattr(jobs, name)
     job = jobs.job[int(asked.argmax())]
     effect = f"job {job} requests {asked.max()}, and there are {amount}; jobs wait less"

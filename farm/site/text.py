@@ -1,4 +1,4 @@
-"""Sentences and tables of a calibrated site, for a terminal, and its facts for programs."""
+"""Sentences and tables on a calibrated site for a terminal, and its facts for programs."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ UNITS = {"two_weeks": "two weeks", "week": "week", "day": "day"}
 """Names of periods in tables."""
 
 PERIOD = {**UNITS, "two_weeks": "two-week period"}
-"""One period, in a sentence."""
+"""Names of single periods in sentences."""
 
 
 def part(value: float) -> str:
-    """Return a part as a percentage."""
+    """Return a share as a percentage."""
     return f"{100 * value:.0f} %"
 
 
 def within(one: Range) -> str:
-    """Return a part with its interval."""
+    """Return a share with its interval."""
     if one.low is None or one.high is None:
         return f"{part(one.value)} (too few periods for an interval)"
     return f"{part(one.value)} ({100 * one.low:.0f} to {100 * one.high:.0f} %)"
 
 
 def verdict(judgement: Judgement) -> str:
-    """Return the sentence on whether the site is matched."""
+    """Return the sentence that says whether the site is matched."""
     size = f"error of the mean waits of each {PERIOD[judgement.unit]} {within(judgement.error)}"
     order = f"{part(judgement.agreement.value)} of pairs of waiting jobs start in the real order"
     if judgement.matched:
@@ -49,7 +49,7 @@ def verdict(judgement: Judgement) -> str:
 
 
 def site_text(site: Site, fit: Fit | None, judgement: Judgement | None) -> str:
-    """Write the read, fitted and judged values."""
+    """Return the values that were read, fitted and judged, as text."""
     return "\n".join(_lines(site, fit, judgement))
 
 
@@ -140,7 +140,7 @@ def _short(one: Range) -> str:
 
 
 def site_facts(site: Site, fit: Fit | None, judgement: Judgement | None) -> dict[str, Any]:
-    """Return the read, fitted and judged values as JSON-compatible values."""
+    """Return the values that were read, fitted and judged, in a JSON-compatible form."""
     return {
         "cluster": site.name.value,
         "jobs": len(site.jobs),

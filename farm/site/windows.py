@@ -21,17 +21,17 @@ from schedfarm.farm.site.notes import Note
 from schedfarm.farm.site.stocks import STOCKS
 
 TOLERATED = 0.1
-"""Part of the withheld processor time that jobs of the log may use."""
+"""Share of the withheld processor time that jobs of the log may use."""
 
 CONTRADICTED = "more processors run jobs in the log than these nodes would leave"
-"""Reason not to simulate intervals in which jobs use more."""
+"""Reason for leaving out windows in which the log's jobs use more than the tolerated time."""
 
 
 @dataclass(frozen=True)
 class Maintained:
-    """Hold an interval of the log, s, its nodes, and the reservations that withhold them.
+    """Hold an interval of the log, s, its nodes, and the reservations that withhold these nodes.
 
-    for_users: whether one of these is not for maintenance, so that jobs may run in it.
+    for_users: whether one of the reservations is not for maintenance, so that jobs may run in it.
     """
 
     begin: int
@@ -42,9 +42,9 @@ class Maintained:
 
 
 def are_apart(log: Path, reservations: Iterable[Reservation]) -> bool:
-    """Return whether there are reservations for some users, and the log has those of its jobs."""
+    """Return whether some reservation is for users, and the accounting names reservations."""
     known = any(one.hosts and not one.maintenance and not one.loose for one in reservations)
-    # The accounting may have gigabytes.
+    # Only the first line is read, since the accounting may have gigabytes.
     with log.open(encoding="utf-8", errors="replace") as file:
         return known and "reservation" in file.readline().strip().lower().split("|")
 
@@ -52,11 +52,11 @@ def are_apart(log: Path, reservations: Iterable[Reservation]) -> bool:
 def maintained_of(
     jobs: Workload, reservations: Iterable[Reservation], there: HostNames, *, apart: bool
 ) -> tuple[list[Maintained], list[Note]]:
-    """Return when nodes of a site were withheld from jobs, and notes on other reservations.
+    """Return the intervals in which nodes were withheld from jobs, and notes on other reservations.
 
-    there: the nodes that are simulated. apart: whether the jobs are without those that ran in
-    reservations for some users, which then withhold their nodes, too. A reservation outside the
-    period of the log has no effect, and one that lasts longer ends with the last job.
+    there: the simulated nodes. apart: whether jobs in reservations for some users are left out;
+    these reservations then withhold their nodes, too. A reservation outside of the log's period has
+    no effect. A reservation that lasts longer ends with the last job.
     """
     known: list[Reservation] = []
     others: list[Reservation] = []
@@ -81,14 +81,14 @@ def maintained_of(
 
 
 def run_of(jobs: Workload) -> tuple[Int64, Int64]:
-    """Return begin and end of each job in the log, s; those of a job without start are equal."""
+    """Return begin and end of each job in the log, s; both are equal for a job without a start."""
     begin: Int64 = jobs.submit + jobs.logged_wait.clip(0)
     end: Int64 = begin + np.where(jobs.logged_wait < 0, 0, jobs.run)
     return begin, end
 
 
 def _notes(jobs: Workload, others: Iterable[Reservation], there: HostNames) -> Iterator[Note]:
-    """Yield the effect of reservations of one name: the part of the node time that they hold."""
+    """Yield a note on all reservations of one name: the share of the node time that they hold."""
     first, last = (jobs.epoch + int(end) for end in (jobs.submit[0], jobs.submit[-1]))
     by_name: dict[str, list[tuple[Reservation, int, int]]] = {}
     for one in others:
@@ -124,9 +124,10 @@ def _missing(reservations: Iterable[Reservation]) -> Iterator[Note]:
 def agreeing(
     jobs: Workload, found: Iterable[Maintained], nodes: Nodes, processors: int
 ) -> tuple[list[Maintained], list[Maintained]]:
-    """Return the intervals in which the log's jobs leave the nodes free, and the others.
+    """Return the intervals in which the log's jobs leave the nodes free, and the other intervals.
 
-    Jobs may go on in a reservation that ignores them. processors: of the machine.
+    A few jobs may use the nodes, since some reservations ignore running jobs. processors: number of
+    processors of the machine.
     """
     kept: list[Maintained] = []
     others: list[Maintained] = []
@@ -153,7 +154,7 @@ def unsimulated(found: Iterable[Maintained], why: str) -> Iterator[Note]:
 
 
 Amounts = Callable[[HostNames], dict[str, Any] | None]
-"""Amounts of a window that withholds some nodes: {} for everything, None for nothing."""
+"""Function from withheld nodes to the amounts of a window: {} for everything, None for nothing."""
 
 
 def windows_of(found: Iterable[Maintained], amounts: Amounts) -> list[Fact[dict[str, Any]]]:
@@ -168,9 +169,9 @@ def windows_of(found: Iterable[Maintained], amounts: Amounts) -> list[Fact[dict[
 def in_regions(
     nodes: Nodes, region_of: Mapping[str, str], capacities: Mapping[str, Fact[int]]
 ) -> Amounts:
-    """Return a function from nodes to the amounts of a window of regions.
+    """Return a function from nodes to the amounts of a window in terms of regions.
 
-    region_of: the label of each simulated node. A window of all nodes withholds everything.
+    region_of: the region of each simulated node. A window of all nodes withholds everything.
     """
 
     def amounts(hosts: HostNames) -> dict[str, Any] | None:
@@ -191,7 +192,7 @@ def in_regions(
 
 
 def of_hosts(number_of: Mapping[str, int]) -> Amounts:
-    """Return a function from nodes to the hosts of a window, by the number of each node.
+    """Return a function from nodes to the hosts of a window; number_of: the number of each node.
 
     Examples
     --------
@@ -212,6 +213,6 @@ def of_hosts(number_of: Mapping[str, int]) -> Amounts:
 def sourced(
     tables: Iterable[dict[str, Any]], windows: Iterable[Fact[dict[str, Any]]]
 ) -> list[Fact[dict[str, Any]]]:
-    """Return tables with the sources of the windows of the same times."""
+    """Return tables of windows with sources, which are found by the times of the windows."""
     of = {(fact.value["from"], fact.value["until"]): fact.source for fact in windows}
     return [Fact(table, of[table["from"], table["until"]]) for table in tables]

@@ -1,6 +1,6 @@
-"""The files of a site: its tables, and a campaign, in which each line names its source.
+"""The files of a site: its tables, and a campaign; each line names its source.
 
-Names of users are in the tables only, since stores contain the campaign.
+Names of users are only in the tables, since stores contain the campaign.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from schedfarm.farm.site.rule import LONGEST
 from schedfarm.farm.site.text import verdict
 
 LARGER = 1.1
-"""Size of the machine that the campaign compares, as a multiple of the effective capacity."""
+"""Size of the larger machine in the campaign, as a multiple of the effective capacity."""
 
 COMMENT = 36
 
@@ -47,7 +47,7 @@ SIGNED = "# Written by farm site; SHA-256 of the lines below: "
 
 
 def _toml(value: Any) -> str:
-    """Return a value as TOML, a list in one line."""
+    """Return a value as TOML, with a list in one line."""
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return tomli_w.dumps({"x": value}).partition("=")[2].strip()
@@ -65,12 +65,12 @@ def _line(key: str, value: Any, comment: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return a comment of TOML, in which control characters are not allowed."""
+    """Return a comment of TOML without control characters, which TOML does not allow."""
     return f"# {printable(text)}"
 
 
 def _name(name: str) -> str:
-    """Return a name as a key of TOML."""
+    """Return a name in the form of a TOML key."""
     return tomli_w.dumps({name: 1}).rpartition(" = ")[0]
 
 
@@ -119,7 +119,7 @@ def _tables(site: Site, fit: Fit | None) -> Iterator[str]:
 
 
 def _factors(site: Site) -> Iterator[str]:
-    """Yield the tables of the partitions."""
+    """Yield the tables of the partitions' factors."""
     for name, factor in site.factors.items():
         yield from ("", f"[partitions.{_name(name)}]")
         yield _line("factor", factor.value, factor.source)
@@ -146,7 +146,7 @@ def _scheduler(site: Site, fit: Fit | None) -> Iterator[str]:
 
 
 def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
-    """Yield a line for each limit of a holder; those of several resources are one line."""
+    """Yield the lines for the limits of a holder; limits of several resources share a line."""
     found: dict[str, list[Limited]] = {}
     for one in site.limits:
         if (one.kind, one.name) == (kind, name):
@@ -158,12 +158,12 @@ def _limits(site: Site, kind: str, name: str) -> Iterator[str]:
 
 
 def campaign_file(site: Site, fit: Fit | None, judgement: Judgement | None, folder: Path) -> str:
-    """Return a campaign of the site with an axis of the machine's size, for a folder."""
+    """Return the text of a campaign of the site, with an axis of the machine's size."""
     return _signed(_campaign(site, fit, judgement, folder))
 
 
 def _signed(lines: Iterable[str]) -> str:
-    """Return a file whose first line has the digest of the others, by which edits are found."""
+    """Return a file with the digest of its lines in the first line, which reveals later edits."""
     text = "\n".join(lines) + "\n"
     return f"{SIGNED}{_digest(text.encode())}\n{text}"
 
@@ -242,7 +242,7 @@ def _campaign(
 
 
 def _cleaning(site: Site) -> Iterator[str]:
-    """Yield the lines on the jobs of the log that are simulated, and from when on."""
+    """Yield the lines that select the simulated jobs and define their arrival."""
     yield _line("clean.submit", "eligible", "a held job arrives when it becomes eligible")
     if site.apart:
         why = f"{KINDS['reservations'].file}: their nodes are withheld from all other jobs"
@@ -253,9 +253,9 @@ def _cleaning(site: Site) -> Iterator[str]:
 
 
 def _machine(site: Site, size: int, source: str) -> Iterator[str]:
-    """Yield the lines of hosts, or of partitions and other resources, for a number of processors.
+    """Yield the lines of hosts, or of partitions and other resources, for a machine of this size.
 
-    source: that of the number.
+    source: source of the size.
     """
     if site.hosts:
         yield from _hosts(site.hosts.sized(size), source)
@@ -268,7 +268,7 @@ def _machine(site: Site, size: int, source: str) -> Iterator[str]:
 
 
 def _hosts(hosts: Hosted, source: str) -> Iterator[str]:
-    """Yield the lines of hosts; source: that of their number."""
+    """Yield the lines of hosts; source: source of their number."""
     yield f"{'hosts.groups = [':<{COMMENT}}  {_comment(source)}"
     for fact in hosts.groups:
         memory = {"memory": f"{fact.value['memory'] >> 20} MiB"} if "memory" in fact.value else {}
@@ -291,7 +291,7 @@ def _windows(key: str, windows: Sequence[Fact[dict[str, Any]]]) -> Iterator[str]
 
 
 def _larger(site: Site, size: int) -> tuple[int, int]:
-    """Return the size of a larger machine, and by how much it is larger, %."""
+    """Return the size of a larger machine, and the difference, %."""
     larger = round(size * LARGER)
     if not site.hosts:
         return larger, round(100 * (LARGER - 1))
@@ -301,7 +301,7 @@ def _larger(site: Site, size: int) -> tuple[int, int]:
 
 
 def _samples(site: Site) -> Iterator[str]:
-    """Yield the lines of the samples of a log, if it is long enough, and of a caution."""
+    """Yield the lines of samples, if the log is long enough, and of a caution."""
     can_draw, caution = drawing([site.jobs])
     if caution:
         yield _comment(f"{caution}.")
@@ -313,7 +313,7 @@ def _samples(site: Site) -> Iterator[str]:
 
 
 def _with_jobs(site: Site) -> list[str]:
-    """Return the simulated partitions that have jobs, since others are refused in a selection."""
+    """Return the simulated partitions with jobs, since a selection refuses other partitions."""
     names = site.names.get("partition", {})
     used = {names.get(number) for number in np.unique(site.jobs.partition).tolist()}
     return [name for name in site.partitions if name in used]

@@ -1,4 +1,4 @@
-"""Open the Zarr arrays of a store, and write shards of them."""
+"""Open the Zarr arrays of a store, and write shards of these arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_results(place: Place) -> zarr.Group:
-    """Open a store's results for reading, without the consolidated metadata."""
+    """Open a store's results for reading, without consolidated metadata."""
     import zarr
 
     return zarr.open_group(place.readable(ARRAYS), mode="r", zarr_format=3, use_consolidated=False)
@@ -49,9 +49,9 @@ class StoredArray:
     def stage(self, region: tuple[slice, ...], values: npt.NDArray[Any]) -> list[Shard]:
         """Stage whole shards, and return them.
 
-        The region has a slice of one shard along each leading dimension; the values cover it and
-        the remaining dimensions, padded. There are several shards where a remaining dimension has
-        grown.
+        The region has a slice of one shard along each leading dimension. The values cover this
+        slice and the remaining dimensions, with padding. There are several shards if a remaining
+        dimension has grown.
         """
         lengths, folder = self._encoder.shape, f"{ARRAYS}/{self.array.path}/{CHUNKS}"
         corner = [run.start // length for run, length in zip(region, lengths, strict=False)]
@@ -68,9 +68,9 @@ class StoredArray:
 
 @lru_cache(maxsize=16)
 def open_arrays(place: Place, trace: str, run: str) -> Mapping[str, StoredArray]:
-    """Open all arrays of a trace, once per run: shapes do not change during a run.
+    """Open all arrays of a trace once per run, since shapes do not change during a run.
 
-    Opening an array takes 0.7 ms, a third of the time to write a small one.
+    Opening an array takes 0.7 ms, a third of the time to write a small array.
     """
     group: Any = open_results(place)[trace]
     return {name: StoredArray(place, array) for name, array in group.arrays()}

@@ -1,4 +1,4 @@
-"""A block that is being filled: cells are added one by one, then the whole is written."""
+"""A block in progress: its cells are added one by one, then the block is written as a whole."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class OpenBlock:
     cells : list of Cell
         Every cell of the block.
     missing : list of int
-        Positions of the cells that no record acknowledges.
+        Positions of the cells without an acknowledgement in a record.
     backfill : mapping of int to Rows
-        Stored values, without padding, of the acknowledged cells whose record lacks an array or
-        metric of the store, such as a metric that was added later.
+        Stored values, without padding, of acknowledged cells whose record lacks an array or metric
+        of the store, such as a metric that was added later.
     """
 
     def __init__(self, store: Store, block: Block, run: str = "") -> None:
         self.store, self.block, self.run = store, block, run
         self._record = record_name(block)
-        # The etag is read before the arrays: a record is written after its arrays.
+        # The etag is read before the arrays, since a record is written after its arrays.
         self._known, self._etag = store.place.read_with_etag(self._record)
         self._span = store.span_of(block)
         self.cells = self._span.cells
@@ -92,12 +92,13 @@ class OpenBlock:
     ) -> None:
         """Add one cell: its jobs in this block, values without padding, figures, CPU time.
 
-        Values that the store does not retain are reduced to their checksums.
+        Values that the store does not keep are reduced to checksums.
         """
         proofs = {name: self._checked(name, rows[name], t) for name, t in self._unkept.items()}
         for name, crc in proofs.items():
             if cell in self.backfill and crc != self._proofs[name][cell]:
-                # Another program simulated the recorded values, and only one can be right.
+                # The recorded values are from another program, and only one of the two can be
+                # right.
                 why = f"simulated again for new metrics, {name} comes out differently"
                 self.fail(cell, InputError(f"{self.block}: {self.cells[cell]} {why}"))
                 return
@@ -118,12 +119,12 @@ class OpenBlock:
         for name, row in rows.items():
             target = self._values[name]
             kept = np.ascontiguousarray(row, dtype=target.dtype)
-            # Only the first of several dimensions is padded, so that values precede padding.
+            # Only the first dimension is padded, so that values precede padding.
             flat = target.reshape(len(target), math.prod(target.shape[1:]))
             flat[cell, : kept.size] = kept.ravel()
             crc = self._checked(name, row, target.dtype)
             if cell in self.backfill and crc != self._crc[name][cell]:
-                # The user has corrected the metric since.
+                # The user has corrected the metric since the first simulation.
                 self._written -= {name}
             self._crc[name][cell] = crc
         for name, value in figures.items():
@@ -145,7 +146,7 @@ class OpenBlock:
     def fail(self, cell: int, error: Exception) -> None:
         """Add the error of a cell that could not be simulated.
 
-        An acknowledged cell remains acknowledged: its block is not written.
+        An acknowledged cell remains acknowledged, since its block is not written.
         """
         self._given_up |= cell in self.backfill
         self._errors[cell] = {
@@ -155,13 +156,13 @@ class OpenBlock:
         }
 
     def write(self) -> list[Shard]:
-        """Stage the block's shard of every array that has none yet.
+        """Stage the missing shards of the block in every array.
 
-        An acknowledged block is left unchanged: another attempt of the same task wrote it, by a
-        worker that died later or that the scheduler considered lost. OSError if the store cannot
-        be written or belongs to another run.
+        An acknowledged block is left unchanged. In this case, another attempt of the same task
+        wrote the block, and its worker died later or the scheduler considered it lost. Raises
+        `OSError` if the store cannot be written or belongs to another run.
         """
-        # Before the work; `commit` checks again inside the fence.
+        # Checked before the work; `commit` checks again inside the fence.
         self.store.place.check_fence(self.run)
         if self._is_settled():
             return []
@@ -175,7 +176,7 @@ class OpenBlock:
         return written
 
     def acknowledge(self) -> None:
-        """Write the record of a block whose arrays are durable; OSError as from `write`."""
+        """Write the record of a block whose arrays are durable; errors as from `write`."""
         if self._complete or self._given_up:
             return
         payload = Payload(
@@ -191,7 +192,7 @@ class OpenBlock:
         while not place.write_if_match(self._record, data, self._etag):
             if self._is_settled():
                 return
-            # After the etag was read, so that a run that has ended replaces nothing.
+            # Checked after the etag was read, so that an ended run replaces nothing.
             place.check_fence(self.run)
 
     @property
@@ -202,10 +203,10 @@ class OpenBlock:
         return Header(self.block, self.store.identity, self._span, failed, holds, own)
 
     def _is_settled(self) -> bool:
-        """Read the record again; return whether the block is acknowledged or unchanged.
+        """Read the record again; return whether nothing remains to be written.
 
-        Another attempt of the same task may have written it, or a late worker of an earlier run
-        with fewer cells.
+        The record may be from another attempt of the same task, or from a late worker of an earlier
+        run with fewer cells.
         """
         if self._complete or self._given_up:
             return True
@@ -216,7 +217,7 @@ class OpenBlock:
         return self._complete
 
     def _origins(self) -> tuple[Mapping[str, str], ...]:
-        """Return the programs that computed the block's cells, earlier ones first."""
+        """Return the programs that computed the block's cells, the earlier ones first."""
         own = origin()
         worked = self.missing or self.backfill
         return (*self._others, *([] if own in self._others or not worked else [own]))
@@ -248,7 +249,7 @@ class OpenBlock:
             lengths = self.store.lengths_of(self.block, label, jobs)
             rows = {name: row[old, : lengths[name]] for name, row in stored.items()}
             if _checksums(rows) != {name: int(payload.crc[name][old]) for name in known}:
-                continue  # torn or altered: a new checksum would hide that
+                continue  # altered values: a new checksum would hide the damage
             figures = {name: float(column[old]) for name, column in payload.figures.items()}
             proofs = {name: int(column[old]) for name, column in payload.proofs.items()}
             self._take(places[label], jobs, rows, proofs, figures)
@@ -259,8 +260,8 @@ class OpenBlock:
         self._others = payload.origins if kept else ()
         whole = header.span == self._span and len(kept) == len(self.cells)
         self._complete = whole and not lacks
-        # Acknowledged shards are never overwritten: a worker that was suspended in the middle of
-        # such a write would destroy the shard when it resumes.
+        # Acknowledged shards are never overwritten: a worker that was suspended during such a write
+        # would destroy the shard after resuming.
         self._written = frozenset(known) if whole else frozenset()
         return kept
 
@@ -273,16 +274,16 @@ class OpenBlock:
                 found[name] = region.reshape(len(span), -1)
         except OSError:
             raise
-        except Exception:  # zarr's codecs raise many kinds on altered bytes
+        except Exception:  # zarr's codecs raise many kinds of errors on altered bytes
             return None
         return found
 
 
 def commit(blocks: Iterable[OpenBlock]) -> None:
-    """Write the shards of blocks of one store and run, and then their records.
+    """Write the shards and then the records of blocks of one store and run.
 
-    They are published inside the run's fence: a worker that was suspended before, and resumes after
-    the store has grown, gets StaleRun. OSError if the store cannot be written.
+    The files are published inside the run's fence. A worker that was suspended before and resumes
+    after the store has grown gets `StaleRun`. Raises `OSError` if the store cannot be written.
     """
     opened = list(blocks)
     if not opened:

@@ -1,8 +1,8 @@
-"""A store under a prefix of a bucket, through obstore: objects are put whole or not at all.
+"""A store under a prefix of a bucket, through obstore: each object is put as a whole.
 
-A bucket has no locks, so every put is conditional: create-only, or if-match on the etag that was
-read *before* the run's lease was checked. A late put of a run that has ended thus never replaces
-an object of a later run.
+A bucket has no locks, so every put is conditional: create-only, or if-match on an etag that was
+read *before* the check of the run's lease. A late put of an ended run therefore never replaces an
+object of a later run.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from schedfarm.farm.store.journal import START, ObjectJournal, Position, read_ob
 from schedfarm.farm.store.lease import check_fence, lease_check, leased, shared
 
 HEAD_BYTES = 16_384
-"""Bytes of the first request for a first line: enough for a record of some hundred cells."""
+"""Bytes of the first request for a first line, enough for a record of some hundred cells."""
 
 REQUESTS = 16
-"""Concurrent requests."""
+"""Number of concurrent requests."""
 
 TRIES = 8
-"""Attempts to put an object that changes each time between reading its etag and the put."""
+"""Number of attempts to put an object that changes between the read of its etag and the put."""
 
 CHANGED = ("AlreadyExistsError", "PreconditionError", "ConditionalRequestConflict", "409 Conflict")
-"""Errors of a put whose condition fails."""
+"""Errors of puts whose condition fails."""
 
 T = TypeVar("T")
 
@@ -52,8 +52,8 @@ class Bucket:
     Parameters
     ----------
     text : str
-        Such as ``s3://BUCKET/NAME``; credentials and endpoint come from environment variables
-        only.
+        Address such as ``s3://BUCKET/NAME``; credentials and endpoint come from environment
+        variables only.
 
     Examples
     --------
@@ -84,11 +84,11 @@ class Bucket:
 
     @property
     def local_folder(self) -> Path:
-        """Folder NAME.output in the working folder."""
+        """Folder NAME.output in the current folder."""
         return Path(f"{self._text.rpartition('/')[2].removesuffix('.farm')}.output")
 
     def resolved(self) -> Bucket:
-        """Return the same bucket: an address does not depend on the working folder."""
+        """Return the same bucket, since an address does not depend on the current folder."""
         return self
 
     def at(self, name: str) -> str:
@@ -103,11 +103,11 @@ class Bucket:
         return data
 
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield whole objects, by concurrent requests."""
+        """Yield whole objects, read by concurrent requests."""
         return (data for data, _ in _at_once(self.read_with_etag, names))
 
     def first_lines(self, names: Iterable[str]) -> Iterator[bytes]:
-        """Yield first lines, by concurrent requests."""
+        """Yield first lines, read by concurrent requests."""
         return _at_once(self._first_line, names)
 
     def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
@@ -156,7 +156,7 @@ class Bucket:
             return sorted(str(one["path"]) for page in pages for one in page)
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return the last parts of the names in a folder."""
+        """Return the last parts of the names below a folder."""
         import obstore
 
         with self._answering():
@@ -177,7 +177,7 @@ class Bucket:
         return self.put_if_match(name, data, etag) is not None
 
     def put_if_match(self, name: str, data: Any, etag: ETag) -> ETag:
-        """Put a whole object that has this etag, and return the new one; None if it has another."""
+        """Put a whole object that has this etag; return the new etag, or None after a change."""
         import obstore
 
         mode: Any = "create" if etag is None else _condition(etag)
@@ -191,7 +191,7 @@ class Bucket:
         return _etag(done)
 
     def rewrite(self, name: str, data: Any, etag: ETag) -> ETag:
-        """Put a whole object that has this etag or has changed since, and return the new etag."""
+        """Put a whole object, whether it has this etag or has changed; return the new etag."""
         return self._put(name, data, lease_check(str(self)), etag)
 
     def remove(self, name: str) -> None:
@@ -203,11 +203,11 @@ class Bucket:
         self._delete(self.names(folder))
 
     def links_out(self) -> Iterator[tuple[str, str]]:
-        """Yield no links: a bucket has none."""
+        """Yield nothing, since a bucket has no links."""
         yield from ()
 
     def tidy(self) -> None:
-        """Do nothing: an object is whole or missing."""
+        """Do nothing, since an object is whole or missing."""
 
     def readable(self, folder: str) -> Any:
         """Return a read-only Zarr store."""
@@ -221,16 +221,16 @@ class Bucket:
         return Shard(name, data)
 
     def sync(self, shards: Iterable[Shard]) -> None:
-        """Do nothing: shards are staged in memory."""
+        """Do nothing, since shards are staged in memory."""
 
     def publish(self, shards: Iterable[Shard], run: str = "") -> None:
-        """Put shards, by concurrent requests."""
+        """Put shards by concurrent requests."""
         check = partial(self.check_fence, run) if run else lease_check(str(self))
         for _ in _at_once(lambda shard: self._put(shard.name, shard.staged, check), shards):
             pass
 
     def discard(self, shards: Iterable[Shard]) -> None:
-        """Do nothing: shards are freed with their list."""
+        """Do nothing, since shards are freed with their list."""
 
     def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
         """Hold the lease."""
@@ -242,7 +242,7 @@ class Bucket:
 
     @contextmanager
     def fenced(self, run: str) -> Iterator[None]:
-        """Check the run's token once; the conditions of its puts are the fence."""
+        """Check the run's token once; the conditions of the puts act as the fence."""
         self.check_fence(run)
         yield
 
@@ -256,11 +256,11 @@ class Bucket:
         return ObjectJournal(self)
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
-        """Return the lines of the log of events from a position on."""
+        """Return the lines of the log of events from a position on, and the next position."""
         return read_objects(self, since)
 
     def read_from(self, name: str, start: int) -> bytes:
-        """Return an object from a byte on; empty at its end."""
+        """Return an object from a byte on; empty at the end of the object."""
         import obstore
 
         with self._answering():
@@ -289,7 +289,8 @@ class Bucket:
         self, name: str, data: Any, check: Callable[[], None], etag: ETag = None
     ) -> tuple[Any, ...]:
         for _ in range(TRIES):
-            # After the etag was read and before the put: see the module.
+            # The check comes after the etag was read and before the put; see the module's
+            # docstring.
             check()
             done = self.put_if_match(name, data, etag)
             if done is not None:
@@ -314,12 +315,12 @@ class Bucket:
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
-        """Turn an error of obstore into an OSError with its reason, without an address or a key."""
+        """Turn an error of obstore into an OSError with the reason, without an address or a key."""
         try:
             yield
         except (OSError, InputError):
             raise
-        except Exception as error:  # obstore's own classes, and errors of its settings
+        except Exception as error:  # classes of obstore, and errors in its settings
             if not is_answer(error):
                 raise
             number = errno.EACCES if is_refusal(error) else errno.EIO
@@ -328,7 +329,7 @@ class Bucket:
 
 @cache
 def _connected(text: str, environment: tuple[tuple[str, str], ...]) -> Any:
-    """Return obstore's client for an environment; it keeps its connections."""
+    """Return obstore's client for an environment; the client keeps its connections."""
     from obstore.store import from_url
 
     return from_url(text, **connection(dict(environment)))

@@ -1,4 +1,4 @@
-"""Checkpoints of long simulations, as files of a store until their cells are stored."""
+"""Checkpoints of long simulations: files of a store that exist until their cells are stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from schedfarm.farm.store.store import Store
 
 
 class Kept:
-    """Find and write the checkpoints of one trace, whose names are listed once.
+    """Find and write the checkpoints of one trace; their names are listed only once.
 
-    In a bucket there are none: each would cost requests, and deletions cannot be conditional.
+    A bucket has no checkpoints: each would take requests, and deletions cannot be conditional.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Kept:
         self._used: set[str] = set()
 
     def of(self, cell: Cell, kind: str) -> AbstractContextManager[object]:
-        """Return the context of one kind of simulation of a cell that makes checkpoints of it."""
+        """Return a context in which one kind of simulation of a cell makes checkpoints."""
         if not self._store.place.keeps_checkpoints:
             return nullcontext()
         (resample, load, policy), axes = cell, self._store.axes
@@ -43,7 +43,8 @@ class Kept:
         name, found = f"{self._folder}/{at}.{kind}.npz", None
         if name in self._there:
             self._used.add(name)
-            # Another worker may have stored the cell since; unreadable, it only costs time.
+            # Another worker may have stored the cell in the meantime. Unreadable files only cost
+            # time.
             with suppress(OSError):
                 found = self._store.place.read(name)
 
@@ -58,12 +59,12 @@ class Kept:
         return Checkpoints(digest, write, found)
 
     def drop(self) -> None:
-        """Delete those that were found or written."""
+        """Delete the checkpoints that were found or written."""
         while self._used:
             self._store.place.remove(self._used.pop())
 
 
 def remove_checkpoints(place: Place) -> None:
-    """Delete those of isolated processes and of late workers, once no cell is missing."""
+    """Delete checkpoints of isolated processes and late workers, once no cell is missing."""
     if place.keeps_checkpoints:
         place.remove_below(CHECKPOINTS)

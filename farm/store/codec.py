@@ -1,4 +1,4 @@
-"""Codec of schedules: to the arrays of a store, and back."""
+"""Codec of schedules: conversion to the arrays of a store, and back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Rows = Mapping[str, npt.NDArray[Any]]
 def encode_schedule(schedule: Schedule) -> dict[str, npt.NDArray[Any]]:
     """Return the values of a schedule by the names of the store's arrays.
 
-    Starts are left out: `core.schedule.starts_of` derives them from the waits, which are small
-    numbers and take a quarter of the space.
+    Starts are left out, since `core.schedule.starts_of` derives them from the waits. Waits are
+    small numbers and take a quarter of the space.
     """
     jobs = schedule.workload
     wait = np.where(schedule.start < 0, -1, schedule.start - jobs.submit)
@@ -37,7 +37,7 @@ def has_schedule(rows: Rows) -> bool:
 
 
 def decode_schedule(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str, int]) -> Schedule:
-    """Return the schedule with these rows of a store, without padding and in any shape."""
+    """Return the schedule with these rows of a store; rows have no padding and any shape."""
     names, platform = _names(), jobs.platform
     given: dict[str, Any] = {name: rows[names[name]] for name in platform.keeps}
     if "segments" in given:
@@ -54,7 +54,7 @@ def decode_schedule(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str
 
 
 def _names() -> dict[str, str]:
-    """Return the arrays of attributes that only some platforms keep, by attribute."""
+    """Return the array of each attribute that only some platforms have."""
     rows = (one for row in PRODUCTS.values() if row.simulates for one in row.kept)
     return {name: variable.name for name, variable in rows}
 

@@ -1,4 +1,4 @@
-"""Terms that folders and buckets share: etags, staged shards, and errors of reading and writing."""
+"""Terms of both folders and buckets: etags, staged shards, and errors of reading and writing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ ETag: TypeAlias = tuple[Any, ...] | None
 
 
 class Shard(NamedTuple):
-    """Name a file of values or metadata that waits for its publication.
+    """Name a file of values or metadata that is staged for publication.
 
     name : str
-        Its name in the store.
+        Name of the file in the store.
     staged : object
-        The file next to its final name in a folder, the content in a bucket; None where the file
-        is to be removed, since every value is fill.
+        In a folder, the file next to its final name; in a bucket, the content. None if the file is
+        to be removed because every value is fill.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Shard(NamedTuple):
 
 
 class StaleRun(OSError):
-    """Report that the run of a task has ended or that another one holds the store."""
+    """Report that the run of a task has ended, or that another run holds the store."""
 
 
 class InUse(InputError):
@@ -35,12 +35,12 @@ class InUse(InputError):
 
 
 class Unavailable(OSError, InputError):
-    """Report an object store that cannot be used, as an OSError and as one sentence.
+    """Report an object store that cannot be used, as an `OSError` and as one sentence.
 
     Parameters
     ----------
     number : int
-        Kind of error, of `errno`.
+        Number of the error in `errno`.
     why : str
         The reason.
     store : str

@@ -1,4 +1,4 @@
-"""Fingerprints: the result of a cell as checksums, equal for two correct simulations."""
+"""Fingerprints: results of cells as checksums, which are equal for two correct simulations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_VALUES: Mapping[str, int] = {}
 
 
 class Difference(NamedTuple):
-    """Name a differing field of a fingerprint, and its entry."""
+    """Name a differing field of a fingerprint, and the entry in the field."""
 
     kind: str
     name: str = ""
@@ -38,13 +38,13 @@ class Fingerprint:
     Parameters
     ----------
     failed : bool
-        Whether the cell failed; the other fields are then empty.
+        Whether the cell failed; if so, the other fields are empty.
     jobs : int
-        Jobs of the cell in the block.
+        Number of the cell's jobs in the block.
     values : mapping of str to int
-        CRC-32 of the values of each array, retained or not.
+        CRC-32 of the values of each array, whether the store keeps the values or not.
     figures : mapping of str to int
-        Bits of each figure; all NaNs are equal.
+        Bits of each figure; all NaNs have the same bits.
     """
 
     failed: bool = False
@@ -53,7 +53,7 @@ class Fingerprint:
     figures: Mapping[str, int] = field(default_factory=lambda: NO_VALUES)
 
     def differing(self, other: Fingerprint) -> list[Difference]:
-        """Return the differences between entries present in both.
+        """Return the differences between the entries that both fingerprints have.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A store in a folder: files are written next to their final names, synced, then renamed."""
+"""A store in a folder: files are written next to their final names, synced, and then renamed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from schedfarm.farm.store.lock import check_fence, fenced, locked, shared
 EVENTS = "events.jsonl"
 
 REMOVALS = 20
-"""Attempts to remove a folder: a late worker of an earlier run may stage a file in it meanwhile,
-since the fence prevents only the publication."""
+"""Number of attempts to remove a folder: a late worker of an earlier run may stage a file in the
+folder at the same time, since the fence prevents only the publication."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Folder:
     Parameters
     ----------
     path : Path
-        The folder, which may be missing.
+        The folder, which need not exist.
     """
 
     path: Path
@@ -90,9 +90,9 @@ class Folder:
         return (self.path / name).exists()
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of all files below a folder, which may look like a file by its name."""
+        """Return the names of all files below a folder; a folder's name may look like a file's."""
         root = self.path / folder
-        # Path.rglob passes over folders that may not be read, as if they were empty.
+        # Path.rglob skips unreadable folders as if they were empty.
         found = [
             Path(base, name)
             for base, _, files in os.walk(root, onerror=_refuse_unreadable)
@@ -101,7 +101,7 @@ class Folder:
         return sorted(path.relative_to(self.path).as_posix() for path in found if path.is_file())
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return the last parts of the names in a folder."""
+        """Return the last parts of the names below a folder."""
         path = self.path / folder
         if not path.is_dir() and not path.exists():
             return set()
@@ -115,7 +115,7 @@ class Folder:
         write_whole(path, data, private=private)
 
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write whole files next to their names, sync all, then rename them."""
+        """Write whole files next to their names, sync all files, then rename them."""
         make_folder(self.path / folder)
         shards: list[Shard] = []
         try:
@@ -129,7 +129,7 @@ class Folder:
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
         """Write a whole file if it still has this etag.
 
-        The comparison and the write are two steps: the fence admits one run, whose workers write
+        The comparison and the write are two steps. The fence admits one run, whose workers write
         equal content under one name.
         """
         if self.etag(name) != etag:
@@ -188,7 +188,7 @@ class Folder:
 
     def sync(self, shards: Iterable[Shard]) -> None:
         """Sync staged files."""
-        # After all are written: the first sync carries most of the other files' data.
+        # All files are written first, because the first sync writes most of their data.
         for shard in shards:
             if shard.staged is not None:
                 sync(shard.staged)
@@ -201,18 +201,18 @@ class Folder:
                 self.remove(shard.name)
             else:
                 os.replace(shard.staged, f"{self.path}/{shard.name}")
-            # Folders below that of the store may be new.
+            # Folders below the store's folder may be new.
             folder = shard.name.rpartition("/")[0]
             while folder and folder not in folders:
                 folders.add(folder)
                 folder = folder.rpartition("/")[0]
         for folder in folders:
-            # Missing if all shards below were fill.
+            # The folder is missing if all its shards were fill.
             with suppress(FileNotFoundError):
                 sync(f"{self.path}/{folder}")
 
     def discard(self, shards: Iterable[Shard]) -> None:
-        """Delete files that are still staged."""
+        """Delete staged files that were not published."""
         for shard in shards:
             if shard.staged is not None:
                 Path(shard.staged).unlink(missing_ok=True)
@@ -222,7 +222,7 @@ class Folder:
         return locked(self.path, brief=brief)
 
     def shared(self, part: str) -> AbstractContextManager[str]:
-        """Share the lock, and hold that of the part."""
+        """Share the lock of the store, and hold the lock of the part."""
         return shared(self.path, part)
 
     def fenced(self, run: str) -> AbstractContextManager[None]:
@@ -239,11 +239,11 @@ class Folder:
         return FileJournal(self.path / EVENTS)
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
-        """Return the whole lines of the log of events from a position on."""
+        """Return the whole lines of the log of events from a position on, and the next position."""
         return read_file(self.path / EVENTS, since)
 
 
 def _refuse_unreadable(error: OSError) -> None:
-    """Raise an error of a listing, unless the folder is missing, or is a file."""
+    """Raise an error of a listing, unless the folder is missing or is a file."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error

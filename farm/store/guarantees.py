@@ -1,4 +1,4 @@
-"""Guarantees of a file system that a store needs, and a probe of each."""
+"""Guarantees that a store needs from its file system, and a probe of each."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import PARTIAL, sync
 
 _UNSUPPORTED = {errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOLCK, errno.ENOTTY}
-"""Errors of a call that a file system does not support; other errors are transient."""
+"""Errors of calls that a file system does not support; other errors are transient."""
 
 _LOCAL_LOCKS = {
     "nfs": r"nolock|local_lock=(all|flock)",
     "nfs4": r"nolock|local_lock=(all|flock)",
     "lustre": r"localflock",
 }
-"""Mount options, by type of file system, with which locks exclude processes of one host only."""
+"""Mount options, by type of file system, under which locks exclude only processes of one host."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 
 
 def check_guarantees(folder: Path) -> None:
-    """Probe each guarantee in a folder, and refuse the folder for the first that is missing.
+    """Probe each guarantee in a folder; refuse the folder after the first failed probe.
 
     The probes take some milliseconds and leave no file. Locks between hosts cannot be probed from
-    one host; mount options show where such locks have no effect.
+    one host, but mount options show where such locks have no effect.
     """
     one, other = (folder / f"probe.{uuid.uuid4().hex}{PARTIAL}" for _ in range(2))
     try:
@@ -59,7 +59,7 @@ def _replaces(one: Path, other: Path) -> bool:
 
 
 def _changes_etag(one: Path, other: Path) -> bool:
-    """Return whether a replacement changes inode or time, as `Folder.etag` needs."""
+    """Return whether a replacement changes inode or time, which `Folder.etag` needs."""
     one.write_bytes(b"same")
     before = one.stat()
     other.write_bytes(b"same")
@@ -69,7 +69,7 @@ def _changes_etag(one: Path, other: Path) -> bool:
 
 
 def _identifies(one: Path, other: Path) -> bool:
-    """Return whether an open file is distinguishable from a later file of the same name."""
+    """Return whether an open file differs in identity from a later file of the same name."""
     with one.open("wb") as stream:
         here = os.path.samestat(os.fstat(stream.fileno()), one.stat())
         other.touch()
@@ -116,7 +116,7 @@ _GUARANTEES: tuple[tuple[str, Callable[[Path, Path], bool]], ...] = (
 
 
 def mounted(folder: Path) -> tuple[str, set[str]]:
-    """Return the type of a folder's file system and its mount options; empty if unknown."""
+    """Return the type and the mount options of a folder's file system; empty if unknown."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -127,7 +127,7 @@ def mounted(folder: Path) -> tuple[str, set[str]]:
         mount, _, system = line.partition(" - ")
         fields, (kind, _, options) = mount.split(), system.split(maxsplit=2)
         at = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), fields[4]))
-        # The last mount at one path hides the earlier ones.
+        # The last mount at a path hides the earlier mounts.
         if place.is_relative_to(at) and len(at.parts) >= longest:
             longest, found = len(at.parts), (kind, {*fields[5].split(","), *options.split(",")})
     return found

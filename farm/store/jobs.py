@@ -1,4 +1,4 @@
-"""Batch jobs that work, or worked, on a store: a small file for each role."""
+"""Batch jobs of a store, past and present: a small file for each role."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from schedfarm.farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
-"""Roles of jobs. Each has a file of its own with one writer: the command that submits or cancels,
-and the run."""
+"""Roles of jobs. The file of each role has one writer: the command that submits or cancels for
+coordinators, the run for workers."""
 
 FILES = {role: f"jobs.{role}.json" for role in (COORDINATOR, WORKERS)}
 
@@ -35,15 +35,15 @@ class Jobs:
 
 
 def write_jobs(store: Place, role: str, jobs: Jobs) -> None:
-    """Record the jobs of a role, in place of earlier ones; OSError if that is impossible."""
+    """Record the jobs of a role in place of earlier jobs; OSError if that is impossible."""
     text = json.dumps(asdict(jobs), indent=1)
     _, etag = store.read_with_etag(FILES[role])
-    # Submitting does not hold the store; of two concurrent submissions, one is recorded.
+    # Submitting does not hold the store, so only one of two concurrent submissions is recorded.
     store.write_if_match(FILES[role], text.encode(), etag)
 
 
 def read_jobs(store: Place, role: str) -> Jobs | None:
-    """Return the jobs of a role; None if none are recorded.
+    """Return the jobs of a role; None without a record.
 
     Examples
     --------

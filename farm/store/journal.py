@@ -14,16 +14,16 @@ from typing import Any, Protocol, TypeAlias
 from schedfarm.farm.store.files import ETag
 
 FOLDER = "events"
-"""The folder of a bucket's log."""
+"""Folder of a bucket's log."""
 
 PUT_SECONDS = 5.0
-"""Time between two puts of a log, s; each is a request."""
+"""Time between two puts of a log, s; each put is a request."""
 
 OBJECT_BYTES = 262_144
-"""Length at which a new object is begun, since each put writes a whole object."""
+"""Length of an object at which the next object is begun, since each put writes a whole object."""
 
 Position: TypeAlias = tuple[str, int]
-"""Name of a file, and the number of its bytes that have been read."""
+"""Name of a file, and number of its bytes that have been read."""
 
 START: Position = ("", 0)
 
@@ -32,17 +32,17 @@ class Journal(Protocol):
     """Append lines to a log."""
 
     def add(self, line: bytes) -> None:
-        """Append a line, given without its end; OSError if it cannot be written."""
+        """Append a line without its end; OSError if it cannot be written."""
 
     def close(self) -> None:
-        """Flush the log; no line may follow."""
+        """Flush the log, which accepts no further lines."""
 
 
 class Objects(Protocol):
-    """Objects of a bucket, as a journal needs them."""
+    """Operations on the objects of a bucket that a journal needs."""
 
     def rewrite(self, name: str, data: Any, etag: ETag) -> ETag:
-        """Put an object that has this etag or has changed since, and return the new etag."""
+        """Put an object, whether it has this etag or has changed; return the new etag."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all objects below a folder, ascending."""
@@ -52,7 +52,7 @@ class Objects(Protocol):
 
 
 class FileJournal:
-    """Append each line to a file at once; the file is made if missing."""
+    """Append each line to a file at once; a missing file is created."""
 
     def __init__(self, path: Path) -> None:
         self._stream = path.open("a+b", buffering=0)
@@ -69,9 +69,9 @@ class FileJournal:
 
 
 def read_file(path: Path, since: Position) -> tuple[bytes, Position]:
-    """Return the whole lines of a file from a position on, and the position after them.
+    """Return the whole lines of a file from a position on, and the next position.
 
-    A line that is still being written, or was cut off by a kill, is left for the next call.
+    An incomplete line at the end is left for the next call.
     """
     if not path.exists():
         return b"", since
@@ -140,7 +140,7 @@ class ObjectJournal:
 
 
 def read_objects(bucket: Objects, since: Position) -> tuple[bytes, Position]:
-    """Return the lines of a log of objects from a position on, and the position after them."""
+    """Return the lines of a log of objects from a position on, and the next position."""
     name, offset = since
     parts = []
     later = [one for one in bucket.names(FOLDER) if one >= name]

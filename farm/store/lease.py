@@ -1,10 +1,10 @@
-"""A lease that admits one run at a time to a bucket, or one per part, and has to be renewed.
+"""A lease on a bucket that admits one run at a time, or one process per part.
 
-One object names the holder; every put of it is conditional on the etag that was read. Another run
-takes over the lease once it has expired, by its own length and the server's clock, or at once if
-the holder was a process of this machine that has ended. A part puts its lease and then checks for
-that of a run; a run puts its lease and then checks for those of parts. So at least one of them
-detects the other.
+A holder must renew its lease. One object names the holder; every put of the object is conditional
+on the etag that was read. Another run takes over an expired lease; expiry is judged by the length
+in the lease and the server's clock. It takes over at once if the holder was a process of this
+machine that has ended. A part puts its lease and then checks for the lease of a run. A run puts its
+lease and then checks for leases of parts. At least one of them therefore detects the other.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ from schedfarm.farm.store.files import ETag, InUse, StaleRun, writing
 VARIABLE = "SCHEDFARM_LEASE_SECONDS"
 
 SECONDS, LEAST, MOST = 60.0, 2.0, 3_600.0
-"""Length of a lease without renewal, s, and the limits of `VARIABLE`."""
+"""Time until a lease expires without renewal, s, and the limits of `VARIABLE`."""
 
 BRIEF_SECONDS = 600.0
 """Longest wait for a process that builds the store or completes its summary, s."""
 
 BRIEF_POLL = 1.0
-"""Mean time between two checks of its lease, s: each is several requests, by up to 200 parts."""
+"""Mean time between two checks of a brief holder's lease, s: each takes several requests, by up to
+200 parts."""
 
 RENEWALS = 4
-"""Renewals of a lease within its length."""
+"""Number of renewals within the length of a lease."""
 
 
 class Objects(Protocol):
-    """Conditional reads and writes of a bucket, as a lease needs them."""
+    """Conditional reads and writes of a bucket that a lease needs."""
 
     def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
         """Return an object and its etag."""
 
     def put_if_match(self, name: str, data: Any, etag: ETag) -> ETag:
-        """Put an object that has this etag, and return the new one; None if it has another."""
+        """Put an object that has this etag; return the new etag, or None after a change."""
 
     def age(self, name: str, other: str) -> float | None:
         """Return the age of an object relative to another, s, by the server's clock."""
@@ -72,7 +73,7 @@ _held = defaultdict[str, "list[Lease]"](list)
 
 
 class Lease:
-    """Hold a bucket for a run or a part, for some seconds, and renew that in a thread."""
+    """Hold a bucket for a run or a part for some seconds, and renew the lease in a thread."""
 
     def __init__(
         self, bucket: Objects, seconds: float, part: str = "", *, brief: bool = False
@@ -100,7 +101,7 @@ class Lease:
         begun, self._beat = uptime(), self._beat + 1
         self._etag = self._bucket.put_if_match(self.name, self._text(), etag)
         if self._etag is None:
-            # A retry of our own put fails its condition, too.
+            # A retry of our own put fails because of the condition, too.
             holder, found = _read(self._bucket, self.name)
             if holder.get("run") != self.run:
                 return False
@@ -127,7 +128,7 @@ class Lease:
         finally:
             self._over.set()
             thread.join()
-            # The lease of a server that does not answer expires.
+            # If the server does not answer, the lease expires.
             with suppress(OSError):
                 self._release()
 
@@ -142,15 +143,15 @@ class Lease:
             self._bucket.put_if_match(self.name, FREE, self._etag)
 
     def _text(self) -> bytes:
-        # Each text differs: an etag may be a digest of the content.
+        # Each text is different, because an etag may be a digest of the content.
         return json.dumps({**self._holder, "beat": self._beat}).encode()
 
 
 @contextmanager
 def leased(bucket: Objects, *, brief: bool = False) -> Iterator[str]:
-    """Hold the lease of a bucket, and yield the run's fencing token; InUse names another holder.
+    """Hold the lease of a bucket, and yield the run's fencing token; `InUse` names another holder.
 
-    A brief holder waits for another one.
+    A brief holder waits for another brief holder.
     """
     lease = Lease(bucket, lease_seconds(), brief=brief)
     with writing(bucket):
@@ -178,7 +179,8 @@ def shared(bucket: Objects, part: str) -> Iterator[str]:
                 with _holding(bucket, lease):
                     yield lease.run
                 return
-        # The awaited process checked for parts earlier, and removed all leases with its fold.
+        # The awaited process had checked for parts before, and its fold removed all leases of
+        # parts.
 
 
 @contextmanager
@@ -192,15 +194,15 @@ def _holding(bucket: Objects, lease: Lease) -> Iterator[None]:
 
 
 def _await_brief(bucket: Objects, until: float) -> tuple[dict[str, Any], ETag, float]:
-    """Wait until no process builds the store or completes its summary; return as `_look` then.
+    """Wait while a process builds the store or completes its summary; then return as `_look`.
 
-    The holder is a brief one only if that has lasted until a time of the monotonic clock.
+    The returned holder is brief only if the wait reached `until`, a time of the monotonic clock.
     """
     while True:
         holder, etag, rest = _look(bucket, LOCK)
         if rest <= 0 or not holder.get("brief") or time.monotonic() > until:
             return holder, etag, rest
-        # Parts that started together do not check at the same time.
+        # Parts that started together should not check at the same time.
         time.sleep(BRIEF_POLL * random.uniform(0.5, 1.5))
 
 
@@ -215,9 +217,9 @@ def _end_parts(bucket: Objects) -> None:
 
 
 def lease_check(store: str) -> Callable[[], None]:
-    """Return a function that raises StaleRun once this process has lost its lease of a store.
+    """Return a function that raises `StaleRun` once this process has lost its lease of a store.
 
-    Without a lease in this process the function does nothing: no other process can be writing.
+    If this process has no lease, the function does nothing, since no other process can be writing.
     """
     held = _held[store]
     return held[-1].check if held else lambda: None
@@ -230,7 +232,7 @@ def check_fence(bucket: Objects, run: str) -> None:
 
 
 def lease_seconds() -> float:
-    """Return the length of a lease without renewal, s: that of `VARIABLE`, or `SECONDS`."""
+    """Return the time until a lease expires without renewal, s: `VARIABLE`, or else `SECONDS`."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return SECONDS
@@ -244,9 +246,9 @@ def lease_seconds() -> float:
 
 
 def _acquire(bucket: Objects, lease: Lease) -> None:
-    """Take a lease that is free or has expired; InUse names another holder.
+    """Take a lease that is free or has expired; `InUse` names another holder.
 
-    A brief holder waits for another holder, also for one that takes the free lease first.
+    A brief holder waits for other brief holders, including those that take the free lease first.
     """
     until = time.monotonic() + (BRIEF_SECONDS if lease.brief else BRIEF_POLL)
     etag: ETag = None
@@ -254,7 +256,7 @@ def _acquire(bucket: Objects, lease: Lease) -> None:
         holder, etag, rest = (
             _await_brief(bucket, until) if lease.brief else _look(bucket, lease.name)
         )
-        # It may be free again: its holder has ended, or a fold has removed it.
+        # The lease may be free again, because its holder has ended or a fold has removed it.
         if rest > 0 or time.monotonic() > until:
             raise _in_use(bucket, lease.name, holder, rest)
 
@@ -314,7 +316,7 @@ def _is_dead(holder: dict[str, Any]) -> bool:
 
 
 def _machine() -> str:
-    """Identify this boot of this machine and its process namespace; empty where unknown."""
+    """Identify this boot of this machine and its process namespace; empty if unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"

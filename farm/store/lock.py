@@ -1,4 +1,4 @@
-"""A lock that admits one run at a time to a folder, or several parts, and names its holders."""
+"""A lock on a folder that admits one run at a time, or several parts, and names its holders."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from schedfarm.farm.store.files import InUse, StaleRun, writing
 from schedfarm.farm.store.guarantees import check_guarantees
 
 FENCE = "turn.lock"
-"""File of the fence. Writers of blocks hold a shared lock on it while they rename files; a run that
-begins holds the exclusive lock. Then no writer of an earlier run is renaming, and none will be,
-since each finds the token of another run first."""
+"""File of the fence. Writers of blocks hold a shared lock on this file while they rename files; a
+starting run acquires an exclusive lock. No writer of an earlier run is then renaming files. None
+will rename files later, since each first finds the token of another run."""
 
 PATIENCE = 20.0
-"""Time that a run waits for such writers, s: they hold the lock for milliseconds, unless they are
-stopped."""
+"""Time for which a run waits for writers of blocks, s. They hold the lock for milliseconds, unless
+they are stopped."""
 
 LOCKS = Path("/proc/locks")
 
@@ -38,20 +38,20 @@ BRIEF_SECONDS = 600.0
 """Longest wait for a process that builds the store or completes its summary, s."""
 
 BRIEF_POLL = 0.1
-"""Time between two attempts then, s: hundreds of parts may wait."""
+"""Time between two attempts to get the lock of a brief holder, s: hundreds of parts may wait."""
 
 SIGHTINGS = 4
-"""Number of attempts that find the same holder before it is reported: a process that has just
+"""Number of attempts that must find the same holder before it is reported. A process that has just
 acquired the lock may not have written its name yet, and a process that reads the name holds the
 lock for microseconds."""
 
 
 @contextmanager
 def locked(store: Path, *, brief: bool = False) -> Iterator[str]:
-    """Hold the lock of a folder, which is made if missing, and yield the run's fencing token.
+    """Hold the lock of a folder, which is created if missing, and yield the run's fencing token.
 
-    InUse names the holder if another process has the lock; a brief holder waits for another one.
-    The operating system releases the lock of a process that dies; the text of the file only
+    `InUse` names the holder if another process has the lock; a brief holder waits for another brief
+    holder. The operating system releases the lock of a process that dies. The text of the file only
     describes the holder.
     """
     path = store / LOCK
@@ -61,7 +61,7 @@ def locked(store: Path, *, brief: bool = False) -> Iterator[str]:
         handle = _acquire(path, patient=brief)
     try:
         with writing(store):
-            # A writer that has not begun to rename finds no token.
+            # A writer that has not begun renaming finds no token.
             os.ftruncate(handle, 0)
             with _alone(store):
                 run = _sign(handle, brief=brief)
@@ -74,10 +74,10 @@ def locked(store: Path, *, brief: bool = False) -> Iterator[str]:
 
 @contextmanager
 def shared(store: Path, part: str) -> Iterator[str]:
-    """Hold the lock of a part of an existing store, and yield a fencing token; InUse as above.
+    """Hold the lock of a part of an existing store, and yield a fencing token; `InUse` as above.
 
-    All parts share the lock of the store, so that a run of the whole store is refused. They do not
-    delete its file, which another part may have locked.
+    All parts share the lock of the store, so that a run of the whole store is refused. Parts do not
+    delete the file of this lock, since another part may have locked it.
     """
     path = store / part_lock(part)
     with ExitStack() as stack:
@@ -86,7 +86,7 @@ def shared(store: Path, part: str) -> Iterator[str]:
             make_folder(path.parent)
             whole = _acquire(store / LOCK, fcntl.LOCK_SH, patient=True)
             stack.callback(os.close, whole)
-            # It may name a killed run; the holder of an exclusive lock writes its own name.
+            # The file may name a killed run. The holder of an exclusive lock writes its own name.
             os.ftruncate(whole, 0)
             own = _acquire(path, patient=True)
             stack.callback(os.close, own)
@@ -98,12 +98,12 @@ def shared(store: Path, part: str) -> Iterator[str]:
 
 @contextmanager
 def fenced(store: Path, run: str) -> Iterator[None]:
-    """Keep the next run from beginning during the context; StaleRun if this run has ended.
+    """Keep the next run from beginning during the context; `StaleRun` if this run has ended.
 
-    A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned run,
-    in the shape that arrays had before the store grew. A check alone would not suffice: the worker
-    may be stopped after it and continue days later. An empty token means a store that no other
-    process can write.
+    A worker of a cluster that outlives its coordinator may still hold a shard of an abandoned run.
+    This shard has the shape of the array before the store grew. A check alone would not suffice:
+    the worker may be stopped after the check and continue days later. An empty token means a store
+    that no other process can write.
     """
     if not run:
         yield
@@ -132,14 +132,14 @@ def _sign(handle: int, prefix: str = "", *, brief: bool = False) -> str:
     who = {"host": platform.node(), "pid": os.getpid(), "since": time.strftime("%FT%T%z")}
     who |= {"brief": True} if brief else {}
     os.pwrite(handle, json.dumps({**who, "run": run}).encode(), 0)
-    # The handle remains open, and a network file system may show only synced data to others.
+    # The handle remains open, and a network file system may show only synced data to other hosts.
     os.fsync(handle)
     return run
 
 
 @contextmanager
 def _alone(store: Path) -> Iterator[None]:
-    """Wait until no writer of an earlier run is renaming files, and keep others from beginning."""
+    """Wait until no writer of an earlier run is renaming files, and keep new writers out."""
     handle = os.open(store / FENCE, os.O_RDWR | os.O_CREAT, 0o644)
     until = time.monotonic() + PATIENCE
     try:
@@ -167,14 +167,14 @@ def _holders(handle: int) -> str:
         lines = [line.split() for line in LOCKS.read_text().splitlines()]
     except OSError:
         lines = []
-    # `1: FLOCK ADVISORY WRITE 781 fe:00:1234 0 EOF`; a line that begins with -> waits.
+    # Format: `1: FLOCK ADVISORY WRITE 781 fe:00:1234 0 EOF`; lines with -> are waiting processes.
     held = {int(line[4]) for line in lines if "FLOCK" in line[1] and line[5].endswith(f":{inode}")}
     pids = ", ".join(map(str, sorted(pid for pid in held if pid > 0)))
     return f"process {pids} on {platform.node()}" if pids else "a process of another host"
 
 
 def _acquire(path: Path, how: int = fcntl.LOCK_EX, *, patient: bool = False) -> int:
-    """Open and lock a file; InUse names its holder, a patient caller waits for a brief one."""
+    """Open and lock a file; `InUse` names the holder; a patient caller waits for a brief holder."""
     until, last, sightings = time.monotonic() + BRIEF_SECONDS, b"", 0
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -192,7 +192,7 @@ def _acquire(path: Path, how: int = fcntl.LOCK_EX, *, patient: bool = False) -> 
             continue
         if _is_at(path, handle):
             return handle
-        # The last holder deleted the file between our opening and locking it.
+        # The last holder deleted the file after we opened it and before we locked it.
         os.close(handle)
 
 
@@ -211,7 +211,7 @@ def _refusal(path: Path, who: dict[str, Any]) -> str:
 
 
 def _held_parts(store: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each part that a process holds, such as 7/200, and the holder."""
+    """Yield each part in use, such as 7/200, and its holder."""
     for path in sorted((store / PARTS).glob("*.json")):
         with suppress(FileNotFoundError), path.open("rb") as stream:
             try:

@@ -1,4 +1,4 @@
-"""Detection of missing chunks of acknowledged values, which plain Zarr reads as fill."""
+"""Detection of missing chunks of acknowledged values, which plain Zarr would read as fill."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from schedfarm.farm.store.summary import folded
 
 
 def check_chunks(store: Store) -> None:
-    """Refuse a store in which a chunk of an acknowledged block is missing, naming the first.
+    """Refuse a store in which a chunk of an acknowledged block is missing; name the first one.
 
-    File names are compared with those that the records imply; values are read only where a file
-    is missing, since all of them may be fill.
+    File names are compared with the names that follow from the records. Values are read only if a
+    file is missing, since all its values may be fill.
     """
     there: dict[str, set[str]] = {}
     for block in read_headers(store):
@@ -36,7 +36,7 @@ def check_chunks(store: Store) -> None:
 
 
 def readable(store: Store) -> Any:
-    """Return a Zarr store that refuses to read a missing summary as fill."""
+    """Return a Zarr store that refuses a missing summary instead of reading it as fill."""
     from schedfarm.farm.store.zarr_stores import Refusing
 
     return Refusing(open_results(store.place).store, partial(_check_summary, store))
@@ -45,11 +45,11 @@ def readable(store: Store) -> Any:
 def _check_summary(store: Store, key: str) -> None:
     """Refuse a missing object of the summary if the records have values for it.
 
-    A run or parts in progress, or killed ones, may not have folded the summary yet.
+    A run or parts that are in progress or were killed may not have folded the summary yet.
     """
     name, place = f"{ARRAYS}/{key}", store.place
     figures = [v for v in store.figures if summary_object(v.name, v.dims) == name]
-    # In this order: a run may have ended since the object was found missing.
+    # The order matters: a run may have ended after the object was found missing.
     is_idle = figures and is_free(place.read_with_etag(LOCK)[0]) and not place.entries(PARTS)
     if not is_idle or place.has(name):
         return
@@ -80,7 +80,7 @@ def _files(store: Store, block: Block, variable: Variable) -> Iterator[str]:
 
 
 def _check_fill(store: Store, block: Block, variable: Variable) -> None:
-    """Refuse values without a file unless all of them are fill by their record."""
+    """Refuse values without a file, unless all of them are fill according to their record."""
     record = read_record(store.place, block)
     if record is None or variable.name not in record.payload.crc:
         return

@@ -1,8 +1,8 @@
 """Names of the users, groups, queues and partitions of a trace, stored on request.
 
-Each trace has a file of its own. In a folder only its owner can read it; in a bucket the bucket's
-permissions apply. No array, attribute or record of a store contains a name, so that a store can be
-published without its folder `names`.
+Each trace has its own file. In a folder, only the owner can read the file; in a bucket, the
+bucket's permissions apply. Arrays, attributes and records of a store contain no names. A store can
+therefore be published without its folder `names`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.store.place import Where, place_of
 
 FOLDER = "names"
-"""Folder of these files in a store."""
+"""Folder of the files with names in a store."""
 
 
 def keep_names(store: Where, trace: str, log: Workload | None) -> None:
@@ -33,7 +33,7 @@ def keep_names(store: Where, trace: str, log: Workload | None) -> None:
 
 
 class NoNamesError(InputError):
-    """Reports that there are no names of a trace: its campaign requested none, or has no store."""
+    """Report a trace without names: its campaign did not request them, or the store is missing."""
 
 
 def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
@@ -49,14 +49,14 @@ def names_of(store: Where, trace: str) -> dict[str, dict[int, str]]:
     Returns
     -------
     dict of str to dict of int to str
-        For each column that has names, such as ``user``, the name of each number.
+        For each column with names, such as ``user``, the name of each number.
 
     Raises
     ------
     NoNamesError
         If the store has no names of the trace.
     InputError
-        If they cannot be read.
+        If the names cannot be read.
 
     Examples
     --------

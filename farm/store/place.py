@@ -1,7 +1,7 @@
 """Location of a store: a folder of a file system, or a prefix in a bucket of an object store.
 
 A place keeps files by their names, such as ``records/KTH/cells/00000-00000-00000.00000.json``, and
-does not interpret their content. Its four concerns are a protocol each; `Place` joins them.
+does not interpret their content. Each of its four tasks has a protocol; `Place` joins the four.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from schedfarm.farm.store.journal import START, Journal, Position
 
 
 class Files(Protocol):
-    """Read and write whole files by name, conditionally if several processes write one.
+    """Read and write whole files by name; writes are conditional if several processes write a file.
 
-    A failure is an OSError whose `strerror` gives the reason.
+    A failure is an `OSError` whose `strerror` gives the reason.
     """
 
     @property
@@ -37,15 +37,16 @@ class Files(Protocol):
         """Return a whole file; FileNotFoundError if it is missing."""
 
     def read_each(self, names: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield whole files in order, None for a missing one."""
+        """Yield whole files in order; None stands for a missing file."""
 
     def first_lines(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yield the first line of each file, in order."""
 
     def read_with_etag(self, name: str) -> tuple[bytes | None, ETag]:
-        """Return a whole file and its etag, both None if it is missing.
+        """Return a whole file and its etag; both are None if the file is missing.
 
-        The etag is not younger than the content: a change after the read changes the etag.
+        The etag is at least as old as the content, so that a change after the read changes the
+        etag.
         """
 
     def etag(self, name: str) -> ETag:
@@ -58,16 +59,16 @@ class Files(Protocol):
         """Return the names of all files below a folder, ascending."""
 
     def entries(self, folder: str = "") -> set[str]:
-        """Return the last parts of the names in a folder, none if the folder is missing.
+        """Return the last parts of the names below a folder; empty if the folder is missing.
 
-        NotADirectoryError if a file has the folder's name.
+        `NotADirectoryError` if a file has the folder's name.
         """
 
     def write(self, name: str, data: bytes, *, private: bool = False) -> None:
-        """Write a whole file durably; a private one is readable by its owner only."""
+        """Write a whole file durably; only the owner can read a private file."""
 
     def write_each(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write whole files below a folder; all are durable at the end."""
+        """Write whole files below a folder; on return all are durable."""
 
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
         """Write a whole file if it still has this etag; return whether it was written."""
@@ -79,7 +80,7 @@ class Files(Protocol):
         """Delete all files below a folder, if it exists."""
 
     def links_out(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of links that lead out of the store, and their targets."""
+        """Yield the name and the target of each link that leads out of the store."""
 
     def tidy(self) -> None:
         """Delete unfinished files of killed writers."""
@@ -90,45 +91,46 @@ class Staging(Protocol):
 
     @property
     def keeps_fill(self) -> bool:
-        """Whether chunks of fill are written, too: deletions in a bucket are unconditional."""
+        """Whether chunks of fill are written, too, since a bucket has no conditional deletion."""
 
     def readable(self, folder: str) -> Any:
         """Return the store that Zarr opens to read the hierarchy in a folder."""
 
     def stage(self, name: str, data: bytes | None) -> Shard:
-        """Keep a shard until `publish`; None removes it, which places that keep fill refuse."""
+        """Keep a shard until `publish`; None removes the file, unless the place keeps fill."""
 
     def sync(self, shards: Iterable[Shard]) -> None:
-        """Make staged shards durable where they are."""
+        """Make staged shards durable under their temporary names."""
 
     def publish(self, shards: Iterable[Shard], run: str = "") -> None:
-        """Bring staged shards to their names, durably; StaleRun if the run has ended."""
+        """Give staged shards their final names, durably; `StaleRun` if the run has ended."""
 
     def discard(self, shards: Iterable[Shard]) -> None:
-        """Drop shards that are still staged."""
+        """Drop staged shards that were not published."""
 
 
 class Exclusion(Protocol):
-    """Admit one run at a time, or several parts; a token fences all that each of them writes."""
+    """Admit one run at a time, or several parts; tokens fence all their writes."""
 
     def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
-        """Hold the store for a run and yield its token; InUse names another holder.
+        """Hold the store for a run and yield its token; `InUse` names another holder.
 
-        A brief holder builds the store or completes its summary for parts; others wait for it.
+        A brief holder builds the store or completes its summary for parts. Other brief holders and
+        parts wait for it.
         """
 
     def shared(self, part: str) -> AbstractContextManager[str]:
-        """Hold one part, such as 7-of-200, next to other parts, and yield a token; or InUse."""
+        """Hold one part, such as 7-of-200, next to other parts, and yield its token; or `InUse`."""
 
     def fenced(self, run: str) -> AbstractContextManager[None]:
-        """Keep the next run from beginning while this one writes; StaleRun if it has ended."""
+        """Keep the next run from beginning while this run writes; `StaleRun` after its end."""
 
     def check_fence(self, run: str) -> None:
         """Raise StaleRun unless a run holds the store or its part; an empty token passes."""
 
 
 class Events(Protocol):
-    """Append to the log of events, and read on from a position."""
+    """Append to the log of events, and read the log from a position on."""
 
     @property
     def poll_seconds(self) -> float:
@@ -138,25 +140,25 @@ class Events(Protocol):
         """Open the log of events for appending."""
 
     def read_journal(self, since: Position = START) -> tuple[bytes, Position]:
-        """Return the whole lines of the log of events from a position on, and the next one."""
+        """Return the whole lines of the log of events from a position on, and the next position."""
 
 
 class Place(Files, Staging, Exclusion, Events, Protocol):
-    """Keep the files of one store; ``str`` of it is the folder or address that users give."""
+    """Keep the files of one store; ``str`` of a place is the folder or address in users' terms."""
 
     def __hash__(self) -> int:
-        """Return equal values for equal places, so that opened arrays are found again."""
+        """Return equal values for equal places, so that opened arrays can be looked up."""
 
     @property
     def local_folder(self) -> Path:
-        """Folder of this machine for figures and reports of the store."""
+        """Folder on this machine for figures and reports of the store."""
 
     def resolved(self) -> Place:
-        """Return the same place by a name that does not depend on the working folder."""
+        """Return the same place under a name that does not depend on the current folder."""
 
 
 Where: TypeAlias = str | os.PathLike[str] | Place
-"""Name of a place, or the place."""
+"""A place, or its folder or address."""
 
 
 def place_of(store: Where) -> Place:

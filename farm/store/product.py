@@ -1,8 +1,8 @@
 """Declarations of a store's arrays: a row for each kind of block.
 
 The store, the planner, the workers, `farm verify` and the summary read these rows; none of them
-tests the name of a kind. The functions that compute a kind are rows of `farm.execution.cell` and
-`farm.execution.fairness`; its cost is a row of `farm.planning.cost`.
+tests the name of a kind. The functions that compute a kind are in rows of `farm.execution.cell` and
+`farm.execution.fairness`; its cost is in a row of `farm.planning.cost`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from schedfarm.core.policy.rules import COUNTS
 from schedfarm.core.workload.columns import COLUMNS, STORED, Column
 
 PAD = -1
-"""Fill value of a per-job array after the last job, and of cells that are not done."""
+"""Fill value of per-job arrays after the last job, and of unfinished cells."""
 
 TARGET_LOAD = "target_load"
-"""Coordinate of the loads as numbers, which an axis of a plot needs."""
+"""Coordinate with the loads as numbers, for axes of plots."""
 
 COORDINATES = {
     "trace": "trace",
@@ -51,18 +51,18 @@ class Variable:
     Parameters
     ----------
     name : str
-        Its name in the store.
+        Name of the array in the store.
     dims : tuple of str
-        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and origin,
-        after job perhaps node; in the summary those of `AXES`.
+        Dimensions: `SAMPLE` or `CELL`, then at most one of job, week, user, width and origin; node
+        may follow job. Arrays of the summary have those of `AXES`.
     dtype, units, long_name : str
-        Kind of its values, their unit (1 for a pure number), and one line of meaning.
+        Type of the values, their unit (1 for a pure number), and one line of meaning.
     better : {"smaller", "larger", ""}
-        Direction of better values; empty where there is none.
+        Direction of better values; empty without one.
     of : str
-        Name of its metric for `core.metrics.declared.find_metric`; empty for columns.
+        Name of the metric for `core.metrics.declared.find_metric`; empty for columns.
     among : bool
-        Whether it needs participants, although it has no dimension for them.
+        Whether the array needs participants, although it has no dimension for them.
     """
 
     name: str
@@ -93,12 +93,12 @@ class Variable:
 
 
 WEEKS = Variable("weeks", SAMPLE, "int64", "1", "weeks of submissions; one entry more follows them")
-"""Follows from the campaign; written with the coordinates."""
+"""Array that follows from the campaign and is written with the coordinates."""
 
 NO_COUNTS: Mapping[str, str] = MappingProxyType({})
 
 ASKED = tuple(dict.fromkeys(name for row in PLATFORMS.values() for name in row.form.asks))
-"""Columns of jobs that a trace has because of its platform."""
+"""Columns of jobs that only traces on some platforms have."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,11 @@ class Holding:
         return cls(*map(tuple, kinds))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return builtin types, for JSON."""
+        """Return plain values for JSON."""
         return {key: [_to_plain(v) for v in getattr(self, key)] for key in ("arrays", "figures")}
 
     def joined(self, other: Holding) -> Holding:
-        """Return the union of both, in the order of this one."""
+        """Return the union of two holdings, in the order of this one."""
         arrays = {v.name: v for v in (*self.arrays, *other.arrays)}
         figures = {v.name: v for v in (*self.figures, *other.figures)}
         return Holding(tuple(arrays.values()), tuple(figures.values()))
@@ -140,17 +140,17 @@ class Product(Kind):
     Parameters
     ----------
     arrays : tuple of Variable
-        Arrays on the jobs of a cell, or with one value per cell.
+        Arrays with the jobs of a cell, or with one value per cell.
     kept : tuple of (str, Variable)
         Arrays that only some platforms have, by name in `keeps` or `asks` of
-        `core.machines.platform.Platform`. They follow from the platform and are therefore left
-        out of the digest of a record's arrays.
+        `core.machines.platform.Platform`. Since they follow from the platform, the digest of a
+        record's arrays leaves them out.
     optional : bool
-        Whether a campaign has to request it.
+        Whether the product is computed only on a campaign's request.
     among : bool
-        Whether it compares participants, which every trace then needs.
+        Whether the product compares participants, which every trace then needs.
     sums : tuple of (str, Variable)
-        The figures of `means`, by the name of the sum in the records.
+        Figures in `means`, by the name of their sums in the records.
     """
 
     arrays: tuple[Variable, ...]
@@ -166,10 +166,10 @@ class Product(Kind):
         counts: Mapping[str, str] = NO_COUNTS,
         keep: Retention = RETENTION[ALL],
     ) -> Holding:
-        """Return its arrays in a new store, including those of plug-in metrics.
+        """Return the product's arrays in a new store, including those of plug-in metrics.
 
-        `counts` are those of the policies' rules, as in `core.policy.rules.Rule.counts`.
-        InputError if a name is not a metric, or a metric of none of the platforms.
+        `counts` are the counts of the policies' rules, as in `core.policy.rules.Rule.counts`.
+        Raises `InputError` for an unknown metric, and for a metric that none of the platforms has.
         """
         platforms = tuple(platforms)
         wanted = {variable for platform in platforms for variable in self.columns(platform)}
@@ -185,7 +185,7 @@ class Product(Kind):
         return Holding(tuple(v for v in arrays if keep.has(v.dims)), tuple(figures))
 
     def columns(self, platform: Platform) -> tuple[Variable, ...]:
-        """Return its arrays, metrics excluded, for a trace on a platform."""
+        """Return the product's arrays on a platform, without metrics."""
         wanted = {*platform.keeps, *platform.asks}
         return (*self.arrays, *(variable for name, variable in self.kept if name in wanted))
 
@@ -207,8 +207,8 @@ class Product(Kind):
 
 
 def is_had(variable: Variable, platform: Platform) -> bool:
-    """Return whether a trace on a platform has an array or a figure of its store."""
-    # By the declaration in the store: a call of the metric would run plug-in code in readers.
+    """Return whether a trace on a platform has an array or figure of its store."""
+    # Readers use the declaration in the store, since a call of the metric would run plug-in code.
     return bool(platform.participants) or not (variable.among or ORIGIN in variable.dims)
 
 
@@ -322,10 +322,10 @@ PRODUCTS: dict[str, Product] = {row.name: row for row in _ROWS}
 """Every kind of block, by name, in the order of computation."""
 
 OPTIONAL = tuple(name for name, row in PRODUCTS.items() if row.optional)
-"""Kinds that a campaign may request."""
+"""Kinds of blocks that are computed only on a campaign's request."""
 
 KEPT = frozenset(v.name for row in _ROWS for _, v in row.kept)
-"""Names of arrays that a trace has because of its platform."""
+"""Names of arrays that only traces on some platforms have."""
 
 DERIVED = "start"
 """Name of the starts, which readers derive from submissions and waits (`analysis.starts`)."""
@@ -334,7 +334,7 @@ TAKEN = frozenset(
     {DERIVED, *METRICS, *COORDINATES, WEEKS.name, "zarr.json", *KEPT, *COUNTS}
     | {v.name for row in _ROWS for v in (*row.arrays, *(figure for _, figure in row.sums))}
 )
-"""Names that a store has, or may get from a later program, in every campaign."""
+"""Names that every store has, or may get from a later program."""
 
 
 def holdings(
@@ -359,8 +359,8 @@ def _variable(of: str, metric: Metric, dims: tuple[str, ...]) -> Variable:
 
 
 def _to_plain(variable: Variable) -> dict[str, Any]:
-    """Return a declaration for JSON; `among` is left out if False, as in most stores."""
-    # Not `asdict`, which copies each value: 40 us for each of some hundred variables.
+    """Return a declaration as plain values; `among` is left out if False, as in most stores."""
+    # `asdict` would copy each value, which takes 40 us for each of some hundred variables.
     return {key: value for key, value in vars(variable).items() if key != "among" or value}
 
 

@@ -17,20 +17,20 @@ from schedfarm.core.errors import InputError
 PACKAGE = "schedfarm"
 
 PACKAGES = (PACKAGE, "numpy", "numba", "zarr")
-"""Packages whose version can change a result or its bytes."""
+"""Packages whose version can change a result or its bytes in the store."""
 
 UNKNOWN = "unknown"
 """Commit of a program that was installed from a package index."""
 
 CHANGED = "+changes"
-"""Suffix of a commit whose files have been edited since."""
+"""Suffix of a commit if files have been edited since."""
 
 CODE = ("core", "farm")
 """Packages that determine the content of a store."""
 
 
 class Foreign(InputError):
-    """Report a worker whose program is not that of the run."""
+    """Report a worker whose program differs from the program of the run."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Program:
     code : str
         SHA-256 of the files of `CODE`.
     versions : mapping of str to str
-        Versions of Python, without its last number, and of the packages that compute and write.
+        Versions of Python, without the last number, and of the packages that compute and write
+        values.
     """
 
     code: str
@@ -51,7 +52,7 @@ class Program:
 
 @cache
 def program() -> Program:
-    """Return this process's program, read once per process in 8 ms.
+    """Return the program of this process; it is read once per process, in 8 ms.
 
     Examples
     --------
@@ -69,9 +70,9 @@ def program() -> Program:
 
 
 def check_program(asked: Program | None) -> None:
-    """Raise Foreign, naming host and difference, if a run has another program than this process.
+    """Raise `Foreign`, naming host and difference, if this process has another program than a run.
 
-    None means a run in this process.
+    None stands for a run in this process.
     """
     own = program()
     if asked is None or asked == own:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def open_store(store: Where) -> xr.DataTree:
-    """Open a store as a labelled tree: the summary at its root, a group for each trace.
+    """Open a store as a labelled tree with the summary at the root and a group for each trace.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def open_store(store: Where) -> xr.DataTree:
     Raises
     ------
     InputError
-        If it is not a store, or a chunk of an acknowledged block is missing.
+        If the place is not a store, or if a chunk of an acknowledged block is missing.
     """
     import xarray as xr
 
@@ -67,7 +67,7 @@ def job_table(
     store : str or path
         The folder or address.
     trace, policy, load : str
-        Labels of the cell, or other spellings of them: 0.9, ``SJF+easy``.
+        Labels of the cell, also in other spellings: 0.9, ``SJF+easy``.
     resample : int
         Number of the resample; 0 is the log itself.
 
@@ -82,7 +82,7 @@ def job_table(
     Raises
     ------
     InputError
-        If it is not a store, keeps no jobs, or does not have the cell; if the cell is not done, or
+        If the place is not a store, keeps no jobs, or lacks the cell; if the cell is not done, or
         its values do not match its records.
     """
     import pandas as pd
@@ -102,7 +102,7 @@ def job_table(
 def schedule_of(
     store: Where, trace: str, policy: str, resample: int, load: float | str = "original"
 ) -> Schedule:
-    """Return the stored schedule of one cell, to be audited, measured or written.
+    """Return the stored schedule of one cell, for an audit, metrics or a file.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def schedule_of(
     Returns
     -------
     Schedule
-        With its workload.
+        The schedule with its workload.
 
     Raises
     ------
     InputError
-        As `job_table`.
+        For the reasons of `job_table`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def stored_jobs(store: Store, trace: str, resample: int, load: str) -> Workload:
 
 
 class _Arrays:
-    """Open the arrays of a trace by name; InputError for one that cannot be opened."""
+    """Open the arrays of a trace by name; `InputError` for an array that cannot be opened."""
 
     def __init__(self, store: Store, trace: str) -> None:
         self._store, self._trace = store, trace
@@ -187,7 +187,8 @@ class _Arrays:
 def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, Any]:
     """Return the values of one cell, checked against its records.
 
-    Zarr reads a missing shard as fill, and a misplaced one as other numbers.
+    The check is necessary because Zarr reads a missing shard as fill, and a misplaced shard as
+    other numbers.
     """
     if RETENTION[store.keep].without:
         raise InputError(
@@ -213,7 +214,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
         at = [store.axes[axis].index(x) for axis, x in zip(kind.dims, labels, strict=False)]
         for variable in kind.columns(store.platform(trace)):
             if variable.name not in record.payload.crc:
-                continue  # still to be backfilled
+                continue  # this array is still to be backfilled
             inner = [slice(jobs)] * ("job" in variable.dims)
             rows[variable.name] = _read(group[variable.name], (*at, *inner))
             found = zlib.crc32(np.ascontiguousarray(rows[variable.name]).data)
@@ -226,7 +227,7 @@ def _verified(store: Store, trace: str, resample: int, load: str, policy: str) -
 
 
 def _counts(store: Store, trace: str, resample: int, load: str, policy: str) -> dict[str, int]:
-    """Return the counters of the simulation of a finished cell, by its record."""
+    """Return the counters of a finished cell's simulation from the cell's record."""
     (kind,) = (row for row in _kinds(store) if row.simulates)
     record = read_record(store.place, store.block_at(trace, kind, (resample, load, policy)))
     place = record.header.span.cells.index((resample, load, policy)) if record else 0
@@ -240,17 +241,17 @@ def _read(array: Any, at: tuple[Any, ...]) -> npt.NDArray[Any]:
         return np.asarray(array[at])
     except OSError:
         raise
-    except Exception:  # zarr's codecs raise many kinds on altered bytes
+    except Exception:  # zarr's codecs raise many kinds of errors on altered bytes
         return np.empty(0, array.dtype)
 
 
 def _kinds(store: Store) -> list[Product]:
-    """Return the products that every store has of each cell."""
+    """Return the products that a store has for each cell."""
     return [PRODUCTS[kind] for kind in store.holds if not PRODUCTS[kind].optional]
 
 
 def _cell(store: Store, **given: Any) -> dict[str, Any]:
-    """Return the labels of a cell from given spellings."""
+    """Return the labels of a cell, given other spellings of the labels."""
     try:
         with sources(store.own):
             return {

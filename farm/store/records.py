@@ -1,4 +1,4 @@
-"""Completion records of a store: list them, and read their headers or their whole content."""
+"""Completion records of a store: their names, headers and content."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ REMEDY = "delete it to run its cells again"
 
 
 def read_record(place: Place, block: Block) -> Record | None:
-    """Return a block's record, or None."""
+    """Return a block's record; None without one."""
     data, _ = place.read_with_etag(record_name(block))
     return None if data is None else Record.from_bytes(data)
 
 
 def record_names(place: Place) -> list[str]:
-    """Return the names of a store's records; the name of a trace may look like one."""
+    """Return the names of a store's records; names of traces may look like names of records."""
     return [name for name in place.names(RECORDS) if name.endswith(RECORD_SUFFIX)]
 
 
 def read_headers(store: Store) -> dict[Block, Header]:
-    """Return the header of every record by its block; InputError if a file is not one of them."""
+    """Return the header of every record by its block; `InputError` for a file of another kind."""
     found, names = {}, record_names(store.place)
     for name, first in zip(names, store.place.first_lines(names), strict=True):
         header = _own_header(store, name, first)
@@ -38,7 +38,7 @@ def read_headers(store: Store) -> dict[Block, Header]:
 
 
 def headers_of(store: Store, blocks: Iterable[Block]) -> dict[Block, Header]:
-    """Return the headers of those of some blocks that have records; errors as `read_headers`."""
+    """Return the headers of those given blocks that have records; errors as in `read_headers`."""
     known, found = {block: record_name(block) for block in blocks}, {}
     for (block, name), data in zip(
         known.items(), store.place.read_each(known.values()), strict=True
@@ -49,15 +49,15 @@ def headers_of(store: Store, blocks: Iterable[Block]) -> dict[Block, Header]:
 
 
 def iterate_records(store: Store, blocks: Iterable[Block] | None = None) -> Iterator[Record]:
-    """Yield all records, or those of some blocks, one by one, since they may not fit into memory.
+    """Yield all records, or the records of some blocks, one by one to save memory.
 
-    InputError, as from `read_headers`, and if a byte of a record has changed.
+    Errors are those of `read_headers`, and `InputError` if a byte of a record has changed.
     """
     place = store.place
     names = record_names(place) if blocks is None else [record_name(block) for block in blocks]
     for name, data in zip(names, place.read_each(names), strict=True):
         if data is None:
-            continue  # deleted since it was listed, to have its block run again
+            continue  # deleted since the listing, so that its block runs again
         _own_header(store, name, data.partition(b"\n")[0])
         try:
             yield Record.from_bytes(data)
@@ -66,7 +66,7 @@ def iterate_records(store: Store, blocks: Iterable[Block] | None = None) -> Iter
 
 
 def check_definitions(store: Store, headers: Iterable[Header]) -> None:
-    """Refuse the first record that was simulated by earlier definitions of orders or rules."""
+    """Refuse the first record whose orders or rules had other definitions than now."""
     for header in headers:
         if header.own != store.definition_digest(header.span.policies):
             raise InputError(
@@ -77,7 +77,7 @@ def check_definitions(store: Store, headers: Iterable[Header]) -> None:
 
 
 def _own_header(store: Store, name: str, line: bytes) -> Header:
-    """Read the header of a record; InputError unless it has the store's identity, name and axes."""
+    """Read the header of a record; `InputError` unless identity, name and axes are the store's."""
     where = f"record {store.place.at(name)}"
     try:
         header = Header.from_bytes(line)

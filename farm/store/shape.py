@@ -1,4 +1,4 @@
-"""Labels, sizes and blocks of a store's arrays, without the files that hold them."""
+"""Labels, sizes and blocks of a store's arrays, independent of the files with the values."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from schedfarm.core.metrics.widths import WIDTHS
 from schedfarm.farm.store.product import KEPT, PRODUCTS, Holding, Variable, is_had
 
 CHUNK_VALUES = 262_144
-"""Approximate number of values in a chunk of a shard, so that short cells share one: a chunk costs
-zarr 0.5 ms whatever its size, and 2 MiB are read back in 3 ms."""
+"""Approximate number of values in a chunk of a shard. Short cells share a chunk: a chunk of any
+size costs zarr 0.5 ms, and reading 2 MiB takes 3 ms."""
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 def remembered(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Cache the results of a method of an immutable object in the object."""
+    """Cache the results of a method of an immutable object, in the object itself."""
     name = f"_{method.__name__}_results"
 
     @wraps(method)
@@ -68,15 +68,15 @@ class Shape:
     sources : mapping of str to dict
         Definition of each trace, its platform, and the SHA-256 of a log's columns.
     holds : mapping of str to Holding
-        Arrays and figures of each product, present or still to be computed for every cell.
+        Arrays and figures of each product, already computed or to be computed for every cell.
     layouts : mapping of str to Layout
         Sizes of the blocks of each trace.
     jobs : mapping of str to int
-        Jobs of each trace's largest resample: the length of its dimension `job`.
+        Number of jobs of each trace's largest resample: the length of the dimension `job`.
     weeks : mapping of str to Weeks
         Weeks of each trace's submissions.
     users : mapping of str to tuple of int
-        Numbers of each trace's users, ascending: the labels of its dimension `user`.
+        Numbers of each trace's users, ascending: the labels of the dimension `user`.
     keep : str
         Retention: a key of `core.format.retention.RETENTION`.
     """
@@ -92,7 +92,7 @@ class Shape:
 
     @property
     def cells(self) -> int:
-        """Number of cells: one for each simulation and each piece of its fairness measures."""
+        """Number of cells: one for each simulation and for each piece of its fairness measures."""
         return sum(self.cells_of(trace) for trace in self.axes["trace"])
 
     def cells_of(self, trace: str) -> int:
@@ -113,7 +113,7 @@ class Shape:
         return platform_from_dict(self.sources[trace]["platform"])
 
     def parts(self, trace: str) -> dict[str, tuple[str, ...]]:
-        """Return the labels of the dimensions that a trace has because of its platform."""
+        """Return the labels of the dimensions that only some platforms have."""
         platform = self.platform(trace)
         arrays = (v for kind in self.holds for v in PRODUCTS[kind].columns(platform))
         keep = RETENTION[self.keep]
@@ -146,7 +146,7 @@ class Shape:
 
     @remembered
     def figures_of(self, trace: str, kind: str) -> tuple[Variable, ...]:
-        """Return the declarations of a trace's figures of one product that are metrics."""
+        """Return the declarations of a trace's figures of one product, metrics only."""
         platform = self.platform(trace)
         return tuple(v for v in self.holds[kind].figures if v.of and is_had(v, platform))
 
@@ -161,7 +161,7 @@ class Shape:
         ]
 
     def block_at(self, trace: str, product: Kind, cell: Cell) -> Block:
-        """Return the block of one cell; the first one of a product that is cut along jobs."""
+        """Return the block of one cell; if the cell is cut along jobs, the first block."""
         lengths = self.layouts[trace].shape(product)
         resample, load, policy = (
             self.axes[axis].index(label) // length
@@ -170,7 +170,7 @@ class Shape:
         return Block(trace, product.name, resample, load, policy if product.policies else 0)
 
     def span_of(self, block: Block) -> Span:
-        """Return the labels of a block's cells at the present lengths of the axes."""
+        """Return the labels of a block's cells, given the present lengths of the axes."""
         labels = []
         for axis, length in zip(CELL, self.layouts[block.trace].shape(block.product), strict=True):
             known = self.axes[axis]
@@ -181,7 +181,7 @@ class Shape:
         return Span(*labels)
 
     def has_cells(self, block: Block, span: Span) -> bool:
-        """Return whether a span agrees with the labels of the axes in the region of a block."""
+        """Return whether the labels of a span are those of the axes in the region of a block."""
         if block.trace not in self.axes["trace"] or block.kind not in self.holds:
             return False
         region, labels = self.region_of(block, span), (span.resamples, span.loads, span.policies)
@@ -191,10 +191,10 @@ class Shape:
         return all(map(len, labels)) and tuple(known) == labels
 
     def region_of(self, block: Block, span: Span) -> tuple[slice, ...]:
-        """Return the slices of a block's cells along resample, load and, if it has one, policy."""
+        """Return the slices of a block's cells along resample, load and, if it varies, policy."""
         dims = CELL if block.product.policies else SAMPLE
         region = []
-        # Not by label: a lookup among 100,000 resamples for each block takes minutes.
+        # The lookup is not by label, which takes minutes for many blocks and 100,000 resamples.
         for axis, length, count in zip(
             dims, self.layouts[block.trace].shape(block.product), span.shape, strict=False
         ):
@@ -211,11 +211,11 @@ class Shape:
         return slice(places.start, places.stop)
 
     def block_shape(self, block: Block, variable: Variable) -> tuple[int, ...]:
-        """Return the shape of one cell's values in a block, padding included."""
+        """Return the shape of one cell's values in a block, including padding."""
         return self._cell_shape(block.trace, self._job_count(block), variable)
 
     def block_bytes(self, block: Block) -> int:
-        """Return the uncompressed size of a block's arrays in bytes, padding included."""
+        """Return the uncompressed size of a block's arrays in bytes, including padding."""
         cell = self._cell_bytes(block.trace, block.kind, self._job_count(block))
         return len(self.span_of(block)) * cell
 
@@ -228,7 +228,7 @@ class Shape:
         return {name: math.prod((own[d] for d in dims), start=n) for name, dims, n in factors}
 
     def week_entries(self, trace: str, cell: Cell) -> int:
-        """Return the length of a cell's weekly series; its last entry is for all later ends."""
+        """Return the length of a cell's weekly series; the last entry covers all later ends."""
         resample, load, _ = cell
         return 1 + weeks_at(self.weeks[trace], resample, load)
 
@@ -248,7 +248,7 @@ class Shape:
 
     @remembered
     def _factors(self, trace: str, kind: str) -> list[tuple[str, list[str], int]]:
-        """Return each array's dimensions that vary among cells, and its values along the others."""
+        """Return each array's dimensions that vary among cells, and its size along the others."""
         sizes = self.sizes(trace)
         return [
             (
@@ -268,9 +268,9 @@ class Shape:
 
 
 def chunk_shape(shard: Sequence[int], inner: int) -> tuple[int, ...]:
-    """Return the lengths of a chunk along a shard's leading axes, filled in their order.
+    """Return the lengths of a chunk along a shard's leading axes, filled in order of the axes.
 
-    A cell has `inner` values in the shard.
+    inner: number of values of a cell in the shard.
 
     >>> chunk_shape((40, 2, 10), 3328), chunk_shape((40, 2, 10), 64), chunk_shape((40, 2), 7)
     ((40, 1, 1), (40, 2, 10), (40, 2))
@@ -284,5 +284,5 @@ def chunk_shape(shard: Sequence[int], inner: int) -> tuple[int, ...]:
 
 
 def divisor(length: int, most: int) -> int:
-    """Return the largest divisor of a length that is at most `most`, and at least 1."""
+    """Return the largest divisor of a length that is at most `most`; at least 1."""
     return next(d for d in range(max(1, min(length, most)), 0, -1) if length % d == 0)

@@ -1,9 +1,9 @@
 """Encode shards of arrays, byte for byte as zarr does.
 
-zarr encodes each chunk and writes each file by tasks of an event loop in another thread, 1 to 2 ms
-for a shard of any size, and a block has two dozen: half of a commit's CPU time. zarr 3.3 has a
-pipeline without the loop (`FusedCodecPipeline`), which can replace this module when Python 3.11 is
-no longer supported, for which there is no zarr 3.3.
+For each chunk and file, zarr runs tasks in an event loop of another thread, which takes 1 to 2 ms
+for a shard of any size. A block has two dozen shards, so these tasks take half of a commit's CPU
+time. zarr 3.3 has a pipeline without the loop (`FusedCodecPipeline`), but does not support Python
+3.11. It can replace this module when Python 3.11 is no longer supported.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from numcodecs.blosc import Blosc
 from schedfarm.core.errors import InputError
 
 SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
-"""Numbers of the filters of Blosc, by their names in Zarr's metadata."""
+"""Numbers of Blosc's filters, by their names in Zarr's metadata."""
 
 EMPTY = 2**64 - 1
-"""Offset and length of a chunk that a shard leaves out, since all of its values are fill."""
+"""Offset and length of a chunk that is missing in a shard, since all its values are fill."""
 
 
 class Encoder:
-    """Encode the shards of one array, as its metadata say.
+    """Encode the shards of one array according to the array's metadata.
 
     Parameters
     ----------
     array : zarr.Array
-        An array of a store, with the codecs that `farm.store.template` gives each one.
+        Array of a store, with the codecs that `farm.store.template` gives every array.
     keeps_fill : bool
         Whether chunks of fill are written, too.
 
@@ -57,9 +57,9 @@ class Encoder:
         self._blosc = _blosc(codecs[1]["configuration"])
 
     def encode(self, values: npt.NDArray[Any]) -> bytes | None:
-        """Return the bytes of a shard that begins with these values; None if none is written.
+        """Return the bytes of a shard that begins with these values; None if no file is written.
 
-        Fill follows the values. Chunks that are nothing else are left out.
+        Fill follows the values. Chunks that contain only fill are left out.
         """
         if self._chunk == self.shape:
             return self._encoded(values)
@@ -101,12 +101,12 @@ def _place(at: Sequence[int], lengths: Sequence[int]) -> tuple[slice, ...]:
 
 
 def _sealed(data: bytes) -> bytes:
-    """Return data with their CRC-32C at the end."""
+    """Return data followed by their CRC-32C."""
     return data + int(google_crc32c.value(data)).to_bytes(4, "little")
 
 
 def _is_all(values: npt.NDArray[Any], fill: Any) -> bool:
-    """Return whether all values are fill; most arrays differ in their first value."""
+    """Return whether all values are fill; the first value alone usually shows that they are not."""
     if math.isnan(fill):
         return bool(np.isnan(values[:1]).all() and np.isnan(values).all())
     return bool((values[:1] == fill).all() and (values == fill).all())
@@ -114,7 +114,7 @@ def _is_all(values: npt.NDArray[Any], fill: Any) -> bool:
 
 @lru_cache(maxsize=64)
 def _morton(counts: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the places of a grid in Morton order: the order of chunks in a shard of zarr."""
+    """Return the positions of a grid in Morton order, zarr's order of chunks in a shard."""
     bits = [(n - 1).bit_length() for n in counts]
     taken = [(bit, axis) for bit in range(max(bits)) for axis, n in enumerate(bits) if bit < n]
 

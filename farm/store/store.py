@@ -1,4 +1,4 @@
-"""A store as described in its store.json, and the checksum of that file."""
+"""A store as its store.json describes it, and the checksum of this file."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ class Store(Shape):
     campaign : str
         Name of its campaign.
     text : str
-        The campaign in canonical form, as last run; no result depends on it.
+        The campaign in canonical form, as of the last run; no result depends on it.
     settings : mapping
-        Settings that determine every cell in addition to its coordinates: seed, tau, draw and
-        load_by, and warmup and cooldown if they exclude jobs.
+        Settings that, together with its coordinates, determine a cell: seed, tau, draw and load_by,
+        and warmup and cooldown if they exclude jobs.
     own : mapping of str to str, optional
         Text of each module with plug-in orders, rules or metrics.
     acknowledgements : mapping of str to str, optional
-        Acknowledgement of a trace's log, if known.
+        Acknowledgement of each trace's log, if known.
     cautions : mapping of str to mapping, optional
-        Reasons to doubt results of a trace, a sentence by its key; no result depends on them.
-        Stores of programs without such checks have none.
+        Reasons to doubt results of a trace, as sentences by key; no result depends on them. Stores
+        of earlier programs have no cautions.
     precision : mapping, optional
         Finished rounds of a campaign with requested precision, and the intervals of the last one:
         `farm.planning.rounds.Verdict.to_dict`. No result depends on it.
     labels : mapping, optional
-        Origin and values of the traces and policies that axes of the campaign have made:
+        Origin and values of traces and policies that were expanded from axes of the campaign:
         `farm.campaign.campaign.Campaign.labels`. No result depends on it.
     """
 
@@ -74,8 +74,8 @@ class Store(Shape):
         Raises
         ------
         InputError
-            If it does not exist, its description has been altered, or its format is not
-            this program's.
+            If the store does not exist, its description has been altered, or its format is not this
+            program's.
         """
         place = place_of(store)
         try:
@@ -89,7 +89,7 @@ class Store(Shape):
 
     @classmethod
     def from_bytes(cls, place: Place, data: bytes) -> Store:
-        """Read the text of a store.json; InputError as from `open`."""
+        """Read the text of a store.json; `InputError` for the reasons of `open`."""
         try:
             return cls._from_plain(place, unsealed(place, data))
         except InputError:
@@ -131,13 +131,13 @@ class Store(Shape):
 
     @property
     def policy_names(self) -> dict[str, str]:
-        """Name of each policy that the campaign has named, by label."""
+        """Name of each policy with a name from the campaign, by label."""
         origins = self.labels.get("policy", {}).items()
         return {label: one["name"] for label, one in origins if "name" in one}
 
     @cached_property
     def identity(self) -> str:
-        """Digest of the settings that define its cells, whatever its axes."""
+        """Digest of the settings that define the store's cells, independent of the axes."""
         text = json.dumps([self.campaign, dict(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -147,7 +147,7 @@ class Store(Shape):
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def holding_digest(self, block: Block) -> str:
-        """Return the digest of the names and plug-in metrics in a block's record."""
+        """Return the digest of the array names and plug-in metrics in a block's record."""
         return self._holding_digest(block.trace, block.kind)
 
     @remembered
@@ -163,16 +163,17 @@ class Store(Shape):
 
     @remembered
     def definition_digest(self, policies: tuple[str, ...]) -> str:
-        """Return the digest of the definitions of policies beyond their names.
+        """Return the digest of the definitions of policies, in addition to their names.
 
-        These are the text of plug-in orders and rules, and the revisions of built-in orders; the
-        digest is empty without either. InputError if a module from an installed package is missing.
+        Definitions are the text of plug-in orders and rules, and the revisions of built-in orders.
+        The digest is empty without either. Raises `InputError` if a module of an installed package
+        is missing.
         """
         with sources(self.own):
             own = source_digest(policies)
         revisions = (f"{name} {number}" for name, number in revised_orders(policies).items())
         lines = "\n".join([own, *revisions])
-        # First revisions are not named, so that records of earlier programs remain valid.
+        # First revisions are left out, so that records of earlier programs remain valid.
         return own if lines == own else hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     def log_name(self, trace: str) -> str | None:
@@ -180,7 +181,7 @@ class Store(Shape):
         return log_name(self.sources[trace])
 
     def to_bytes(self) -> bytes:
-        """Return the text of store.json, sealed with a CRC-32 of the rest."""
+        """Return the text of store.json, sealed with a CRC-32 of the other entries."""
         plain = {
             "campaign": self.campaign,
             "text": self.text,
@@ -201,7 +202,7 @@ class Store(Shape):
             "acknowledgements": dict(self.acknowledgements),
         }
         if self.cautions:
-            # Stores of earlier programs have no checksum, and remain valid.
+            # Stores of earlier programs have no checksum but remain valid.
             plain["cautions"] = {k: dict(v) for k, v in self.cautions.items()}
         if self.precision:
             plain["precision"] = dict(self.precision)
@@ -224,9 +225,9 @@ def sealed(plain: Mapping[str, Any]) -> bytes:
 
 
 def unsealed(place: Place, data: bytes) -> dict[str, Any]:
-    """Return the entries that `sealed` was given.
+    """Return the entries in a text that `sealed` returned.
 
-    InputError if the text is not a store.json, has been altered, or has another format.
+    Raises `InputError` if the text is not a store.json, has been altered, or has another format.
     """
     try:
         plain: dict[str, Any] = json.loads(data)
@@ -257,7 +258,7 @@ def unsealed(place: Place, data: bytes) -> dict[str, Any]:
 
 
 def _check_names(place: Place, plain: Mapping[str, Any]) -> None:
-    """Refuse names that lead out of the store, since they become paths of its files."""
+    """Refuse names that lead out of the store, since names become paths of files."""
     logs = (source.get("columns") for source in plain["sources"].values())
     names = [*plain["axes"]["trace"], *plain["sources"], *(log for log in logs if log is not None)]
     for holding in plain["holds"].values():

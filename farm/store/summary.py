@@ -1,7 +1,7 @@
 """The summary at the root of a store, folded from the completion records.
 
-For ten million cells one figure takes 76 MiB and all figures 2 GiB. The records are therefore read
-once into a temporary file per figure, and the figures are made one after the other.
+For ten million cells, one figure takes 76 MiB and all figures 2 GiB. The records are therefore read
+only once, into a temporary file per figure. The figures are then computed one after the other.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from schedfarm.farm.store.store import Store
 
 REFRESH_SECONDS = 60.0
-"""Least time between two summaries of a run in progress, s."""
+"""Least time between two folds of the summary during a run, s."""
 
 REFRESH_SHARE = 0.02
-"""Share of a run's time that they may take, where a summary has millions of cells."""
+"""Largest share of a run's time for folds, which matters for summaries with millions of cells."""
 
 SPOOL_BYTES = 2**20
-"""Bytes of one figure that are kept in memory; more go to a file."""
+"""Bytes of one figure in memory; further bytes go to a file."""
 
 ROWS = 1024
-"""Resamples whose means are computed at a time."""
+"""Number of resamples whose means are computed together."""
 
 Values = npt.NDArray[Any]
 
@@ -49,7 +49,7 @@ _spool = partial(tempfile.SpooledTemporaryFile, SPOOL_BYTES)
 
 
 class Unfolded(InputError):
-    """Report a lack of space for the temporary files of a summary; the cells are stored."""
+    """Report a lack of space for the temporary files of a summary; all cells are stored."""
 
     def __init__(self, error: OSError) -> None:
         folder = tempfile.tempdir or os.environ.get("TMPDIR", "TMPDIR")
@@ -63,7 +63,7 @@ class Unfolded(InputError):
 def fold(store: Store) -> None:
     """Write the summary of all finished blocks of a store, durably.
 
-    OSError if the store cannot be written, Unfolded if temporary files do not fit.
+    Raises `OSError` if the store cannot be written, and `Unfolded` if temporary files do not fit.
     """
     root, shards = open_results(store.place), []
     for name, values in folded(store):
@@ -73,14 +73,14 @@ def fold(store: Store) -> None:
 
 
 class Refresher:
-    """Fold a store's summary periodically, for readers during a run."""
+    """Fold a store's summary periodically during a run, for readers."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._next = time.monotonic() + REFRESH_SECONDS
 
     def look(self) -> None:
-        """Fold if the period is over; errors are those of `fold`, and start a new period."""
+        """Fold if the period is over; an error, as in `fold`, starts a new period, too."""
         begun = time.monotonic()
         if begun < self._next:
             return
@@ -92,9 +92,10 @@ class Refresher:
 
 
 def folded(store: Store, only: Container[str] | None = None) -> Iterator[tuple[str, Values]]:
-    """Yield names and values of the summary of all finished blocks, or of `only` some variables.
+    """Yield names and values of the summary of all finished blocks; `only`: names to yield.
 
-    They are on (trace, resample, load[, policy]); NaN, or 0 for integers, where no cell is done.
+    The values are on (trace, resample, load[, policy]). Where no cell is done, they are NaN, or 0
+    for integers.
     """
     with ExitStack() as stack:
         heap = _Heap(stack)
@@ -168,7 +169,7 @@ class _Heap:
 
 
 def _close(file: Any) -> None:
-    # Closing tries again to write the buffer; the error has been reported.
+    # Closing tries to write the buffer again, but the error has already been reported.
     with suppress(OSError):
         file.close()
 
@@ -187,11 +188,11 @@ def _values(store: Store, heap: _Heap, variable: Variable) -> Values:
 
 
 def _mean(store: Store, heap: _Heap, variable: Variable, kind: Kind, name: str) -> Values:
-    """Return the sums over the pieces of cells, divided by their jobs."""
+    """Return the sums over the pieces of cells divided by the cells' numbers of jobs."""
     figures = {v.name: v for v in store.figures}
     total, seen = (_total(store, heap, variable, _sum_of(kind, key)) for key in (name, JOBS))
     jobs = _values(store, heap, figures[JOBS])[..., np.newaxis]
-    # Stores of earlier programs do not have this metric.
+    # Stores of earlier programs lack this metric.
     refused = _values(store, heap, figures[REFUSED]) if REFUSED in figures else np.zeros_like(jobs)
     for trace, first in product_of(range(len(total)), range(0, total.shape[1], ROWS)):
         part = trace, slice(first, first + ROWS)

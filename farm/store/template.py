@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from zarr.storage import MemoryStore
 
 Template = dict[str, bytes]
-"""Content of the files, by their names below the arrays."""
+"""Content of files, by name below the folder of the arrays."""
 
 
 def template_of(store: Store) -> Template:
-    """Return the files of a store's arrays without the values that blocks write."""
+    """Return the files of a store's arrays, except values that blocks write."""
     from zarr.storage import MemoryStore
 
-    # In a folder each file costs another thread of zarr: twice the time.
+    # In memory, since zarr would use a further thread for each file in a folder and twice the time.
     files: dict[str, Any] = {}
     write_template(store, MemoryStore(files))
     return {name: files[name].to_bytes() for name in sorted(files)}
 
 
 def write_template(store: Store, results: Path | MemoryStore) -> None:
-    """Create a store's arrays in an empty place, without the values that blocks write."""
+    """Create a store's arrays in an empty place, except values that blocks write."""
     root = _create_results(results)
     for name in store.axes["trace"]:
         _create_trace(root, store, name)
-        # As JSON: netCDF has no attributes that are mappings.
+        # The attribute is JSON, since netCDF has no attributes that are mappings.
         root[name].attrs["keep"] = store.keep
         root[name].attrs["dropped"] = json.dumps(dict(store.sources[name].get("dropped", {})))
         if "place" in store.platform(name).keeps:
@@ -58,7 +58,7 @@ def write_template(store: Store, results: Path | MemoryStore) -> None:
     _write_coordinates(root, store.axes)
     for variable in store.figures:
         shape = tuple(len(store.axes[d]) for d in variable.dims)
-        # One chunk: a mean over a million cells then reads one file.
+        # The array is one chunk, so that a mean over a million cells reads one file.
         _create_values(root, variable, shape, shape, None)
     root.attrs.update({"campaign": store.campaign, **store.settings, "keep": store.keep})
     if store.precision:
@@ -69,9 +69,9 @@ def write_template(store: Store, results: Path | MemoryStore) -> None:
 
 
 def install(store: Store, old: Store | None) -> None:
-    """Resize a store's arrays to its shape, durably, and keep the values of its old blocks."""
+    """Resize a store's arrays to its shape, durably; keep the values of its old blocks."""
     if old is None:
-        # Left by a build that was killed before any block was written.
+        # These files are from a build that was killed before any block was written.
         store.place.remove_below(ARRAYS)
     kept = _arrays(old) if old else set()
     fresh = template_of(store)
@@ -80,7 +80,7 @@ def install(store: Store, old: Store | None) -> None:
 
 
 def unknown_entries(store: Store, fresh: Template) -> list[str]:
-    """Return the names among a store's arrays that its template lacks."""
+    """Return the names among a store's arrays that are not in its template."""
     known = {"/".join(name.split("/")[:depth]) for name in fresh for depth in (1, 2)}
     found = [
         f"{folder}{entry}"
@@ -94,8 +94,8 @@ def check_metadata(store: Store, *, repair: bool = False) -> list[str]:
     """Refuse a store with missing metadata, although records acknowledge its cells.
 
     With `repair`, arrays and groups that follow from the campaign, such as coordinates, are not
-    refused: their paths are returned. A store that is being grown passes, since its template is
-    installed anyway.
+    refused: their paths are returned. A growing store passes, since its template is installed later
+    anyway.
     """
     if store.place.has(GROWING):
         return []
@@ -140,9 +140,9 @@ def _is_sound(data: bytes | None) -> bool:
 
 
 def _remove_others(store: Store, fresh: Template, kept: Collection[str]) -> None:
-    """Remove values whose array gets another shape, and groups that the store lacks.
+    """Remove the values of arrays that get another shape, and groups that the store lacks.
 
-    The values are those of the summary, and of arrays from a killed growth.
+    These arrays are those of the summary, and arrays from a killed growth.
     """
     place, known = store.place, {name.partition("/")[0] for name in fresh}
     there = place.entries(ARRAYS)
@@ -150,7 +150,7 @@ def _remove_others(store: Store, fresh: Template, kept: Collection[str]) -> None
         place.remove_below(f"{ARRAYS}/{entry}")
     for name in fresh:
         array = name.removesuffix(f"/{METADATA}")
-        # A missing group has no values.
+        # A missing group has no values to remove.
         if array != name and array not in kept and array.partition("/")[0] in there:
             place.remove_below(f"{ARRAYS}/{array}/{CHUNKS}")
 
@@ -163,17 +163,17 @@ def _create_results(results: Path | MemoryStore) -> zarr.Group:
 
 
 def _consolidate(results: Path | MemoryStore) -> None:
-    """Gather all metadata into the root, so that readers open the store with one request."""
+    """Gather all metadata in the root, so that readers open the store with one request."""
     import zarr
 
-    # Not yet in the specification of Zarr v3; xarray and zarr both read it.
+    # Consolidated metadata is not yet in the specification of Zarr v3, but xarray and zarr read it.
     with _without_warnings():
         zarr.consolidate_metadata(results, zarr_format=3)
 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Silence warnings about forms that are not in the specification of Zarr v3."""
+    """Silence warnings about features that are not in the specification of Zarr v3."""
     from zarr.errors import UnstableSpecificationWarning, ZarrUserWarning
 
     with warnings.catch_warnings():
@@ -183,7 +183,7 @@ def _without_warnings() -> Iterator[None]:
 
 
 def _create_trace(root: zarr.Group, store: Store, trace: str) -> None:
-    """Create a trace's group, with its coordinates and its weeks."""
+    """Create a trace's group with its coordinates and its weeks."""
     group = root.create_group(trace)
     sizes, weeks = store.sizes(trace), store.weeks_of(trace)
     labels: dict[str, Sequence[Any]] = {axis: store.axes[axis] for axis in CELL}
@@ -207,7 +207,7 @@ def _create_array(
     cells = [lengths[d] for d in variable.dims if d in CELL]
     inner = shard[len(cells) :]
     if len(inner) > 1:
-        # A cell of many jobs on many nodes exceeds the buffer of a codec.
+        # A cell with many jobs on many nodes would exceed the buffer of a codec.
         inner = (divisor(inner[0], max(1, CHUNK_VALUES // math.prod(inner[1:]))), *inner[1:])
     chunk = (*chunk_shape(cells, math.prod(inner)), *inner)
     _create_values(group, variable, shape, chunk, None if chunk == shard else shard)
@@ -215,8 +215,9 @@ def _create_array(
 
 def _write_coordinates(group: zarr.Group, labels: Axes) -> None:
     """Write the labels of a group's dimensions, and the loads as numbers."""
-    # Fixed width: zarr reads variable-width strings as StringDType, which xarray cannot plot and
-    # `astype` refuses. Writing them warns, since they are not in the specification of version 3.
+    # Strings have a fixed width: zarr reads variable-width strings as StringDType, which xarray
+    # cannot plot and `astype` refuses. Writing them warns, since they are not in the specification
+    # of Zarr v3.
     with _without_warnings():
         for name, values in labels.items():
             text = any(isinstance(v, str) for v in values)
@@ -224,7 +225,7 @@ def _write_coordinates(group: zarr.Group, labels: Axes) -> None:
         if "load" in labels:
             numbers = np.array([load_number(load) for load in labels["load"]], np.float64)
             _write_coordinate(group, TARGET_LOAD, "load", numbers)
-            # xarray's attribute for coordinates that are not dimensions.
+            # This is xarray's attribute for coordinates that are not dimensions.
             group.attrs["coordinates"] = TARGET_LOAD
 
 
@@ -267,9 +268,9 @@ def _create_values(
 
 
 def _codecs(size: int) -> list[Any]:
-    """Return the codecs of every chunk, the last of which turns a flipped bit into an error."""
+    """Return the codecs of every chunk; the last one turns a flipped bit into an error."""
     from zarr.codecs import BloscCodec, Crc32cCodec
 
-    # 4 to 7 ns a value; zstd at level 1 takes 20 to 30 ns for 15 % fewer bytes. EASY simulates a
-    # job in 125 ns.
+    # This takes 4 to 7 ns per value; zstd at level 1 takes 20 to 30 ns for 15 % fewer bytes. EASY
+    # simulates a job in 125 ns.
     return [BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size), Crc32cCodec()]

@@ -1,4 +1,4 @@
-"""Zarr stores for reading: objects of a bucket, and a check for missing ones."""
+"""Zarr stores for reading: objects of a bucket, and a check for missing objects."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from zarr.storage import ObjectStore, WrapperStore
 
 
 class Objects(ObjectStore[Any]):
-    """Read objects; a refusal by the server is an OSError, as on a disk.
+    """Read objects; a refusal by the server is an `OSError`, as for a disk.
 
     Parameters
     ----------
     store : obstore.store.ObjectStore
         Client of a prefix.
     answering : callable
-        Returns a context that translates the errors of obstore.
+        Function that returns a context in which errors of obstore are translated.
     read_only : bool
         Whether writing is refused.
     """
@@ -56,7 +56,7 @@ class Objects(ObjectStore[Any]):
             return await super().exists(key)
 
     def with_read_only(self, read_only: bool = False) -> Objects:
-        """Return the same store, read-only or writable."""
+        """Return the same store, as a read-only or writable store."""
         return type(self)(self.store, self._answering, read_only=read_only)
 
 

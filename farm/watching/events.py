@@ -1,4 +1,4 @@
-"""Events of a run, and their log next to the results: one JSON object a line."""
+"""Events of a run, and their log next to the results, with one JSON object per line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schedfarm.farm.store.journal import START, Position
 from schedfarm.farm.store.place import Where, place_of
 
 UNKNOWN = -1.0
-"""Value of a time left that cannot be estimated yet, s."""
+"""Value of a remaining time that cannot be estimated yet, s."""
 
 
 def now() -> float:
@@ -33,8 +33,9 @@ class Happening(Struct, frozen=True, kw_only=True, tag_field="event"):
 class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
     """Report that a run begins.
 
-    cells: of the campaign. before: cells done by earlier runs. pid: process of the coordinator.
-    origin: its host, versions and commit, as of `farm.store.provenance.origin`.
+    cells: number of cells of the campaign. before: number of cells done by earlier runs. pid:
+    process of the coordinator. origin: host, versions and commit of the coordinator, as in
+    `farm.store.provenance.origin`.
     """
 
     cells: int
@@ -46,10 +47,10 @@ class Begin(Happening, frozen=True, kw_only=True, tag="begin"):
 class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
     """Report that a block is on the disk with its record.
 
-    cells: simulated cells of policies in the block; 0 for a workload's block. failed: failed ones
-    among them. seconds: CPU time of their simulations, s. worker: host and process. why: reason why
-    a new metric could not be added to the block, otherwise empty. left: estimated remaining time of
-    the run, s, or `UNKNOWN`.
+    cells: number of simulated cells of policies in the block; 0 for a workload's block. failed:
+    number of failed cells among them. seconds: CPU time of their simulations, s. worker: host and
+    process. why: reason why a new metric could not be added to the block, otherwise empty. left:
+    estimated remaining time of the run, s, or `UNKNOWN`.
     """
 
     block: Block
@@ -64,8 +65,8 @@ class BlockDone(Happening, frozen=True, kw_only=True, tag="block"):
 class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
     """Report that the record of a block was removed, since its worker computed wrong results.
 
-    cells: those of a policy to simulate again. failed: failed ones among them. worker: host and
-    process; empty if it could not be determined.
+    cells: number of cells of policies to simulate again. failed: number of failed cells among them.
+    worker: host and process; empty if the worker could not be determined.
     """
 
     block: Block
@@ -77,10 +78,10 @@ class Retracted(Happening, frozen=True, kw_only=True, tag="retracted"):
 class Doing(Struct, frozen=True, kw_only=True):
     """Describe the current cell of a worker.
 
-    what: trace, resample, load and policy. worker: host and process. seconds: time since it began
-    the cell's batch of blocks, s. cell, cells: number of the cell in the batch, from 1, and number
-    of its cells. share: share of the cell's jobs that have started. done: share of the batch that
-    is done, by planned cost.
+    what: trace, resample, load and policy. worker: host and process. seconds: time since the worker
+    began the cell's batch of blocks, s. cell, cells: number of the cell in the batch, from 1, and
+    number of cells in the batch. share: share of the cell's jobs that have started. done: finished
+    share of the batch by planned cost.
     """
 
     what: str
@@ -100,9 +101,10 @@ class Doing(Struct, frozen=True, kw_only=True):
 
 
 class Running(Happening, frozen=True, kw_only=True, tag="running"):
-    """Report tasks that have been running for some seconds or longer.
+    """Report tasks that have been running for at least some seconds.
 
-    tasks: the longest ones, longest first. count: number of all of them. left: as for `BlockDone`.
+    tasks: the longest tasks, longest first. count: number of all such tasks. left: as for
+    `BlockDone`.
     """
 
     tasks: tuple[Doing, ...] = ()
@@ -111,14 +113,14 @@ class Running(Happening, frozen=True, kw_only=True, tag="running"):
 
 
 class Lost(Happening, frozen=True, kw_only=True, tag="lost"):
-    """Report a lost task, the number of its cells, and the error that it ended with."""
+    """Report a lost task, the number of its cells, and the error that ended the task."""
 
     cells: int
     why: str
 
 
 class Said(Happening, frozen=True, kw_only=True, tag="say"):
-    """Report anything else in one sentence; `progress` if it is only of interest on the way."""
+    """Report anything else in one sentence; `progress` if it is irrelevant after the run."""
 
     text: str
     progress: bool = False
@@ -133,7 +135,7 @@ Event = Begin | BlockDone | Retracted | Running | Lost | Said | End
 
 
 class Watcher(Protocol):
-    """Receive the events of a run, without influence on it."""
+    """Receive the events of a run, without influence on the run."""
 
     def see(self, event: Event) -> None:
         """Receive an event."""
@@ -172,7 +174,7 @@ class EventLog:
         self.see_all([event])
 
     def see_all(self, events: Sequence[Event]) -> None:
-        """Log events that occurred together in one system call, which takes as long as a block."""
+        """Log simultaneous events in one system call, which takes as long as storing a block."""
         if not events:
             return
         with writing(self._place):
@@ -182,9 +184,9 @@ class EventLog:
 
 
 def read_events(store: Where, since: Position = START) -> tuple[list[Event], Position]:
-    """Return the events of a store's log from a position on, and the position after them.
+    """Return the events of a store's log from a position on, and the next position.
 
-    A line that is still being written, or was cut off by a kill, is left for the next call.
+    An incomplete line at the end is left for the next call.
     """
     data, then = place_of(store).read_journal(since)
     return list(_parsed(data)), then
@@ -195,6 +197,6 @@ def _parsed(data: bytes) -> Iterator[Event]:
     for line in data.splitlines():
         try:
             yield decoder.decode(line)
-        # Cut off by a kill, followed by another run's events; or an event of another version.
+        # This line was cut off by a kill and continued by another run, or is of another version.
         except msgspec.DecodeError:
             continue

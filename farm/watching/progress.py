@@ -20,16 +20,16 @@ from schedfarm.farm.watching.events import (
 )
 
 LINE_SECONDS = 5.0
-"""Least time between two plain lines."""
+"""Least time between two plain lines, s."""
 
 MINUTE = 60
 
 RATE_SECONDS = 5.0
-"""No cells per minute are shown before a run has lasted this long: the first blocks come late."""
+"""Duration of a run before its cells per minute are shown, s, since the first blocks come late."""
 
 
 class Meter:
-    """Track cells done and failed, cells per minute, time left and running tasks from events."""
+    """Track finished and failed cells, cells per minute, remaining time and running tasks."""
 
     def __init__(self) -> None:
         self.cells = self.before = self.done = self.failed = 0
@@ -42,7 +42,7 @@ class Meter:
         match event:
             case Begin(cells=cells, before=before):
                 if before > self.before:
-                    # Each round of a run begins with a count of its own.
+                    # Each round of a run begins with its own count.
                     self.done = self.failed = 0
                 self.cells, self.before, self.begun = cells, before, event.time
             case BlockDone():
@@ -60,10 +60,10 @@ class Meter:
                 self.left = UNKNOWN
 
     def text(self, now: float) -> str:
-        """Return text of failed cells, and of the rate and time left once they are meaningful."""
+        """Return failed cells as text, with rate and remaining time once these are meaningful."""
         parts, seconds = [f"{self.failed} failed"], now - self.begun
         if self.done and seconds >= RATE_SECONDS:
-            # One unit for all rates, so that lines can be compared.
+            # All rates have the same unit, so that lines can be compared.
             parts.append(f"{significant(MINUTE * self.done / seconds)} cells/min")
         if self.left >= 0 and self.before + self.done < self.cells:
             parts.append(f"about {lasting(self.left)} left")
@@ -71,7 +71,7 @@ class Meter:
 
 
 class Lines:
-    """Write a plain line now and then: cells done and failed, rate, time left, running tasks."""
+    """Write plain lines: finished and failed cells, rate, remaining time, running tasks."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -79,7 +79,7 @@ class Lines:
         self.last = 0.0
 
     def see(self, event: Event) -> None:
-        """Count an event, and write a line if one is due."""
+        """Count an event; write a line if the interval since the last line is over."""
         meter = self.meter
         meter.see(event)
         match event:
@@ -100,7 +100,7 @@ class Lines:
                 self._count(event.time)
 
     def leave(self, now: float) -> None:
-        """Show the state of a run that continues when watching ends, at a Unix time, s."""
+        """Show the state of a run that goes on after the end of watching, a Unix time, s."""
         self._count(now)
 
     def _count(self, now: float) -> None:
@@ -113,7 +113,7 @@ class Lines:
 
 
 class Bar:
-    """Draw a bar on a terminal: cells done and failed, rate, time left, running tasks."""
+    """Draw a bar on a terminal: finished and failed cells, rate, remaining time, running tasks."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -121,7 +121,7 @@ class Bar:
         self._bar: Any = None
 
     def see(self, event: Event) -> None:
-        """Move the bar, or write above it."""
+        """Move the bar, or write a message above the bar."""
         self.meter.see(event)
         match event:
             case Begin():
@@ -129,7 +129,7 @@ class Bar:
                     self._end(event.time)
                 self._bar = self._drawn(event)
             case BlockDone():
-                # By the events' own times: `farm watch` may read events of long ago.
+                # The times are those of the events, since `farm watch` may read old events.
                 self._bar.set_postfix_str(self.meter.text(event.time), refresh=False)
                 self._bar.update(event.cells)
             case Retracted():
@@ -145,7 +145,7 @@ class Bar:
                 self._end(event.time)
 
     def leave(self, now: float) -> None:
-        """Show the state of a run that continues when watching ends, at a Unix time, s."""
+        """Show the state of a run that goes on after the end of watching, a Unix time, s."""
         self._end(now)
 
     def _end(self, now: float) -> None:
@@ -172,13 +172,13 @@ def _longest(event: Running, longest: Doing) -> str:
 
 
 class Quiet:
-    """Write only lost cells and messages of the run that are not progress."""
+    """Write only lost cells, and messages of the run other than progress."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def see(self, event: Event) -> None:
-        """Write a line, if it is due."""
+        """Write a line for an event of these kinds."""
         match event:
             case Lost():
                 self.stream.write(f"{counted(event.cells, 'cell')} lost: {event.why}\n")
@@ -188,6 +188,6 @@ class Quiet:
 
 
 def watcher(stream: TextIO | None = None) -> Bar | Lines:
-    """Return the watcher that suits a stream; by default standard error."""
+    """Return the suitable watcher for a stream, by default standard error."""
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Lines(stream)

@@ -1,4 +1,4 @@
-"""Status of a store: cells done, failed and missing, from its records."""
+"""Status of a store: numbers of finished, failed and missing cells, from its records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from schedfarm.farm.store.template import check_metadata
 from schedfarm.farm.watching.events import Begin, Doing, End, Event, Running, now, read_events
 
 SILENT_SECONDS = 180.0
-"""A run without an event for this long counts as ended; long tasks are logged each minute."""
+"""Time without an event after which a run counts as ended, s; long tasks are logged each minute."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Hold a failed cell, the kind and message of its error, and the traceback."""
+    """Hold a failed cell, the kind and message of the error, and the traceback."""
 
     trace: str
     resample: int
@@ -40,27 +40,27 @@ class Status:
     Parameters
     ----------
     campaign, sha256 : str
-        Name of its campaign, and SHA-256 of the campaign's text as last run.
+        Name of the store's campaign, and SHA-256 of the campaign's text as of the last run.
     cells, done, failed, missing : int
         Counts; cells = done + failed + missing.
     jobs : int
-        Jobs simulated in the cells that are done.
+        Number of jobs in the finished cells.
     seconds : float
-        CPU time that their simulations took, s.
+        CPU time of the simulations of these cells, s.
     wall : float
-        Total duration of the runs on the store, s, by its log of events; a killed run counts until
-        its last event.
+        Total duration of the runs on the store, s, according to its log of events; a killed run
+        counts until its last event.
     traces : dict of str to dict
-        The counts for each trace.
+        The same counts for each trace.
     origins : tuple of dict
-        An entry for each host and set of versions that computed blocks, with their number as
-        `blocks`. A block to which several hosts contributed counts for each of them.
+        Host, versions and number of `blocks` for each host and set of versions that computed
+        blocks. A block by several hosts counts for each host.
     failures : tuple of Failure
         Every failed cell.
     running : tuple of Doing
-        The longest tasks of the current run, among those that have taken some seconds.
+        The longest tasks of the current run, among tasks that have run for some seconds.
     precision : mapping
-        Finished rounds of a campaign with requested precision, and the intervals of the last one.
+        Finished rounds of a campaign with requested precision, and the intervals of the last round.
     policy_names : mapping
         Names that the campaign gives to policies, by policy.
     """
@@ -102,7 +102,7 @@ def status(store: Where) -> Status:
     Raises
     ------
     InputError
-        If it is not a store, lacks arrays, or has a record of another store.
+        If the place is not a store, or if the store lacks arrays or has a record of another store.
     """
     opened = Store.open(store)
     check_metadata(opened)
@@ -147,7 +147,8 @@ def status(store: Where) -> Status:
 def _tallies(store: Store) -> Iterator[tuple[Header, Totals, list[Failure]]]:
     """Yield the totals of each record, and its failures.
 
-    Payloads have 300 bytes a cell: they are read only if a cell failed or the header lacks totals.
+    Payloads take 300 bytes per cell. They are read only if a cell failed or if the header lacks
+    totals.
     """
     heads, rest = read_headers(store), []
     for block, head in heads.items():
@@ -163,14 +164,14 @@ def _wall(events: Iterable[Event]) -> float:
     total, last = 0.0, 0.0
     for event in events:
         if not isinstance(event, Begin):
-            # The clock may have been set back in between.
+            # The clock may have been set back between the two events.
             total += max(0.0, event.time - last)
         last = event.time
     return round(total, 3)
 
 
 def _running(events: list[Event]) -> tuple[Doing, ...]:
-    """Return the running tasks by the last event on them; a killed run logs no more events."""
+    """Return the running tasks according to their last event; killed runs log no further events."""
     if not _works(events):
         return ()
     for event in reversed(events):
@@ -187,11 +188,11 @@ def _running(events: list[Event]) -> tuple[Doing, ...]:
 
 
 def is_running(store: Where, since: float = 0.0) -> bool:
-    """Return whether a run works on a store, by its log of events and its lock.
+    """Return whether a run works on a store, according to its log of events and its lock.
 
-    A run has the lock before its first event, and between the rounds of a precision. A killed run
-    leaves its name in the lock: without events that counts for `SILENT_SECONDS` only, from `since`
-    on, s.
+    A run has the lock before its first event, and between the rounds of a campaign with precision.
+    A killed run leaves its name in the lock. Without events, such a lock counts only for
+    `SILENT_SECONDS` after `since`, a Unix time, s.
     """
     events = read_events(store)[0]
     if _works(events):

@@ -1,7 +1,7 @@
 """schedfarm: experiments on parallel job scheduling, from one simulation to a whole campaign.
 
-Each public name is imported from its package when it is first used: ``import schedfarm`` takes a
-tenth of a second. The names are in ``__init__.pyi``.
+Each public name is imported from its package when it is first used, so that ``import schedfarm``
+takes only a tenth of a second. The names are in ``__init__.pyi``.
 
 Examples
 --------

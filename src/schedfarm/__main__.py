@@ -1,4 +1,4 @@
-"""The command line, for a Python that is to run it: ``python -m schedfarm``."""
+"""The command line as a module of a given Python: ``python -m schedfarm``."""
 
 from schedfarm.farm.cli import main
 

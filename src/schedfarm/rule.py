@@ -1,4 +1,4 @@
-"""Functions that a rule of your own calls, as in ``from schedfarm.rule import fits, start``.
+"""Functions for user-defined rules, as in ``from schedfarm.rule import fits, start``.
 
 See "Your own rule" in the documentation.
 """

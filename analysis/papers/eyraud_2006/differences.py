@@ -30,24 +30,24 @@ Cell = tuple[str, str]
 """A trace and a load."""
 
 QUARTILES = {"first_quartile": 25, "median": 50, "third_quartile": 75}
-"""The dotted lines of figure 2."""
+"""The dotted lines of figure 2, in percent."""
 
 COUNTS = ("jobs", "refused_by_fcfs", "refused", "identical", "earlier", "later")
-"""Numbers of jobs of a cell: all; refused by FCFS, and by the policy; and started at the same
-instant under both, earlier, and later."""
+"""Numbers of jobs of a cell: all jobs; jobs refused by FCFS and by the policy; jobs started at the
+same instant under both, earlier, and later."""
 
 SEARCHES = ("selections", "given_up")
-"""Numbers in a store's summary: selections of jobs for a shelf, and how many of them were greedy
-because the exact search exceeded its limit."""
+"""Numbers in a store's summary: selections of jobs for a shelf, and greedy selections among them,
+for which the exact search exceeded its limit."""
 
 REQUESTS = {"with_properties": "properties", "in_advance": "reserved"}
-"""Numbers of jobs that request a set of nodes, or their start, by the array with the request."""
+"""Numbers of jobs that request a set of nodes, or their start, with the array of the request."""
 
 SHARES = ("properties", "reservations")
-"""Keys of a trace's table `nodes`: shares of the jobs."""
+"""Keys of a trace's table `nodes` that are shares of the jobs."""
 
 BINS = 20
-"""Bars of a histogram; the paper does not print their number."""
+"""Number of bars of a histogram; the paper does not print it."""
 
 
 MEASURES = {
@@ -57,30 +57,31 @@ MEASURES = {
     "share_identical": Measure("Part of the jobs with the same start time", "1"),
     "refused_more": Measure("Part of the jobs refused beyond those that FCFS refuses", "1"),
 }
-"""Numbers that have a band over samples."""
+"""Measures with a band over samples."""
 
 
 def differences(of: Numbers, trace: str) -> xr.DataArray:
-    """Return the hours by which each job starts earlier under each policy than under FCFS.
+    """Return the number of hours by which each job starts earlier than under FCFS, by policy.
 
-    On (resample, load, policy, job); NaN for a job that one of the two refused, and for padding.
+    The values are on (resample, load, policy, job). They are NaN for padding, and for a job that
+    one of the two policies refused.
     """
     start = open_trace(of.tree, trace)["start"].load()
     check_known(FCFS, "policy", start["policy"].values.tolist())
     base = start.sel(policy=FCFS, drop=True)
     others = start.drop_sel(policy=FCFS)
-    # A refused job has the start -1, and so has padding.
+    # Refused jobs and padding have the start -1.
     hours = ((base - others) / HOUR).where((base >= 0) & (others >= 0))
     return hours.transpose("resample", "load", "policy", "job")
 
 
 def measured(of: Numbers) -> xr.Dataset:
-    """Return the numbers of table 1, and more, on (trace, resample, load, policy).
+    """Return the numbers of table 1 and further ones, on (trace, resample, load, policy).
 
     These are `COUNTS`, `REQUESTS` and `SEARCHES`; ``total``, ``mean``, ``sd`` and `QUARTILES` over
-    the jobs whose starts differ, in hours; ``mean_of_all`` over all; and the parts of the jobs
-    ``share_identical`` and ``refused_more``. The standard deviation is that of all these jobs, not
-    of a sample of them. NaN where a cell is not done.
+    the jobs whose starts differ, in hours; ``mean_of_all`` over all jobs; and the shares of the
+    jobs ``share_identical`` and ``refused_more``. The standard deviation is that of a population,
+    not of a sample. Values are NaN if a cell is not done.
     """
     parts = [_of_trace(of, trace) for trace in of.traces]
     found: xr.Dataset = xr.concat(parts, pd.Index(of.traces, name="trace"), join="outer")
@@ -124,7 +125,7 @@ def _of_trace(of: Numbers, trace: str) -> xr.Dataset:
 
 
 def _each(hours: xr.DataArray, reduce: Callable[[Float64], Any]) -> xr.DataArray:
-    """Return a number of the jobs of each cell that have a difference, NaN where none has."""
+    """Return a number for each cell from its jobs' differences; NaN without a difference."""
 
     def number(values: Float64) -> float:
         there = values[np.isfinite(values)]
@@ -148,7 +149,7 @@ def table_1(of: Numbers) -> pd.DataFrame:
 
 
 def hours_of(of: Numbers) -> dict[Cell, Float64]:
-    """Return the differences that are not 0 of each log and load, under the shelves."""
+    """Return the nonzero differences of each log and load under the shelves."""
     found = {}
     for trace in of.traces:
         own = of_log(differences(of, trace)).sel(policy=DEMT)
@@ -159,7 +160,7 @@ def hours_of(of: Numbers) -> dict[Cell, Float64]:
 
 
 def histograms(of: Numbers) -> pd.DataFrame:
-    """Return the bars of figure 2: edges in hours, and jobs."""
+    """Return the bars of figure 2: edges in hours, and numbers of jobs."""
     rows = []
     for (trace, load), values in of.once(hours_of).items():
         counts, edges = np.histogram(values, BINS) if values.size else (np.zeros(0), np.zeros(1))
@@ -185,10 +186,10 @@ def samples_table(of: Numbers) -> pd.DataFrame:
 
 
 def shares_of(of: Numbers) -> pd.DataFrame:
-    """Return the shares of jobs with properties and with reservations of each trace.
+    """Return the shares of jobs with properties and with reservations for each trace.
 
-    ``source`` is the log or model. Traces are left out unless another of the same source has other
-    shares.
+    ``source`` is the log or model. Traces are left out if their source has the same shares in all
+    traces.
     """
     rows = {}
     for name, keys in campaign_traces(of.place).items():

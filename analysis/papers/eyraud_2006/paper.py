@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 3
-"""Panels side by side, as in the paper."""
+"""Number of panels side by side, as in the paper."""
 
 COLORS = (
     *(charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE),
@@ -49,7 +49,7 @@ TITLE = "Figure 2: jobs by their difference of start times\nDotted: quartiles; b
 
 
 def figure_2(hours: Mapping[Cell, Float64], title: str = TITLE) -> Figure:
-    """Draw histograms of the differences that are not 0, with mean and quartiles."""
+    """Draw histograms of the nonzero differences, with mean and quartiles."""
     with charts.panels(len(hours), COLUMNS, title, y="Jobs") as (figure, places):
         for axes, (cell, values) in zip(places, hours.items(), strict=True):
             axes.set_title(f"{charts.cell_title(*cell)}: {values.size} jobs")
@@ -63,7 +63,7 @@ def figure_2(hours: Mapping[Cell, Float64], title: str = TITLE) -> Figure:
 
 
 def bands_chart(found: Mapping[str, xr.Dataset], title: str) -> Figure:
-    """Draw bands of measures on (trace, load, policy), a group of policies for each trace."""
+    """Draw bands of measures on (trace, load, policy), with a group of policies for each trace."""
     first = next(iter(found.values()))
     cells = [(str(t), str(x)) for t in first["trace"].values for x in first["load"].values]
     labels = [charts.cell_title(*cell).replace(", load", "\nload") for cell in cells]
@@ -168,4 +168,4 @@ PAPER = Paper(
         ),
     ),
 )
-"""A store needs FCFS and the shelves; it has windows of logs, samples, or both."""
+"""The report; a store needs FCFS and the shelves, and windows of logs, samples, or both."""

@@ -1,6 +1,6 @@
 """Numbers that Eyraud 2006 prints.
 
-L. Eyraud, A pragmatic analysis of scheduling environments on new computing platforms, 2006,
+Source: L. Eyraud, A pragmatic analysis of scheduling environments on new computing platforms, 2006,
 section 5.2.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FCFS, DEMT = "fcfs+conservative", "fcfs+demt"
-"""The paper's schedulers as policies: that of OAR, and the shelves."""
+"""Policies of the paper's schedulers: OAR's, and the shelves."""
 
 MACHINE = "Icluster2"
 """Machine of the paper's trace: 104 nodes of 2 processors."""
 
 
 class Instance(NamedTuple):
-    """A row of table 1: numbers of jobs, and differences of start times in hours."""
+    """Hold a row of table 1: numbers of jobs, and differences of start times in hours."""
 
     jobs: int
     identical: int
@@ -33,4 +33,4 @@ TABLE_1 = {
     "2(e)": Instance(1292, 757, -757.596, -1.41607, 11.7721),
     "2(f)": Instance(239, 198, -93.0825, -2.2703, 16.1927),
 }
-"""A positive difference means that the job started earlier under the shelves."""
+"""Rows of table 1; a positive difference means that the job started earlier under the shelves."""

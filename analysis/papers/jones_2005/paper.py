@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 CONTROL = "ICS on G, links ignored"
 
 LINES = CURVES | {CONTROL: Curve(ICS + ",links=ignored", GRID)}
-"""The paper's lines, and one for stores with the policy: the effect of overloaded links."""
+"""The paper's lines, and one that shows the effect of overloaded links if the store has it."""
 
 COLORS = {
     "No share on FC": charts.BLACK,
@@ -65,19 +65,19 @@ COLORS = {
 """Colours of the lines."""
 
 GROUPS = {GRID: charts.GREEN, OTHERS: charts.ORANGE, FIXED: charts.BLUE}
-"""Colours of groups of jobs, those of ICS+B in `COLORS`."""
+"""Colours of groups of jobs; those under ICS+B are in `COLORS`."""
 
 POLICIES = (charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE, charts.SKY)
-"""Colours of policies where bands of several are side by side; further ones are paler."""
+"""Colours of policies whose bands are side by side; further policies get paler colours."""
 
 PALER = 0.4
-"""Part of a colour's distance to white that is left when it is used again."""
+"""Share of a colour's distance to white that remains when the colour is used again."""
 
 COLUMNS = 2
-"""Panels side by side."""
+"""Number of panels side by side."""
 
 LEGEND_COLUMNS = 3
-"""Columns of policies in a legend: more with options do not fit into the width."""
+"""Number of policies in a row of a legend: more names with options do not fit."""
 
 TURNAROUND = "Mean turnaround, h"
 
@@ -137,7 +137,7 @@ def policies_chart(found: Mapping[str, xr.Dataset], title: str) -> Figure:
 
 
 def participants_chart(found: Mapping[str, xr.Dataset], label: str, title: str) -> Figure:
-    """Draw a ratio to isolation of each participant under several policies, a panel for each load.
+    """Draw a ratio to isolation for each participant and policy, with a panel for each load.
 
     `found` has the spread on (policy, origin), by the title of the panel.
     """
@@ -157,7 +157,7 @@ def participants_chart(found: Mapping[str, xr.Dataset], label: str, title: str) 
 
 
 def _colors(names: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each policy, in their order.
+    """Return a colour for each policy, in order.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _colors(names: Sequence[str]) -> dict[str, str]:
 
 
 def draw_model(values: xr.DataArray, traces: pd.DataFrame) -> dict[str, Figure]:
-    """Draw the traces of the model at each load: a figure for each curve, and for other sweeps."""
+    """Draw the traces of the model at each load: figures for the curves and for other sweeps."""
     found = spread(values)
     drawn = {}
     for load in found["load"].values:
@@ -211,7 +211,7 @@ def _at_load(found: xr.Dataset, traces: pd.DataFrame) -> dict[str, Figure]:
 
 
 def _common(drawn: Sequence[Sweep]) -> list[str]:
-    """Return the traces in most of the sweeps: those from which the others differ."""
+    """Return the traces in most sweeps, to which the other traces are compared in titles."""
     times = Counter(str(name) for sweep in drawn for name in sweep.traces.index)
     most = max(times.values())
     return [name for name, count in times.items() if count == most]
@@ -228,7 +228,7 @@ def _span(found: xr.Dataset) -> str:
 
 
 def _draw_participants(of: Numbers) -> dict[str, Figure]:
-    """Draw, for each trace that is not of the model, its participants relative to isolation."""
+    """Draw the participants of each trace relative to isolation, except for traces of the model."""
     drawn = {}
     for name in of.traces:
         if name not in of.once(settings).index:
@@ -270,4 +270,4 @@ PAPER = Paper(
         ),
     ),
 )
-"""A store needs the paper's three schedulers, and bands."""
+"""The report; a store needs the paper's three schedulers, and bands."""

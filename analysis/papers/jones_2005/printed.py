@@ -1,7 +1,7 @@
 """Names in Jones and Ligon, a paper without tables: schedulers, groups, lines and figures.
 
-W. M. Jones and W. B. Ligon, Ensuring fairness among participating clusters during multi-site
-parallel job scheduling, 2005, sections 4 and 5.
+Source: W. M. Jones and W. B. Ligon, Ensuring fairness among participating clusters during
+multi-site parallel job scheduling, 2005, sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 ALONE, ICS, FAIR = "fcfs+isolated(10)", "fcfs+ics", "fcfs+icsb(10)"
-"""No Share, ICS and ICS+B (section 4), as policies; 10 is the paper's backfill depth."""
+"""Policies of No Share, ICS and ICS+B (section 4); 10 is the paper's backfill depth."""
 
 FIXED, OTHERS, GRID = "FC", "OC", "G"
-"""Groups of jobs by where they were submitted: to the fixed cluster, which is the last, to the
-other clusters, and to any."""
+"""Groups of jobs by the place of submission: the fixed cluster, which is the last one; the other
+clusters; and all clusters."""
 
 
 class Curve(NamedTuple):
-    """A line of figures 4 to 6: the jobs of a group under a policy."""
+    """Hold a line of figures 4 to 6: the jobs of a group under a policy."""
 
     policy: str
     group: str
@@ -34,7 +34,7 @@ CURVES = {
 
 
 class Difference(NamedTuple):
-    """A row of `DIFFERENCES`: mean turnaround under one policy minus that under another."""
+    """Hold a row of `DIFFERENCES`: mean turnaround under one policy minus that under another."""
 
     policy: str
     base: str

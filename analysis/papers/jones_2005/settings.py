@@ -1,4 +1,4 @@
-"""Settings of each trace of a store, and the sweeps over one of them, for Jones and Ligon 2005."""
+"""Settings of each trace of a store, and sweeps over one setting, for Jones and Ligon 2005."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from schedfarm.core.models.participants import participants
 from schedfarm.core.models.poisson import PER_WEEK
 
 MODEL = "participants"
-"""The model whose traces have rates; a parameter missing in a trace has its default."""
+"""Model whose traces have rates; a parameter that a trace lacks has its default."""
 
 NODES = 100
-"""Rates are given for this many nodes, the size of all clusters in the first figure."""
+"""Number of nodes for which rates are given: the size of each cluster in the first figure."""
 
 WIDTH = 100
-"""Letters in a line above a figure."""
+"""Number of characters in a line above a figure."""
 
 LEAST_RATES = 3
-"""Rates that make a curve."""
+"""Least number of rates for a curve."""
 
 
 RATE = "rate"
-"""The column of the rate on the first clusters, jobs a week and `NODES` nodes."""
+"""Column with the rate on the first clusters, in jobs per week and `NODES` nodes."""
 
 PARAMETERS = {
     RATE: Measure("rate of the other clusters", "jobs a week and 100 nodes"),
@@ -41,24 +41,24 @@ PARAMETERS = {
     "links": Measure("capacity of each link", "kbit/s"),
     "computation": Measure("K", "1"),
 }
-"""Columns that may differ from one trace to the next."""
+"""Columns that may differ between traces."""
 
 KEPT = ("sizes", "fixed_rate", "ratios", "jobs", "weeks", "others")
-"""Further columns, which are the same in all traces of a sweep."""
+"""Further columns, equal in all traces of a sweep."""
 
 DIGITS = 9
-"""Decimals of rates: as quotients, those of clusters of other sizes differ in the last bits."""
+"""Decimals of rates: as quotients, rates of clusters of other sizes differ in the last bits."""
 
 
 class Sweep(NamedTuple):
-    """Traces, by ascending value of the only parameter that differs."""
+    """Hold traces that differ in a single parameter, by ascending value of the parameter."""
 
     parameter: str
     traces: pd.DataFrame
 
     @property
     def name(self) -> str:
-        """The name of its figure, if possible the paper's."""
+        """Name of the sweep's figure; the paper's, if the paper has the figure."""
         first = self.traces.iloc[0]
         if self.parameter == RATE:
             plain = "rates-" + "-".join(map(str, first["sizes"]))
@@ -67,18 +67,18 @@ class Sweep(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The start of a caption: the paper's name of the figure, if the paper has it."""
+        """Beginning of a caption: the paper's name of the figure, if the paper has it."""
         if self.name not in FIGURES.values():
             return ""
         return f"{self.name.capitalize().replace('-', ' ')}. "
 
 
 def settings(of: Numbers) -> pd.DataFrame:
-    """Return the settings of each trace of `MODEL`, a column for each of `PARAMETERS` and `KEPT`.
+    """Return the settings of each trace of `MODEL`, with columns `PARAMETERS` and `KEPT`.
 
-    ``fixed_rate`` is the rate of the last cluster, ``ratios`` are the rates of the others over that
-    of the first, ``others`` are further parameters that are not at the model's default, as text.
-    ``links`` has a number for each cluster, or is empty where they have no limit.
+    ``fixed_rate`` is the rate of the last cluster. ``ratios`` has the rates of the other clusters,
+    divided by the rate of the first cluster. ``others`` is a text of further parameters that differ
+    from the model's defaults. ``links`` has a number for each cluster, or is empty without limits.
     """
     rows = {
         name: _row(keys)
@@ -116,7 +116,7 @@ def _row(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rates(per_week: Any, sizes: tuple[int, ...]) -> list[float]:
-    """Return each cluster's jobs a week and `NODES` nodes; by default the paper's lowest."""
+    """Return each cluster's jobs per week and `NODES` nodes; by default the paper's lowest rate."""
     if per_week is None:
         return [PER_WEEK] * len(sizes)
     each = per_week if isinstance(per_week, tuple) else [per_week] * len(sizes)
@@ -124,14 +124,14 @@ def _rates(per_week: Any, sizes: tuple[int, ...]) -> list[float]:
 
 
 def _plain(value: Any) -> Any:
-    """Return one number for all clusters as a number, and others as a tuple."""
+    """Return a number that is equal for all clusters as one number, and other values as a tuple."""
     if not isinstance(value, list):
         return value
     return value[0] if len(set(value)) == 1 else tuple(value)
 
 
 def _even(row: pd.Series) -> bool:
-    """Return whether all clusters except the last have one rate."""
+    """Return whether all clusters except the last one have the same rate."""
     return len(set(row["ratios"])) <= 1
 
 
@@ -160,7 +160,7 @@ def _by_size(values: pd.Series) -> pd.Series:
 
 
 def value_text(parameter: str, value: Any) -> str:
-    """Write a value of a parameter, or one for each cluster.
+    """Return a value of a parameter, or its value for each cluster, as text.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def value_text(parameter: str, value: Any) -> str:
 
 
 def panel_title(row: pd.Series, base: pd.Series, without: str = "") -> str:
-    """Return the rate of a panel's traces, and their other differences from `base`.
+    """Return a panel's title: the rate of its traces, and other differences from `base`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _rates_text(row: pd.Series) -> str:
 
 
 def _texts(row: pd.Series) -> dict[str, str]:
-    """Return a trace's settings in words, except the rate of all clusters but the last."""
+    """Return a trace's settings in words, without the rate of all clusters except the last."""
     units = {name: "" if of.units == "1" else f" {of.units}" for name, of in PARAMETERS.items()}
     parameters = {
         name: f"{of.meaning}: {value_text(name, row[name])}{units[name]}"
@@ -218,7 +218,7 @@ def _texts(row: pd.Series) -> dict[str, str]:
 
 
 def caption(row: pd.Series, without: str = "") -> str:
-    """Return the settings that a figure's traces have in common, without those on its axis."""
+    """Return the common settings of a figure's traces, without the setting on its axis."""
     texts = _texts(row)
     first = f"{texts.pop('sizes').capitalize()}; {texts.pop('fixed_rate')}"
     if without != RATE:

@@ -1,4 +1,4 @@
-"""Mean turnaround of groups of jobs (figures 4 to 6 of Jones and Ligon 2005), and participants."""
+"""Mean turnaround of groups of jobs (figures 4 to 6 of Jones and Ligon 2005) and participants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BY_ORIGIN = ("resample", "load", "policy", "origin")
 """Dimensions of arrays with a number for the jobs of each cluster."""
 
 PREFIX = "origin_"
-"""Start of the names of these arrays."""
+"""Prefix of the names of arrays by cluster."""
 
 WHOLE = (
     "response",
@@ -34,13 +34,14 @@ WHOLE = (
     "unfairness_isolation",
     "unfair_share_isolation",
 )
-"""Numbers of whole cells in a store's summary; a store may lack some."""
+"""Numbers of whole cells in a store's summary; a store may lack some of these."""
 
 
 def turnaround(of: Numbers) -> xr.DataArray:
     """Return the mean turnaround of each group of jobs, s.
 
-    On (trace, resample, load, policy, group); NaN where a cell is not done, or has no such job.
+    The values are on (trace, resample, load, policy, group). They are NaN if a cell is not done, or
+    has no job of the group.
     """
     parts = [_of_trace(open_trace(of.tree, trace)) for trace in of.traces]
     found: xr.DataArray = xr.concat(parts, pd.Index(of.traces, name="trace"))
@@ -64,7 +65,7 @@ def turnaround_table(values: xr.DataArray, traces: pd.DataFrame) -> pd.DataFrame
 
 
 def differences(values: xr.DataArray) -> xr.Dataset:
-    """Return `DIFFERENCES` in each sample, in ``seconds`` and as ``part`` of the second policy."""
+    """Return `DIFFERENCES` in each sample, in ``seconds`` and as ``part`` of the second value."""
     seconds, parts = [], []
     for policy, base, group in DIFFERENCES.values():
         here = values.sel(group=group, drop=True)
@@ -78,7 +79,7 @@ def differences(values: xr.DataArray) -> xr.Dataset:
 def difference_table(values: xr.DataArray) -> pd.DataFrame:
     """Return the bands of the differences, paired by sample.
 
-    ``part_`` columns are parts of the turnaround under the second policy; ``later`` is the number
+    ``part_`` columns are shares of the turnaround under the second policy. ``later`` is the number
     of samples with a difference above 0.
     """
     found = differences(values)
@@ -90,7 +91,7 @@ def difference_table(values: xr.DataArray) -> pd.DataFrame:
 
 
 def participants_table(of: Numbers) -> pd.DataFrame:
-    """Return the bands of every number of each participant, and of given - received."""
+    """Return the bands of every number of each participant, and of given minus received."""
     parts = {trace: _participants(open_trace(of.tree, trace)) for trace in of.traces}
     frame = pd.concat(parts, names=["trace"])
     return frame.reorder_levels([*CELL, "origin", "measure"])
@@ -99,7 +100,7 @@ def participants_table(of: Numbers) -> pd.DataFrame:
 def _participants(group: xr.Dataset) -> pd.DataFrame:
     net = group["origin_given"].load() - group["origin_received"].load()
     group = group.assign(origin_net_given=net.assign_attrs(group["origin_given"].attrs))
-    # By name: a store has no order of its arrays.
+    # The arrays are sorted by name, since a store has no order of arrays.
     parts = {
         str(name).removeprefix(PREFIX): _bands(array.load(), list(BY_ORIGIN[1:]))
         for name, array in sorted(group.items(), key=lambda item: str(item[0]))
@@ -113,16 +114,16 @@ def _bands(values: xr.DataArray, order: list[str]) -> pd.DataFrame:
 
 
 def cells_table(of: Numbers) -> pd.DataFrame:
-    """Return the bands of the numbers `WHOLE` of whole cells."""
+    """Return the bands of the numbers in `WHOLE`."""
     there = [name for name in WHOLE if name in of.summary]
     parts = {name: _bands(of.summary[name].load(), CELL) for name in there}
     return pd.concat(parts, names=["measure"]).reorder_levels([*CELL, "measure"])
 
 
 def against_isolation(of: Numbers, trace: str) -> xr.DataArray:
-    """Return the mean turnaround of each participant over that under No Share in the same sample.
+    """Return each participant's mean turnaround, divided by that under No Share in the same sample.
 
-    On (resample, load, policy, origin), of the other policies.
+    The values are on (resample, load, policy, origin), without the policy No Share.
     """
     mean = open_trace(of.tree, trace)["origin_response"].load()
     alone = mean.sel(policy=ALONE, drop=True)

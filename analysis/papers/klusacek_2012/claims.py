@@ -1,7 +1,7 @@
 """Conclusions of Klusacek and Rudova (JSSPP 2012, section 5.2) as ratios, counted log by log.
 
-A cell is a log or a sample, at a load, and another algorithm. Its ratio is the measure under one
-algorithm over that under the other.
+A cell is a log or a sample, at a load, and another algorithm. Its ratio is the measure under the
+first algorithm divided by that under the other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from schedfarm.analysis.store import of_samples
 PERFORMANCE = ("wait", "response", "bounded_slowdown")
 
 FAIRNESS = ("nuwt_mean", SD, AREA)
-"""For the last, the paper states that a curve is steeper."""
+"""Measures of fairness; on `AREA`, the paper states that a curve is steeper."""
 
 OTHER = "other"
 """Level of the other algorithm in an index of cells."""
@@ -69,9 +69,9 @@ def _ratios(
     extent: str,
     trace: str = "",
 ) -> Iterator[Claim]:
-    """Yield a claim for each measure on `one` algorithm over each of the others.
+    """Yield a claim for each measure: `one` algorithm against each of the others.
 
-    With `trace`, it is restricted to this log.
+    `trace` restricts the claim to one log.
     """
     label = f"{one} / {', '.join(others)}" + (f" on {trace}" if trace else "")
     policies = (one, *others)
@@ -87,9 +87,9 @@ def _ratios(
 
 
 def conclusions(search: str = TABU) -> tuple[Claim, ...]:
-    """Return the paper's conclusions, with a variant of its search in place of TS.
+    """Return the paper's conclusions, with a variant of its search instead of TS.
 
-    A conclusion on one log has that log as its `where`.
+    A conclusion on one log has this log as its `where`.
     """
     return (
         *_ratios(
@@ -153,21 +153,21 @@ ABLATION = tuple(
         *((*FAIRNESS, HIGH), TABU, (WITHOUT_F,), BELOW, ALL),
     )
 )
-"""F, the criterion of fairness, is one of these extensions: counted seed by seed."""
+"""Claims on the criterion of fairness F, one of the paper's extensions, counted by seed."""
 
 
 def _there(values: xr.Dataset, of: Iterable[Claim]) -> list[Claim]:
-    """Return the claims, except claims on a log that the store lacks."""
+    """Return the claims without those on logs that the store lacks."""
     return [claim for claim in of if claim.where in ("", *values["trace"].values.tolist())]
 
 
 def claims_in_part(values: xr.Dataset, of: Iterable[Claim] = CLAIMS) -> pd.DataFrame:
-    """Return the ratio of each cell of each conclusion, and whether it is as expected."""
+    """Return the ratio of each cell of each conclusion, and the agreement of the cell."""
     return in_part(_there(values, of), values)
 
 
 def claims(parts: pd.DataFrame) -> pd.DataFrame:
-    """Count the cells of each conclusion, and the workloads where all cells agree with it."""
+    """Count the cells of each conclusion, and the workloads in which all cells agree with it."""
     return count(parts, within=[OTHER])[COUNTED]
 
 
@@ -192,7 +192,7 @@ def seeds_table(searched: xr.Dataset, values: xr.Dataset) -> pd.DataFrame:
     """Return the spread of each measure over the seeds of a search.
 
     Also return, for each other algorithm of the paper, the number of seeds with a smaller value.
-    Both datasets are of logs; the paper has one seed.
+    Both datasets contain logs only; the paper has one seed.
     """
     others = [name for name in values["algorithm"].values.tolist() if name != TABU]
     parts = {}
@@ -212,9 +212,9 @@ def seeds_table(searched: xr.Dataset, values: xr.Dataset) -> pd.DataFrame:
 
 
 def claims_over_seeds(searched: xr.Dataset, values: xr.Dataset) -> pd.DataFrame:
-    """Return the cells of each conclusion on TS, and on TS without F, under each seed.
+    """Return the cells of each conclusion on TS, and on TS without F, for each seed.
 
-    `ABLATION` is added where the store has both searches.
+    `ABLATION` is added if the store has both searches.
     """
     there = searched["algorithm"].values.tolist()
     of = [claim for name in there for claim in conclusions(name) if name in claim.policies]

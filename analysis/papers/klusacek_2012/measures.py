@@ -1,6 +1,6 @@
 """Measures of Klusacek and Rudova (JSSPP 2012, section 2) from a store, by algorithm.
 
-Measures of users cover those with at least two jobs, as in section 5.1.
+Measures of users include only users with at least two jobs, as in section 5.1.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ CELL = ["trace", "load", "algorithm"]
 """Index of most tables."""
 
 STEPS = np.arange(201) / 20
-"""Normalised user wait times at which the CDFs are computed, 1 / processor: 0 to `MOST`."""
+"""Normalised user wait times, 1 / processor, of the points of the CDFs: 0 to `MOST`."""
 
 AREA, SD, HIGH = "nuwt_up_to_10", "nuwt_sd", "users_above_10"
 
 WITHOUT_F = "TS-NO-F"
-"""TS whose search does not weigh the fairness of users."""
+"""Name of TS with a search that ignores the fairness of users."""
 
 SEARCHES = {"fcfs+tabu": TABU, "fcfs+tabu,weights=1:1:1:0": WITHOUT_F}
-"""Policies that search a plan; a store may have several seeds of each."""
+"""Policies that search a plan, without seeds; a store may have several seeds of each."""
 
 SEED = "seed="
-"""Prefix of the policy option with the seed of its draws, by default 0."""
+"""Prefix of the policy option with the seed of random numbers, by default 0."""
 
 Data = TypeVar("Data", xr.Dataset, xr.DataArray)
 
 Naming = Callable[[xr.Dataset], xr.Dataset]
-"""Replaces the dimension `policy` by others."""
+"""Function that replaces the dimension `policy` by other dimensions."""
 
 
 _PER_PROCESSOR = "1 / processor"
@@ -55,15 +55,15 @@ MEASURES = {
     AREA: Measure("Mean of normalised user wait times, 10 at most", _PER_PROCESSOR),
     HIGH: Measure("Users whose normalised wait time is above 10", "1"),
 }
-"""Numbers of each algorithm. `AREA` is the area above the CDF up to 10: the steeper the curve
-rises, the smaller."""
+"""Measures of each algorithm. `AREA` is the area above the CDF up to 10: it is smaller for steeper
+curves."""
 
 SUMMARISED = ("wait", "response", "bounded_slowdown", "nuwt_mean", "nuwt_spread", "users")
 """Numbers in a store's summary that the measures need."""
 
 
 def by_paper(values: Data) -> Data:
-    """Replace policy by algorithm, under the paper's names; a missing one raises StoreError.
+    """Replace policy by algorithm, with the paper's names; `StoreError` for a missing algorithm.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def by_paper(values: Data) -> Data:
 
 
 def seeds_of(policies: Iterable[str]) -> dict[str, dict[int, str]]:
-    """Return the policies of each search by their seeds, ascending.
+    """Return the policies of each search by their seeds, in ascending order.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def seeds_of(policies: Iterable[str]) -> dict[str, dict[int, str]]:
 
 
 def by_search(values: Data) -> Data:
-    """Replace policy by algorithm and seed of the searches; NaN where one lacks a seed."""
+    """Replace policy by algorithm and seed of the searches; NaN if a search lacks a seed."""
     searches = seeds_of(values["policy"].values.tolist())
     parts = [
         values.sel(policy=list(seeds.values()))
@@ -112,8 +112,9 @@ def by_search(values: Data) -> Data:
 def measures(of: Numbers, named: Naming = by_paper) -> xr.Dataset:
     """Return `MEASURES`, and the number of ``users``, on (trace, resample, load, algorithm).
 
-    Resample 0 is the log itself; NaN where a cell is not done. The standard deviation is that of
-    all users, not of a sample of them. With `named` = `by_search`, the searches by seed.
+    Resample 0 is the log itself. Values are NaN if a cell is not done. The standard deviation is
+    that of a population, not of a sample. With `named` = `by_search`, values are those of the
+    searches by seed.
     """
     for name in SUMMARISED:
         check_known(name, "metric", sorted(str(v) for v in of.summary))
@@ -131,14 +132,14 @@ def measures(of: Numbers, named: Naming = by_paper) -> xr.Dataset:
 def nuwt_cdf(of: Numbers) -> xr.DataArray:
     """Return the share of users whose normalised wait time is at most nuwt (figure 2).
 
-    On (trace, resample, load, algorithm, nuwt), nuwt from 0 to `MOST`; NaN where a cell is not
-    done or its log has no users.
+    The values are on (trace, resample, load, algorithm, nuwt), with nuwt from 0 to `MOST`. They are
+    NaN if a cell is not done or its log has no users.
     """
     return _of_users(of, _shares).transpose("trace", "resample", "load", "algorithm", "nuwt")
 
 
 def user_groups(of: Numbers) -> dict[str, xr.Dataset]:
-    """Return the arrays of each trace whose log has users; without one, raise StoreError."""
+    """Return the arrays of each trace whose log has users; `StoreError` if no log has users."""
     groups = {trace: open_trace(of.tree, trace) for trace in of.traces}
     found = {trace: group for trace, group in groups.items() if "user_nuwt" in group}
     if not found:
@@ -147,7 +148,7 @@ def user_groups(of: Numbers) -> dict[str, xr.Dataset]:
 
 
 def compared(users: xr.Dataset) -> xr.DataArray:
-    """Return the normalised wait times of a trace's users, NaN for those left out."""
+    """Return the normalised wait times of a trace's users; NaN for users that are left out."""
     return users["user_nuwt"].where(users["user_jobs"] >= LEAST_JOBS)
 
 
@@ -177,15 +178,15 @@ def _shares(nuwt: xr.DataArray) -> xr.DataArray:
 
 
 RANKS = 5
-"""Users in the table of the longest normalised wait times, of each log and algorithm."""
+"""Number of users in the table of longest normalised wait times, per log and algorithm."""
 
 
 def longest(of: Numbers) -> pd.DataFrame:
     """Return the users of the logs with the longest normalised wait times, by rank from 1.
 
-    They decide mean and standard deviation: "there are typically several users with very high
-    (unfair)" ones (section 5.2). Columns are the user's jobs, work (processor s) and nuwt, and the
-    mean and standard deviation over the users of higher rank numbers.
+    These users decide mean and standard deviation: "there are typically several users with very
+    high (unfair)" times (section 5.2). Columns are the user's jobs, work (processor s) and nuwt,
+    and the mean and standard deviation over the users of higher rank numbers.
     """
     parts = {
         (trace, load, algorithm): _longest(users.sel(load=load, algorithm=algorithm))
@@ -199,7 +200,7 @@ def longest(of: Numbers) -> pd.DataFrame:
 
 def _longest(users: xr.Dataset) -> pd.DataFrame:
     nuwt = compared(users).to_series().dropna()
-    # Ties by number, so that the table is the same everywhere.
+    # Ties are broken by number, so that the table is reproducible.
     order = nuwt.sort_values(ascending=False, kind="stable").index
     first = min(RANKS, len(order))
     counts = users[["user_jobs", "user_work"]].sel(user=order[:first].to_numpy())
@@ -216,7 +217,7 @@ def _longest(users: xr.Dataset) -> pd.DataFrame:
 
 
 LATE, LATENESS = "unfair_share_promise", "unfairness_promise"
-"""Numbers in a store's summary."""
+"""Names of these numbers in a store's summary."""
 
 DELAYS = ("promised", "late", "late_share", "mean_delay", "median_late", "p90_late", "most_late")
 """Columns of `delays`."""
@@ -226,8 +227,8 @@ def delays(of: Numbers) -> pd.DataFrame:
     """Return the number of the logs' jobs that start later than promised, and their delays, s.
 
     This is the caveat of section 6: "the optimization technique can delay particular jobs with
-    respect to their initial reservations". The mean is over all jobs with a promise; median, 90th
-    percentile and most are over the late ones, NaN without any.
+    respect to their initial reservations". The mean is over all jobs with a promise. The median,
+    90th percentile and maximum are over the late jobs, and NaN without late jobs.
     """
     rows = {}
     for trace in of.traces:
@@ -249,14 +250,15 @@ def _delays(promised: Int64, start: Int64) -> list[float]:
     there = (promised >= 0) & (start >= 0)
     delay = np.maximum(start - promised, 0)[there]
     late = np.sort(delay[delay > 0])
-    # The least value that this percentage does not exceed, as everywhere in a store.
+    # A percentile is the least value that this percentage does not exceed, as everywhere in a
+    # store.
     ends = [late[-(-p * late.size // 100) - 1] if late.size else np.nan for p in (50, 90, 100)]
     of_all = [late.size / delay.size, delay.mean()] if delay.size else [np.nan, np.nan]
     return [delay.size, late.size, *map(float, (*of_all, *ends))]
 
 
 def delays_of_samples(of: Numbers) -> pd.DataFrame:
-    """Return bands of the share of late jobs, and of the mean delay of all jobs, over samples."""
+    """Return bands over samples: of the share of late jobs, and of the mean delay of all jobs."""
     for name in (LATE, LATENESS):
         check_known(name, "metric", sorted(str(v) for v in of.summary))
     values = by_paper(of.summary[[LATE, LATENESS]].load()).sel(algorithm=list(PROMISING))
@@ -265,4 +267,4 @@ def delays_of_samples(of: Numbers) -> pd.DataFrame:
 
 
 by_seed = partial(measures, named=by_search)
-"""Measures of the searches by their seeds."""
+"""Return the measures of the searches by seed."""

@@ -63,19 +63,19 @@ COLORS = {
 }
 
 COLUMNS = 3
-"""Panels side by side, as in the paper."""
+"""Number of panels side by side, as in the paper."""
 
 OFF_SCALE = "; FCFS is off the scale"
-"""Note on a figure that omits FCFS, as in the paper."""
+"""Note on a figure without FCFS, as in the paper."""
 
 _OF_USERS = f"Normalised user wait time, {MEASURES[SD].units}"
 
 Shown = Mapping[str, xr.Dataset]
-"""By measure, numbers for `charts` on (trace, load, algorithm); the CDFs under ``share``."""
+"""Numbers for `charts` on (trace, load, algorithm), by measure; ``share`` has the CDFs."""
 
 
 def _drawn(found: xr.Dataset) -> list[str]:
-    """Return the algorithms without FCFS, whose numbers are off the scale, as in the paper."""
+    """Return all algorithms except FCFS, whose numbers are off the scale, as in the paper."""
     return [name for name in found["algorithm"].values.tolist() if name != FCFS]
 
 
@@ -141,7 +141,7 @@ def cdf_chart(shown: Shown, title: str) -> Figure:
 def _panels(
     found: xr.Dataset, title: str, label: str
 ) -> Iterator[tuple[Figure, list[tuple[Axes, xr.Dataset]]]]:
-    """Open a figure with a panel for each log and load, and the numbers of each."""
+    """Open a figure with a panel for each log and load; yield each panel with its numbers."""
     cells = list(product(found["trace"].values.tolist(), found["load"].values.tolist()))
     with charts.panels(len(cells), COLUMNS, title, y=label) as (figure, places):
         numbers = [found.sel(trace=trace, load=load) for trace, load in cells]
@@ -164,10 +164,10 @@ CHARTS = {
         "Figure 2: mean and standard deviation over users" + OFF_SCALE,
     ),
 }
-"""The paper's figures by the names of their files, and their titles."""
+"""The paper's figures by the names of their files: functions and titles."""
 
 FIGURE_1, FIGURE_2 = ["wait", "bounded_slowdown", "response"], ["nuwt_mean", SD, AREA, HIGH]
-"""Measures in the tables of figure 1, and of the users in figure 2."""
+"""Measures in the table of figure 1, and measures of users in the table of figure 2."""
 
 
 def _seeds(of: Numbers) -> Numbers | None:
@@ -288,4 +288,4 @@ PAPER = Paper(
         ),
     ),
 )
-"""A store needs the paper's six algorithms, and the starts that plans promised."""
+"""The report; a store needs the paper's six algorithms, and the starts that plans promised."""

@@ -1,7 +1,7 @@
 """Names in Klusacek and Rudova, a paper without tables: algorithms, and the end of its curves.
 
-D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling, JSSPP
-2012, sections 5.1 and 5.2.
+Source: D. Klusacek and H. Rudova, Performance and fairness for users in parallel job scheduling,
+JSSPP 2012, sections 5.1 and 5.2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ALGORITHMS = {
     "fair-share+aggressive": "BF-FAIR",
     "fcfs+tabu": "TS",
 }
-"""The paper's algorithms by their policies."""
+"""The paper's algorithms by their policies in a store."""
 
 FCFS, BF, EASY, CONS, FAIR, TABU = ALGORITHMS.values()
 

@@ -1,7 +1,7 @@
 """Conclusions of Sabin and Sadayappan (JSSPP 2005, section 5) as ratios, counted cell by cell.
 
-A cell is a trace at a load under an order if rules are compared, or under a rule if orders are. Its
-ratio is the unfairness of the one divided by that of the other.
+A cell is a trace at a load under an order, in comparisons of rules; or under a rule, in comparisons
+of orders. Its ratio is the unfairness of the first policy divided by that of the second.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from schedfarm.analysis.papers.sabin_2005.unfairness import (
 )
 
 ALL_JOBS, WIDE = "all", "> 128"
-"""Jobs included in a mean: all, or those of the widest class of Table 1."""
+"""Jobs in a mean: all jobs, or jobs of the widest class of Table 1."""
 
 _NONE, _AGGRESSIVE, _CONSERVATIVE = RULES.values()
 
 READINGS = (_CONSERVATIVE, REPLANNING)
-"""Readings of conservative backfilling: the paper's rule, and our second one."""
+"""Readings of conservative backfilling: the paper's rule, and our second reading."""
 
 Means: TypeAlias = dict[tuple[str, str], xr.DataArray]
-"""Mean unfairness on (trace, load, order, rule), by kind and by the jobs included."""
+"""Mean unfairness on (trace, load, order, rule), by kind and by the included jobs."""
 
 
 def _ratio(
@@ -54,9 +54,9 @@ def _ratio(
     under: str = EVERY,
     against: str = "",
 ) -> Claim:
-    """Claim a range for the unfairness under `one` rule or order as a multiple of `other`.
+    """Claim a range for the unfairness under `one` rule or order, relative to `other`.
 
-    With `against`, another kind of fairness, the number is the ratio of the ratios of both kinds.
+    With another kind of fairness `against`, the number is the quotient of the ratios of both kinds.
     """
     parts = [f"{one} / {other}"]
     parts += [f"{jobs} processors"] if jobs != ALL_JOBS else []
@@ -76,7 +76,7 @@ def _ratio(
 
 
 def _than_both(quote: str, kind: str, expects: str, **more: str) -> list[Claim]:
-    """Compare backfilling without guarantee with each of the others."""
+    """Compare backfilling without guarantees with each of the two other rules."""
     others = (_AGGRESSIVE, _CONSERVATIVE)
     return [_ratio(quote, kind, _NONE, other, expects, **more) for other in others]
 
@@ -152,24 +152,24 @@ CLAIMS = (
     ),
     *_than_both("no guarantees treats wide job very unfairly", "resource", ABOVE, jobs=WIDE),
 )
-"""The paper's conclusions of section 5, in its order."""
+"""The paper's conclusions of section 5, in order."""
 
 COUNTED = ["cells", "above_1", "median", "least", "most"]
 """Columns of the tables of claims."""
 
 NAMES = ["kind", "claim", "expects", "conservative"]
-"""Index of the table of claims; in parts, also trace, and the order or rule of the cells."""
+"""Index of the table of claims; tables in parts add trace, and the order or rule of the cells."""
 
 
 def depends_on_conservative(claim: Claim) -> bool:
-    """Return whether cells under conservative backfilling are part of a claim."""
+    """Return whether a claim has cells under conservative backfilling."""
     return claim.policies[0] not in RULES.values() or _CONSERVATIVE in claim.policies
 
 
 def claims_in_part(of: Numbers) -> pd.DataFrame:
-    """Count the cells of each conclusion, over all of them, by trace, and by order or rule.
+    """Count the cells of each conclusion: all cells, by trace, and by order or rule.
 
-    Where conservative backfilling is part of it, a conclusion has rows for both `READINGS`.
+    A conclusion with cells under conservative backfilling has rows for both `READINGS`.
     """
     means: Means = {(kind, ALL_JOBS): mean_unfairness(of, kind) for kind in KINDS}
     wide = of.once(all_by_width)
@@ -188,13 +188,13 @@ def claims_in_part(of: Numbers) -> pd.DataFrame:
 
 
 def _read(values: xr.DataArray, reading: str) -> xr.DataArray:
-    """Return means under the paper's three rules, with a reading of the third."""
+    """Return means under the paper's three rules, with a reading of the third rule."""
     chosen = values.sel(rule=[_NONE, _AGGRESSIVE, reading])
     return chosen.assign_coords(rule=list(RULES.values()))
 
 
 def _with_totals(cells: pd.DataFrame) -> pd.DataFrame:
-    """Count the cells by trace and order or rule, each also over all, in the order of `CLAIMS`."""
+    """Count the cells by trace and by order or rule, with totals, in the order of `CLAIMS`."""
     by = [*NAMES, "trace", "under"]
     groups = cells.reset_index()
     totals = [

@@ -1,7 +1,7 @@
 """Rows of the report on Sabin and Sadayappan, JSSPP 2005: their figures and tables, and samples.
 
 The paper's subsets show no consistent difference between LXF and FCFS, nor between aggressive and
-conservative backfilling. Samples of the whole logs show more, and their own spread.
+conservative backfilling. Samples of the whole logs reveal more, including their spread.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ COLORS = {
     "conservative": charts.GREEN,
     REPLANNING: charts.PURPLE,
 }
-"""Colours of the drawn rules. Without backfilling, SJF is up to 4.5 times as unfair as under any
-other rule, which would flatten the other bars."""
+"""Colours of the drawn rules. SJF without backfilling is left out: it is up to 4.5 times as unfair
+as under any other rule, which would flatten the other bars."""
 
 APART = 0.24
-"""Distance between the kinds of one comparison; the distance between comparisons is 1."""
+"""Distance between kinds of one comparison; the distance between comparisons is 1."""
 
 CELL = ["trace", "load", "order", "rule"]
 
 
 class Figure(NamedTuple):
-    """A row of `FIGURES`: title, kind of fairness, and whether bars are grouped by width.
+    """Hold a row of `FIGURES`: title, kind of fairness, and whether bars are grouped by width.
 
-    Bars by width show FCFS only; otherwise each group is an order.
+    Bars by width show only FCFS; otherwise each group of bars is an order.
     """
 
     title: str
@@ -83,11 +83,11 @@ class Figure(NamedTuple):
         return mean_unfairness(of, self.kind)
 
     def table(self, of: Numbers) -> pd.DataFrame:
-        """Return the numbers with a column for each rule."""
+        """Return the numbers of the figure with a column for each rule."""
         return bar_table(self.numbers(of))
 
     def draw(self, of: Numbers) -> Drawing:
-        """Draw the paper's two loads."""
+        """Draw the figure at the paper's two loads."""
         values = self.numbers(of).sel(load=LOADS)
         return bar_chart(values.to_dataset(name="median"), self.kind, self.title)
 
@@ -106,7 +106,7 @@ FIGURES = {
         "Resource equality by width, FCFS (figures 17 and 18)", "resource", by_width=True
     ),
 }
-"""The paper's figures, by the names of their files; a pair shows the medium and the high load."""
+"""The paper's figures, by names of files; a pair of figures shows the medium and the high load."""
 
 
 def bar_table(values: xr.DataArray) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def bar_table(values: xr.DataArray) -> pd.DataFrame:
 
 
 def bar_chart(found: xr.Dataset, kind: str, title: str) -> Drawing:
-    """Draw groups of bars, one for each rule of `COLORS`, a panel for each trace and load.
+    """Draw groups of bars, one bar for each rule of `COLORS`, with a panel for each trace and load.
 
     `found` is on (trace, load, order or width, rule), in seconds or processor-seconds.
     """
@@ -139,7 +139,8 @@ def bar_chart(found: xr.Dataset, kind: str, title: str) -> Drawing:
             charts.name_groups(axes, names)
             axes.yaxis.set_major_formatter(thin_spaced)
             name_panel(axes, f"{here['trace'].item()}, load {_load(here['load'].item())}")
-        # Only now: a limit set on one panel would fix that of its neighbour, not yet drawn.
+        # The limit is set last: a limit on one panel would fix that of its neighbour before it is
+        # drawn.
         for axes in places[::columns]:
             axes.set_ylim(bottom=0)
         for axes in places[-columns:]:
@@ -149,7 +150,7 @@ def bar_chart(found: xr.Dataset, kind: str, title: str) -> Drawing:
 
 
 def _load(label: str) -> str:
-    """Return a load as written in a title.
+    """Return a load as the text of a title.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def _hours(units: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """Two of the paper's policies, as labels along order and rule."""
+    """Hold two of the paper's policies, as labels along order and rule."""
 
     name: str
     one: dict[str, str]
@@ -179,7 +180,7 @@ class Comparison(NamedTuple):
 
 
 def comparisons(rules: Iterable[str]) -> list[Comparison]:
-    """Return each pair that the paper cannot separate, and the same under our own rules.
+    """Return the pairs that the paper cannot separate, and the same pairs under our own rules.
 
     Examples
     --------
@@ -207,9 +208,9 @@ def comparisons(rules: Iterable[str]) -> list[Comparison]:
 
 
 def ratios(of: Numbers) -> pd.DataFrame:
-    """Return the unfairness of the first of each pair divided by that of the second, by sample.
+    """Return the unfairness of the first policy of each pair divided by the second's, by sample.
 
-    ``above_1`` counts the samples in which the first is more unfair.
+    ``above_1`` counts the samples in which the first policy is more unfair.
     """
     parts = {}
     for kind in KINDS:
@@ -228,7 +229,7 @@ def ratios(of: Numbers) -> pd.DataFrame:
 
 
 def _caption(samples: Iterable[int], mark: str) -> str:
-    """Return a caption of the marks, or bars, and the lines of a figure.
+    """Return a caption for the marks or bars, and for the lines of a figure.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def _caption(samples: Iterable[int], mark: str) -> str:
 
 
 def ratio_chart(frame: pd.DataFrame) -> Drawing:
-    """Draw the ratios with their bands, a panel for each trace and load."""
+    """Draw the ratios with their bands, with a panel for each trace and load."""
     cells = list(dict.fromkeys((trace, load) for _, trace, load, _ in frame.index))
     title = "How many times as unfair is the first as the second?"
     title = f"{title}\n{_caption(frame['samples'], 'Mark')}"
@@ -292,7 +293,7 @@ def _draw_samples(of: Numbers, kind: str) -> Drawing:
 
 
 def _log_at_loads(of: Numbers) -> Numbers | None:
-    """Return the numbers if they have the log at `LOADS`, which are optional next to samples."""
+    """Return the numbers if they have the log at `LOADS`; this is optional if there are samples."""
     loads = of.summary["load"].values.tolist()
     if not with_log(of) or (with_samples(of) and not set(LOADS) <= set(loads)):
         return None
@@ -334,4 +335,4 @@ PAPER = Paper(
         Part(_log_at_loads, LOG_TABLES, LOG_FIGURES),
     ),
 )
-"""A store needs the paper's nine policies, its kinds of fairness, and loads of the logs."""
+"""The report; a store needs the paper's nine policies, kinds of fairness, and loads of logs."""

@@ -1,24 +1,24 @@
 """Names and numbers that Sabin and Sadayappan (JSSPP 2005) print.
 
-G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers, JSSPP
-2005, section 5. Logs are keyed by their labels in the campaign `sabin-2005`.
+Source: G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers,
+JSSPP 2005, section 5. Logs have the labels of the campaign `sabin-2005` as keys.
 """
 
 from __future__ import annotations
 
 ORDERS = {"fcfs": "FCFS", "spf": "SJF", "lxf": "LXF"}
-"""Queue orders of a store, and the paper's names of them."""
+"""Queue orders of a store, with their names in the paper."""
 
 RULES = {
     "aggressive": "no guarantee",
     "easy": "aggressive",
     "planned,walk=queue": "conservative",
 }
-"""Backfill rules of a store, and the paper's names of them: its conservative backfilling keeps a
-reservation once it is made."""
+"""Backfilling rules of a store, with their names in the paper. The paper's conservative backfilling
+keeps a reservation once it is made."""
 
 LOADS = ["0.8", "0.95"]
-"""Medium and high load, which the paper's figures show."""
+"""Medium and high load of the paper's figures."""
 
 TABLE_1 = {
     "CTC-SP2": (2209, 435, 722, 487, 609, 309, 157, 45, 30),
@@ -34,4 +34,4 @@ TABLE_2 = {
     ("SDSC-BLUE", "relaxed"): (0.91, 0.96, 0.96, 0.98, 0.97, 0.95, 0.96, 0.98, 0.88, 0.74),
     ("SDSC-BLUE", "resource"): (0.93, 0.98, 0.96, 0.98, 0.97, 0.98, 0.95, 0.97, 0.93, 0.76),
 }
-"""Spearman's correlation of ten subsets with the whole."""
+"""Spearman's correlation of ten subsets with all jobs."""

@@ -1,7 +1,7 @@
-"""Tables 1 and 2 of Sabin and Sadayappan (JSSPP 2005): jobs by width, and ranks by a tenth of them.
+"""Tables 1 and 2 of Sabin and Sadayappan (JSSPP 2005): jobs by width, and ranks by a tenth of jobs.
 
-Table 2 ranks a trace's simulations, all loads and the paper's nine policies, by the mean unfairness
-over a tenth of the jobs, and correlates these ranks with those over all jobs.
+Table 2 ranks a trace's simulations (all loads and the paper's nine policies) by the mean unfairness
+over a tenth of the jobs. It correlates these ranks with the ranks over all jobs.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.metrics.widths import WIDTHS
 
 SUBSETS = 10
-"""Parts into which the paper's Table 2 divides a trace."""
+"""Number of parts into which the paper's Table 2 divides a trace."""
 
 DIVISIONS = ("every tenth", "tenths in a row", "random")
-"""Readings of "random subsets, based solely on the arrival order": dealt out one by one, cut
-into ten runs, or drawn at random."""
+"""Readings of "random subsets, based solely on the arrival order": dealt out one by one, cut into
+ten consecutive parts, or drawn at random."""
 
 SEED = 2005  # of the random division
 
 PAPER = "paper"
-"""Label of the paper's own numbers."""
+"""Label of the numbers in the paper."""
 
 
 def table_1(of: Numbers) -> pd.DataFrame:
-    """Return Table 1, jobs by width: ours, and the paper's for its own traces."""
+    """Return Table 1, jobs by width: our numbers, and the paper's for the paper's traces."""
     ours = jobs_by_width(of)
     rows = {(str(trace), "ours"): counts.tolist() for trace, counts in ours.iterrows()}
     rows |= {(trace, PAPER): list(TABLE_1[trace]) for trace in ours.index if trace in TABLE_1}
@@ -46,7 +46,7 @@ def table_1(of: Numbers) -> pd.DataFrame:
 
 
 def table_2(of: Numbers) -> pd.DataFrame:
-    """Return Table 2: our three divisions, and the paper's numbers for its own traces."""
+    """Return Table 2: our three divisions, and the paper's numbers for the paper's traces."""
     ours = rank_correlations(of)
     printed = TABLE_2 | {(log, BY_SIZE): TABLE_2[log, "resource"] for log in TABLE_1}
     paper = {key: list(printed[key]) for key in printed if key in ours.columns}
@@ -57,7 +57,7 @@ def table_2(of: Numbers) -> pd.DataFrame:
 
 
 def rank_correlations(of: Numbers, kinds: Iterable[str] = READINGS) -> pd.DataFrame:
-    """Return Spearman's correlation of each subset of the jobs with all of them, by trace and kind.
+    """Return Spearman's correlation of each subset of the jobs with all jobs, by trace and kind.
 
     NaN if all simulations are equal.
     """
@@ -73,7 +73,7 @@ def rank_correlations(of: Numbers, kinds: Iterable[str] = READINGS) -> pd.DataFr
 
 
 def _correlations(unfair: Float64) -> list[float]:
-    """Return the correlation of each division's parts with the whole, of jobs x simulations."""
+    """Return each division's correlation of parts with the whole; unfair: jobs x simulations."""
     parts = [part for name in DIVISIONS for part in _divide(len(unfair), name)]
     means = np.array([unfair.mean(axis=0), *(unfair[part].mean(axis=0) for part in parts)])
     ranks = pd.DataFrame(means).rank(axis=1).to_numpy()

@@ -19,11 +19,11 @@ from schedfarm.core.metrics.widths import WIDTHS, mean_by_width, width_classes
 REPLANNING, NO_BACKFILLING = "re-planning", "no backfilling"
 
 OWN_RULES = {"conservative": REPLANNING, "none": NO_BACKFILLING}
-"""Rules that the paper did not simulate, and our names of them."""
+"""Rules that the paper did not simulate, with our names."""
 
 
 class Fairness(NamedTuple):
-    """A row of `KINDS`."""
+    """Hold a row of `KINDS`."""
 
     measure: str
     """Label of the mean over jobs on an axis."""
@@ -32,7 +32,7 @@ class Fairness(NamedTuple):
     """Array of a trace's group with the fair start or share of each job."""
 
     got: tuple[str, ...]
-    """Arrays with the start or the resources that the job got."""
+    """Arrays with the actual start or resources of each job."""
 
     unfairness: Callable[..., Any]
     """Returns each job's deficit, from the arrays `due` and `got`."""
@@ -41,7 +41,7 @@ class Fairness(NamedTuple):
     marker: str
 
     def stated_units(self, values: xr.DataArray) -> str:
-        """Return the units of a store's array; formats before 4 give processor-seconds as s.
+        """Return the units of a store's array; formats before 4 have "s" for processor-seconds.
 
         Examples
         --------
@@ -76,23 +76,23 @@ KINDS = {
         "^",
     ),
 }
-"""The kinds of fairness, by the names that a store gives them."""
+"""The kinds of fairness by their names in a store."""
 
 BY_SIZE = "resource |D|"
-"""Resource equality with the absolute value of D in place of max(D, 0)."""
+"""Name of resource equality with the absolute value of D instead of max(D, 0)."""
 
 READINGS = KINDS | {
     BY_SIZE: KINDS["resource"]._replace(measure="Mean size of discrimination", unfairness=_size)
 }
-"""The kinds, and a second reading of the third. Over all jobs `BY_SIZE` is twice ``resource``,
-since D sums to 0, so a summary need not have it."""
+"""The kinds, and a second reading of the third kind. Since D sums to 0, `BY_SIZE` over all jobs is
+twice ``resource``, so a summary need not have it."""
 
 
 def by_paper(values: xr.DataArray) -> xr.DataArray:
-    """Split policy into order and rule under the paper's names, then those of `OWN_RULES`.
+    """Split policy into order and rule, with the paper's names first and then those of `OWN_RULES`.
 
-    An own rule is included if it is present under every order; a missing one of the paper's nine
-    policies raises StoreError.
+    A rule of `OWN_RULES` is included if it is present under every order. A missing policy of the
+    paper's nine raises `StoreError`.
 
     Examples
     --------
@@ -121,7 +121,8 @@ def policies(rules: Iterable[str]) -> list[str]:
 def sample_unfairness(of: Numbers, kind: str) -> xr.DataArray:
     """Return the mean unfairness over all jobs of each sample, and of the log (resample 0).
 
-    On (trace, resample, load, order, rule); s, or processor-seconds for resource equality.
+    The values are on (trace, resample, load, order, rule), in s, or processor-seconds for resource
+    equality.
     """
     name = f"unfairness_{kind}"
     check_known(name, "metric", sorted(str(v) for v in of.summary))
@@ -135,14 +136,14 @@ def mean_unfairness(of: Numbers, kind: str) -> xr.DataArray:
 
 
 def all_by_width(of: Numbers) -> dict[str, xr.DataArray]:
-    """Return `unfairness_by_width` of all kinds."""
+    """Return `unfairness_by_width` of every kind."""
     return {kind: unfairness_by_width(of, kind) for kind in KINDS}
 
 
 def unfairness_by_width(of: Numbers, kind: str) -> xr.DataArray:
     """Return the mean unfairness over the log's jobs of each width (figures 9, 10, 13, 14, 17, 18).
 
-    On (trace, load, order, width, rule); NaN where no job has the width.
+    The values are on (trace, load, order, width, rule). They are NaN if no job has the width.
     """
     parts = {}
     for trace in of.traces:
@@ -161,24 +162,24 @@ def unfairness_by_width(of: Numbers, kind: str) -> xr.DataArray:
 
 
 def job_unfairness(of: Numbers, trace: str, kind: str) -> xr.DataArray:
-    """Return how unfairly each job of a log is treated, in the order of arrival.
+    """Return the unfairness to each job of a log, in the order of arrival.
 
-    On (load, job, order, rule), at least 0: start - fair start time, s, or equal share - work,
-    processor-seconds; NaN where a cell is not done.
+    The values are on (load, job, order, rule) and at least 0: start - fair start time, s, or equal
+    share - work, processor-seconds. They are NaN if a cell is not done.
     """
     data, row = open_trace(of.tree, trace), READINGS[kind]
     check_known(row.due, "variable", [str(name) for name in data])
     data = of_log(data[sorted({row.due, *row.got, "start", "procs"})]).load()
     due = data[row.due]
     unfair = xr.apply_ufunc(row.unfairness, due, *(data[name] for name in row.got))
-    # A job is present under every load and policy, unless the cell is not done and has no mean.
+    # A job exists under every load and policy; an unfinished cell has no mean.
     done = unfair.where((data["start"] >= 0) & (due >= 0)).astype(np.float64)
     jobs: xr.DataArray = done.isel(job=np.flatnonzero((data["procs"] > 0).any("load")))
     return by_paper(jobs).assign_attrs(kind=kind, units=row.stated_units(due))
 
 
 def jobs_by_width(of: Numbers) -> pd.DataFrame:
-    """Return the number of jobs of each width (Table 1), a row for each trace."""
+    """Return the number of jobs of each width (Table 1), with a row for each trace."""
     counts = {
         trace: np.bincount(width_classes(_procs(of, trace)), minlength=len(WIDTHS))
         for trace in of.traces

@@ -1,4 +1,4 @@
-"""Conclusions of Carastan-Santos et al. 2019 about all logs, and the numbers of their text."""
+"""Conclusions of Carastan-Santos et al. 2019 about all logs, and the numbers in their text."""
 
 from __future__ import annotations
 
@@ -36,27 +36,28 @@ from schedfarm.analysis.papers.saf_2019.printed import (
 _ALL_BUT_SAF = [name for name in POLICIES if name != "SAF"]
 
 NAMES = {"bounded_slowdown": "slowdown", "pp_bounded_slowdown": "pp-slowdown", "wait": "wait"}
-"""The paper's names of the objectives."""
+"""The paper's names of the objectives, by the store's names."""
 
 HASTE = ("bounded_slowdown_premature", "bounded_slowdown_standard")
-"""Slowdowns of the premature jobs and of the others."""
+"""Slowdowns of the premature jobs and of the other jobs."""
 
 METRICS = (*OBJECTIVES, *CLASSES, *HASTE, "backfilled")
 """Metrics of the claims."""
 
 CLOSE = 1.1
-"""Largest factor between a number and the smallest that counts as close; ours, not the paper's."""
+"""Largest factor to the smallest number at which a number counts as close; our choice."""
 
 Frames = Mapping[str, pd.DataFrame]
-"""Frames by metric: a column for each policy, indexed by trace and perhaps resample."""
+"""Frames by metric: a column for each policy; the index is trace, and resample for samples."""
 
 
 def claims(of: Study) -> pd.DataFrame:
     """Count the logs and samples for which each of the paper's conclusions about all logs holds.
 
-    ``logs`` counts the logs for which it holds with the means over the samples, ``but`` names the
-    others; ``itself`` and ``but_itself`` are the same for the logs themselves. A column for each
-    log counts its samples for which it holds, of ``samples``.
+    ``logs`` is the number of logs for which the conclusion holds with the means over the samples,
+    and ``but`` names the other logs. ``itself`` and ``but_itself`` are the same for the logs
+    themselves. A column for each log has the number of its samples for which the conclusion holds,
+    out of ``samples``.
     """
     parts = in_part(CLAIMS, _frames(of.samples))
     means = in_part(CLAIMS, _frames(of.samples.mean("resample")))
@@ -103,7 +104,7 @@ def _less(
     others: Sequence[str],
     times: float = 1,
 ) -> Claim:
-    """Claim that a metric of each policy is below `times` that of each other policy."""
+    """Claim that a metric of each policy is below `times` the metric of each other policy."""
 
     def holds(frames: Frames) -> pd.Series[bool]:
         of = frames[metric]
@@ -169,8 +170,8 @@ CLAIMS = (*_of_metrics(), *_of_classes(), *_of_estimates_and_backfilling())
 def headline(of: Study) -> pd.DataFrame:
     """Return the numbers of the paper's text: ours, with its policy and log, and the paper's.
 
-    ``of_samples`` are the ranks of the samples behind our number: the paper's own gains leave out
-    the best and the worst.
+    ``of_samples`` has the ranks of the samples behind our number. The paper's own gains leave out
+    the best and the worst sample.
     """
     n, rows = of.samples.sizes["resample"], []
     for key, claim in HEADLINE.items():
@@ -192,11 +193,11 @@ def headline(of: Study) -> pd.DataFrame:
 
 
 UNPAIRED_GAIN = "gain of the means over the samples in the band"
-"""The paper's own gains."""
+"""Meaning of the paper's own gains."""
 
 PAIRED, UNPAIRED = ("", "paired by sample"), ("_unpaired", "unpaired")
-"""Suffix of the name of a claim, and its meaning: the mean of each sample's own gain, or the gain
-of the means over the samples, as in the paper."""
+"""Suffix of the name of a claim, and its meaning. A paired gain is the mean of each sample's own
+gain; an unpaired gain is that of the means over the samples, as in the paper."""
 
 
 def _printed_gains() -> Iterator[tuple[str, Claim]]:
@@ -266,7 +267,7 @@ def _table_4_factor(of: Study) -> tuple[float, str]:
 
 
 def _largest(values: pd.Series[float], whose: str = "") -> tuple[float, str]:
-    """Return the largest value, and the labels of its row, the innermost first."""
+    """Return the largest value, and the labels of its row, the innermost label first."""
     label = values.index[int(values.to_numpy().argmax())]
     labels = label[::-1] if isinstance(label, tuple) else (label,)
     return float(values.max()), whose + ", ".join(map(str, labels))
@@ -312,4 +313,4 @@ HEADLINE = {
         where="V-C",
     ),
 }
-"""The numbers that sections V and VI print outside of tables; the extent is the paper's policy."""
+"""Numbers that sections V and VI print outside of tables; the extent is the paper's policy."""

@@ -11,30 +11,30 @@ from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.metrics.slowdown import TAU, slowdowns
 
 DELAYED = 100
-"""Jobs of each sample that figure 2 shows."""
+"""Number of jobs of each sample in figure 2."""
 
 PART = 16
-"""One job in this many is enough to bound the slowdowns of the most delayed from below."""
+"""Step of a subset of jobs, from which the slowdowns of the most delayed are bounded below."""
 
 WHISKERS = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles that a box shows."""
+"""Quantiles in a box."""
 
 ALL = "all jobs"
-"""The box for comparison."""
+"""Label of the box for comparison."""
 
 
 def delayed_jobs(of: Study) -> pd.DataFrame:
     """Return quantiles of the processors of the most delayed jobs, and of `ALL`, by log and policy.
 
-    The most delayed jobs of a sample are the `DELAYED` with the highest bounded slowdowns, in the
-    order of submission where these are equal. The jobs of all samples count together; ``log`` is
-    the median of the log's own.
+    The most delayed jobs of a sample are the `DELAYED` jobs with the highest bounded slowdowns;
+    ties are broken by submission. The jobs of all samples are pooled. ``log`` is the median of the
+    log itself.
     """
     tau, rows = float(of.cells.attrs.get("tau", TAU)), {}
     for trace in of.traces:
         group = open_trace(of.tree, trace)[["jobs", "run", "procs", "wait"]].sel(load=of.load)
-        # Read whole, then select: zarr takes 0.6 s for ten of eleven resamples of 216,000
-        # jobs by their indices, 0.07 s for all.
+        # The array is read as a whole and then selected: zarr takes 0.6 s for ten of eleven
+        # resamples of 216,000 jobs by their indices, and 0.07 s for all.
         alike = group[["jobs", "run", "procs"]].load()
         counts = alike["jobs"].values
         run, procs = alike["run"].values, alike["procs"].values
@@ -51,7 +51,7 @@ def delayed_jobs(of: Study) -> pd.DataFrame:
 
 
 def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> Int64:
-    """Return the indices of the jobs with the highest bounded slowdowns, the first of equal ones.
+    """Return the indices of the jobs with the highest bounded slowdowns; ties are broken by index.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> I
     count = min(count, slow.size)
     if not count:
         return np.empty(0, np.int64)
-    # At least `count` jobs are as slow as the last of these: to partition all 26 million jobs of
-    # the paper's five logs takes 0.8 s, and this 0.1.
+    # At least `count` jobs are as slow as the last job of the subset. Partitioning all 26 million
+    # jobs of the paper's five logs takes 0.8 s, and this takes 0.1 s.
     some = slow[::PART] if slow.size >= PART * count else slow
     least = np.partition(some, some.size - count)[some.size - count]
     among = np.flatnonzero(slow >= least)
@@ -71,7 +71,7 @@ def most_delayed(wait: Int64, run: Int64, tau: float, count: int = DELAYED) -> I
 
 
 def _box(procs: list[Int64], sample: Bool) -> dict[str, float]:
-    """Return the numbers of the samples' jobs together, and the median of those of the log."""
+    """Return the numbers of the pooled jobs of the samples, and the median of the log's jobs."""
     drawn = [x for x, is_sample in zip(procs, sample, strict=True) if is_sample]
     own = [x for x, is_sample in zip(procs, sample, strict=True) if not is_sample and x.size]
     log = float(np.median(own[0])) if own else np.nan

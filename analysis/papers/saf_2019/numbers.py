@@ -26,10 +26,10 @@ from schedfarm.analysis.papers.tables import STANDING, band_table
 from schedfarm.analysis.store import LOG, named_values, of_log, of_samples, open_trace
 
 BASELINE, *OTHERS = POLICIES
-"""The baseline policy, and the policies that may replace it."""
+"""The baseline policy, and the policies that the paper compares with it."""
 
 PUBLISHED = Trimmed()
-"""The paper's band, whose middle is the mean of the samples in it (section V-A)."""
+"""The paper's band, whose middle is the mean of the samples within it (section V-A)."""
 
 THRESHOLD = ",threshold="
 """Part of the label of a policy with a threshold."""
@@ -43,18 +43,18 @@ CLASSES = {
     "slowdown_10_100": "10-100",
     "slowdown_100": "100+",
 }
-"""Figure 3: the classes of slowdown, and the paper's names of them."""
+"""Classes of slowdown in figure 3, with their names in the paper."""
 
 ALL_LOGS = "all logs"
-"""Label of the jobs of all logs together."""
+"""Label for the jobs of all logs together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Study(Numbers):
-    """Numbers at the first load of a store, under one policy for each of the paper's orders."""
+    """Hold numbers at the first load of a store, under a policy for each of the paper's orders."""
 
     cells: xr.Dataset
-    """On (trace, resample, policy), with the paper's names of the policies."""
+    """Numbers on (trace, resample, policy), with the paper's names of the policies."""
 
     load: str
     policies: dict[str, str]
@@ -82,9 +82,9 @@ class Study(Numbers):
 
 
 def studies(numbers: Numbers) -> list[Study]:
-    """Return a study with the paper's threshold, and one without where a store has both.
+    """Return a study with the paper's threshold, and a study without if a store has both.
 
-    FCFS needs no threshold. A missing policy raises StoreError.
+    FCFS needs no threshold. A missing policy raises `StoreError`.
     """
     summary = numbers.summary
     labels = [str(x) for x in summary["policy"].values]
@@ -99,7 +99,7 @@ def studies(numbers: Numbers) -> list[Study]:
 
 
 def by_paper(values: xr.Dataset, policies: dict[str, str]) -> xr.Dataset:
-    """Choose the paper's policies of a dataset, and give them the paper's names."""
+    """Select the paper's policies in a dataset, under the paper's names."""
     chosen = values.sel(policy=list(policies.values()))
     return chosen.assign_coords(policy=list(policies)).load()
 
@@ -120,7 +120,7 @@ def _without(label: str) -> str:
 
 
 def table_2(of: Study) -> pd.DataFrame:
-    """Return Table II: rows of the file, jobs, offered load in percent and months of each log."""
+    """Return Table II for each log: rows of the file, jobs, offered load in percent, months."""
     rows = []
     for trace in of.traces:
         group = open_trace(of.tree, trace)
@@ -143,9 +143,9 @@ def table_2(of: Study) -> pd.DataFrame:
 
 
 def table_3(of: Study) -> pd.DataFrame:
-    """Return Table III: percentage of premature jobs of each log, of all samples, and their band.
+    """Return Table III: percentage of premature jobs of each log and of all samples, with a band.
 
-    ``premature_resamples`` counts the jobs of all samples; the paper's number is that of the log.
+    ``premature_resamples`` is over the jobs of all samples. The paper's number is that of the log.
     """
 
     def percent(summary: xr.Dataset) -> xr.DataArray:
@@ -163,13 +163,13 @@ def table_3(of: Study) -> pd.DataFrame:
 
 
 def table_4(of: Study) -> pd.DataFrame:
-    """Return Table IV: mean slowdown of premature jobs over that of standard jobs.
+    """Return Table IV: mean slowdown of premature jobs divided by that of standard jobs.
 
-    ``ratio`` is over the jobs of all samples, the band over the ratios of single samples.
+    ``ratio`` is over the jobs of all samples. The band is over the ratios of single samples.
     """
     samples = of.samples
     early, jobs = samples["premature"], samples["counted"]
-    # A sample without such jobs has no mean, and does not count.
+    # A sample without jobs of a kind has no mean and is left out.
     above = (samples["bounded_slowdown_premature"].fillna(0) * early).sum("resample")
     below = (samples["bounded_slowdown_standard"].fillna(0) * (jobs - early)).sum("resample")
     frame = band_table(
@@ -187,9 +187,9 @@ def table_4(of: Study) -> pd.DataFrame:
 
 
 def slowdown_classes(of: Study) -> pd.DataFrame:
-    """Return the percentage of jobs in each class of slowdown (figure 3), `ALL_LOGS` first.
+    """Return the percentage of jobs in each class of slowdown (figure 3), with `ALL_LOGS` first.
 
-    ``percent`` is over the jobs of all samples, the band over single samples.
+    ``percent`` is over the jobs of all samples. The band is over single samples.
     """
     counts = of.cells[list(CLASSES)].to_dataarray("slowdown")
     counts = counts.assign_coords(slowdown=list(CLASSES.values()))
@@ -219,7 +219,7 @@ def backfilled_jobs(of: Study) -> pd.DataFrame:
 def weekly_means(of: Study) -> pd.DataFrame:
     """Return the bands of the cumulative weekly means of the objectives (figure 1), waits in hours.
 
-    ``log`` is by week; ranks, samples and coverage are those of the means over all jobs.
+    ``log`` is by week. Ranks, samples and coverage are those of the means over all jobs.
     """
     parts = {}
     for metric in OBJECTIVES:
@@ -239,8 +239,9 @@ def relative_gains(of: Study) -> pd.DataFrame:
     """Return the gain of each policy over FCFS in percent, paired by sample and as in the paper.
 
     A sample's gain is 1 - policy / FCFS in the same sample, which cancels the influence of the
-    sample on both; ``better`` counts the samples that gain. The paper compares means of the samples
-    in the band of each policy (``unpaired``, section V-A), which may be different samples.
+    sample on both. ``better`` is the number of samples with a gain. The paper compares the means of
+    the samples within each policy's band (``unpaired``, section V-A), which may be different
+    samples.
     """
     parts = {metric: _gains(of.cells[metric]) for metric in OBJECTIVES}
     return pd.concat(parts, names=["metric"])

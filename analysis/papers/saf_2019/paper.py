@@ -51,7 +51,7 @@ ROWS = {"bounded_slowdown": "Slowdown", "pp_bounded_slowdown": "pp-slowdown", "w
 
 
 def draw_weekly(of: Study, title: str) -> Drawing:
-    """Draw figure 1: a row for each objective, a column for each log."""
+    """Draw figure 1: a row for each objective, and a column for each log."""
     numbers, traces = of.once(weekly_means), of.traces
     count = len(OBJECTIVES) * len(traces)
     with charts.panels(count, len(traces), title) as (figure, places):
@@ -61,7 +61,8 @@ def draw_weekly(of: Study, title: str) -> Drawing:
         for cell, panel in zip(cells, places, strict=True):
             found = parts[cell].droplevel(["metric", "trace"]).to_xarray()
             bands = found[[*BAND]].to_dataarray("band").transpose("policy", "week", "band")
-            # Logarithmic: the first weeks of a sample may lie far above the rest.
+            # The axis is logarithmic, since the first weeks of a sample may lie far above the
+            # others.
             band_panel(panel, bands, styles, own=found["log"], log=True)
             _scale(panel)
         _name_grid(figure, places, traces, list(ROWS.values()))
@@ -72,7 +73,7 @@ def draw_weekly(of: Study, title: str) -> Drawing:
 
 
 def draw_delayed(of: Study, title: str) -> Drawing:
-    """Draw figure 2: boxes of the most delayed jobs' processors, a panel for each log."""
+    """Draw figure 2: boxes of the most delayed jobs' processors, with a panel for each log."""
     numbers, names = of.once(delayed_jobs), [*POLICIES, ALL]
     columns = [f"q{q:g}" for q in WHISKERS]
     with charts.panels(len(of.traces), len(of.traces), title) as (figure, places):
@@ -91,7 +92,7 @@ def draw_delayed(of: Study, title: str) -> Drawing:
 
 
 def draw_classes(of: Study, title: str) -> Drawing:
-    """Draw figure 3: bars of the jobs of all logs together, as the paper's caption has it."""
+    """Draw figure 3: bars of the jobs of all logs together, as in the paper's caption."""
     percent = of.once(slowdown_classes)
     with charts.panels(1, 1, title) as (figure, (panel,)):
         colors = _colors()
@@ -107,7 +108,7 @@ def draw_classes(of: Study, title: str) -> Drawing:
 
 
 def draw_backfilled(of: Study, title: str) -> Drawing:
-    """Draw figure 4: a dot for each sample, a panel for each log."""
+    """Draw figure 4: a dot for each sample, with a panel for each log."""
     counts = of.once(backfilled_jobs)
     with charts.panels(len(of.traces), len(of.traces), title) as (figure, places):
         for panel, trace in zip(places, of.traces, strict=True):
@@ -147,11 +148,11 @@ def _colors() -> dict[str, str]:
 
 
 class Figure(NamedTuple):
-    """A row of `FIGURES`."""
+    """Hold a row of `FIGURES`."""
 
     title: str
-    """``{samples}`` is the number of samples, ``{band}`` and ``{all}`` are the spans of a band and
-    of all samples, ``{weekly}`` the caption of line and band by week."""
+    """Pattern of the title: ``{samples}`` is the number of samples, ``{band}`` and ``{all}`` are
+    the spans of a band and of all samples, ``{weekly}`` is the caption of line and band by week."""
 
     numbers: Callable[[Study], pd.DataFrame]
     draw: Callable[[Study, str], Drawing]
@@ -185,7 +186,7 @@ FIGURES = {
 """The paper's figures, by the names of their files."""
 
 OF_LOGS: dict[str, Table] = {"table-2": table_2, "table-3": table_3}
-"""Tables that depend on no policy."""
+"""Tables that are independent of policies."""
 
 TABLES: dict[str, Table] = {
     "table-4": table_4,
@@ -193,7 +194,7 @@ TABLES: dict[str, Table] = {
     "headline": headline,
     "claims": claims,
 }
-"""Tables with ours next to the paper's numbers."""
+"""Tables with our numbers next to the paper's."""
 
 
 def draw(row: Figure, of: Study) -> Drawing:
@@ -228,4 +229,4 @@ PAPER = Paper(
     ),
     headings=True,
 )
-"""A store needs a policy of each order, bands, and the logs for Tables II and III."""
+"""The report; a store needs a policy of each order, bands, and logs for Tables II and III."""

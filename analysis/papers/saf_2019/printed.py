@@ -1,8 +1,8 @@
 """Numbers that Carastan-Santos et al. 2019 print.
 
-D. Carastan-Santos, R. Y. de Camargo, D. Trystram, S. Zrigui, One can only gain by replacing EASY
-backfilling: a simple scheduling policies case study, CCGrid 2019. Logs are keyed by their labels
-in the campaign `saf-2019`, policies by their names in the paper.
+Source: D. Carastan-Santos, R. Y. de Camargo, D. Trystram, S. Zrigui, One can only gain by replacing
+EASY backfilling: a simple scheduling policies case study, CCGrid 2019. Logs have the labels of the
+campaign `saf-2019` as keys, and policies have their names in the paper.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 POLICIES = ("FCFS", "SPF", "SQF", "SAF")
-"""Table I: the queue orders, the baseline first."""
+"""Queue orders of Table I, the baseline first."""
 
 OBJECTIVES = ("bounded_slowdown", "pp_bounded_slowdown", "wait")
-"""Figure 1: the store's names of the metrics, in the order of its rows."""
+"""The store's names of the metrics of figure 1, in the order of its rows."""
 
 
 class Log(NamedTuple):
-    """A row of Table II: processors, jobs, utilisation in percent, months."""
+    """Hold a row of Table II: processors, jobs, utilisation in percent, months."""
 
     processors: int
     jobs: int
@@ -32,10 +32,10 @@ TABLE_2 = {
     "CTC-SP2": Log(338, 77_222, 85.2, 11),
     "KTH-SP2": Log(100, 28_476, 70.1, 11),
 }
-"""Section IV."""
+"""Rows of Table II (section IV)."""
 
 TABLE_3 = {"HPC2N": 17.4, "SDSC-BLUE": 30.2, "SDSC-SP2": 16.1, "CTC-SP2": 9.5, "KTH-SP2": 12.4}
-"""Section V-C: percentage of premature jobs."""
+"""Percentage of premature jobs (section V-C)."""
 
 TABLE_4 = {
     "FCFS": (17.84, 3.59, 3.94, 5.58, 8.69),
@@ -43,11 +43,11 @@ TABLE_4 = {
     "SQF": (14.02, 2.96, 2.04, 1.67, 9.31),
     "SAF": (17.88, 7.41, 3.79, 2.61, 11.41),
 }
-"""Section V-C: mean slowdown of premature over that of standard jobs, logs as in `TABLE_2`."""
+"""Mean slowdown of premature jobs divided by that of standard jobs (section V-C), by log."""
 
 
 class Gain(NamedTuple):
-    """A gain over FCFS in percent, the policy that has it, and where it is printed."""
+    """Hold a gain over FCFS in percent, the policy with this gain, and the section in the paper."""
 
     value: float
     policy: str
@@ -59,13 +59,13 @@ GAINS = {
     "wait": Gain(61.4, "SAF", "V-A"),
     "pp_bounded_slowdown": Gain(85.1, "SAF", "V-A"),
 }
-"""The largest gain in each objective."""
+"""Largest gain in each objective."""
 
 FEWER_BACKFILLED = {"SAF": 78, "SPF": 56}
-"""Section V-D: percent fewer backfilled jobs than under FCFS, mean of the logs."""
+"""Percentage by which backfilled jobs are fewer than under FCFS, mean of the logs (section V-D)."""
 
 MORE_AT_ONCE = 9
-"""Section VI: percent more jobs at slowdown 1 under SAF than under FCFS."""
+"""Percentage by which jobs at slowdown 1 are more under SAF than under FCFS (section VI)."""
 
 FEWER_WORST = 2.8
-"""Sections V-C and VI: factor by which SAF has fewer jobs at slowdown 100 and more."""
+"""Factor by which jobs at slowdown 100 and more are fewer under SAF (sections V-C and VI)."""

@@ -1,7 +1,8 @@
 """The paper's schedulers, and the effect of each of its ideas over paired samples.
 
 A comparison is between two schedulers that differ in one idea, or between EASY++ and EASY. Its
-number is the ratio of a measure under the first to that under the second on the same sample or log.
+number is a measure under the first scheduler, divided by the measure under the second on the same
+sample or log.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EASY, SJBF = "EASY", "EASY-SJBF"
 PLUS, PLUS_PLUS = "EASY+", "EASY++"
 
 PLUS_ESTIMATE, PLUS_PLUS_ESTIMATE = "EASY+ (estimate)", "EASY++ (estimate)"
-"""With corrections to the estimate instead of by steps."""
+"""Names of EASY+ and EASY++ with corrections to the estimate instead of by steps."""
 
 PERFECT, PERFECT_SJBF = "perfect EASY", "perfect EASY-SJBF"
 
@@ -49,7 +50,7 @@ LEVEL = 0.95
 
 
 class Comparison(NamedTuple):
-    """A question, and the schedulers whose ratio answers it."""
+    """Hold a question, and the two schedulers whose ratio answers it."""
 
     question: str
     one: str
@@ -132,8 +133,8 @@ def log_table(of: Numbers) -> pd.DataFrame:
 def ratio_table(of: Numbers) -> pd.DataFrame:
     """Return ratio and interval of each comparison, by measure and trace.
 
-    The ratio is that of the means over samples, with a bootstrap interval over pairs; `better`
-    counts the samples whose ratio is below 1, and `log` is the ratio of the log, if a store has it.
+    The ratio is that of the means over samples, with a bootstrap interval over pairs. `better` is
+    the number of samples with a ratio below 1. `log` is the ratio of the log, if the store has it.
     """
     values, rows = of.once(measured), {}
     samples, has_log = of_samples(values), 0 in values["resample"].values
@@ -165,7 +166,7 @@ def ratio_table(of: Numbers) -> pd.DataFrame:
 
 
 def claims_in_part(values: xr.Dataset) -> pd.DataFrame:
-    """Return the ratio of each cell of each conclusion, and whether it is as expected."""
+    """Return the ratio of each cell of each conclusion, and the agreement of the cell."""
     return in_part(CLAIMS, values)
 
 

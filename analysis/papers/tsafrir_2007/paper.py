@@ -1,7 +1,7 @@
 """Rows of the report on Tsafrir, Etsion and Feitelson 2007: tables of logs and of paired samples.
 
-The full text of the paper was not available: the conclusions are those of its abstract, and our
-numbers have no printed counterparts.
+The full text of the paper was not available. The conclusions are therefore those of its abstract,
+and our numbers have no printed counterparts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _claims_of_samples(of: Numbers) -> pd.DataFrame:
 
 
 def draw_ratios(of: Numbers) -> Figure:
-    """Draw the intervals of the ratios, a group for each comparison and a colour for each trace."""
+    """Draw the intervals of the ratios, with a group per comparison and a colour per trace."""
     table = of.once(ratio_table).rename(columns={"ratio": "median"})
     labels = [one.label.replace(" / ", " /\n") for one in COMPARISONS]
     title = f"Ratios of means over paired samples, with {LEVEL:.0%} intervals; below 1 is better"
@@ -101,4 +101,4 @@ PAPER = Paper(
     ),
     headings=True,
 )
-"""A store needs the eight schedulers; it has logs, samples, or both."""
+"""The report; a store needs the eight schedulers, and logs, samples, or both."""

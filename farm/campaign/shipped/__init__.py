@@ -25,12 +25,12 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Campaign:
-    """Return the campaign of a TOML file, or the built-in one of a name.
+    """Return the campaign of a TOML file, or the built-in campaign of this name.
 
     Raises
     ------
     InputError
-        If there is neither, or the file does not describe a campaign.
+        If neither exists, or the file does not describe a campaign.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from schedfarm.farm.site.dump.facts import text_of
 
 
 def check_accounting(path: Path) -> tuple[str, ...]:
-    """Return the cluster named in the rows; refuse a table of several.
+    """Return the cluster in the rows of the table; refuse a table with several clusters.
 
     The jobs are read by `core.logs` once the machine is known.
     """

@@ -15,14 +15,14 @@ ROOT = "root"
 """Account above all others."""
 
 READ = ("cluster", "account", "parentname", "user", "share")
-"""Columns that are neither limits nor ignored."""
+"""Columns with a reader of their own, which are neither limits nor ignored."""
 
 
 @dataclass(frozen=True)
 class Association:
-    """Hold the account above, the shares, limits and other columns of an account or user in it.
+    """Hold an association of an account or user: its parent, shares, limits and other columns.
 
-    inherits: whether the shares are those of the account, FairShare=parent.
+    inherits: whether the shares are those of the parent account, FairShare=parent.
     """
 
     parent: str
@@ -36,8 +36,8 @@ class Association:
 class Associations:
     """Hold accounts by name, each after its parent, and users by (user, account).
 
-    flat: whether the table does not name parents, so that every account is below the root. root:
-    the association above all, if the table has it.
+    flat: whether the table lacks the names of parents, so that every account is below the root.
+    root: the association above all others, if the table has it.
     """
 
     clusters: tuple[str, ...]

@@ -9,14 +9,14 @@ from schedfarm.farm.site.dump.facts import Fact, limit, tres
 from schedfarm.farm.site.dump.tables import Row
 
 Limits = Mapping[str, Fact[int] | Fact[dict[str, int]]]
-"""Limits by column: a number of jobs, or amounts by resource."""
+"""Limits by column: a number of jobs, or amounts of resources by name."""
 
 Others = Mapping[str, Fact[str]]
-"""Columns that are not limits of a policy, as written."""
+"""Columns that are not limits of a policy, with their text."""
 
 
 def columns_of(row: Row, read: Collection[str]) -> tuple[Limits, Others]:
-    """Return the limits of a row, and its other columns with a value, except those in `read`."""
+    """Return the limits of a row, and its other non-empty columns, except those in `read`."""
     limits: dict[str, Fact[int] | Fact[dict[str, int]]] = {}
     others: dict[str, Fact[str]] = {}
     for name in row.fields:

@@ -1,4 +1,4 @@
-"""slurm.conf: keys of the scheduler, and its lines of nodes and partitions."""
+"""slurm.conf: keys of the scheduler, and lines of nodes and partitions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from schedfarm.core.errors import InputError
 from schedfarm.farm.site.dump.facts import Fact, is_whole, text_of
 
 LISTED = ("nodename", "partitionname")
-"""First keys of lines that may occur several times."""
+"""First keys of lines that may be repeated."""
 
 DEFAULT = "DEFAULT"
-"""Name of lines with defaults for the following lines of their kind; later ones add to them."""
+"""Name of lines with defaults for later lines of their kind; further DEFAULT lines add to them."""
 
 _PAIR = re.compile(r"(\S+?)\s*=\s*(\"[^\"]*\"|\S+)")
 
 
 @dataclass(frozen=True)
 class Conf:
-    """Hold the configuration: keys in small letters with their values, and its listed lines.
+    """Hold the configuration: values by key in small letters, lines of nodes and partitions.
 
-    partitions, nodes: keys of their lines by name or expression of names. path: the file,
-    for messages.
+    partitions, nodes: keys of these lines, by name or by expression of names. path: the file, for
+    messages.
     """
 
     path: Path
@@ -34,13 +34,13 @@ class Conf:
     included: tuple[Fact[str], ...] = ()
 
     def get(self, key: str, default: str) -> Fact[str]:
-        """Return a value, or Slurm's default if the file has none."""
+        """Return the value of a key; if the file lacks it, Slurm's default."""
         found = self.keys.get(key.lower())
         return found or Fact(default, f"{self.path.name} has no {key}: Slurm's default")
 
     @property
     def parameters(self) -> dict[str, Fact[str]]:
-        """Entries of SchedulerParameters; the value of one without an equals sign is empty."""
+        """Entries of SchedulerParameters; an entry without an equals sign has the value ""."""
         given = self.get("SchedulerParameters", "")
         words = (word.partition("=") for word in given.value.split(",") if word.strip())
         return {
@@ -50,7 +50,7 @@ class Conf:
 
 
 def seconds_in(key: str, given: Fact[str]) -> int:
-    """Return a time of slurm.conf in s: minutes, D-H, D-H:M:S, H:M:S or M:S."""
+    """Return a time of slurm.conf, s, written as minutes, D-H, D-H:M:S, H:M:S or M:S."""
     days, dash, rest = given.value.rpartition("-")
     words = rest.split(":")
     if not all(map(is_whole, [*words, *([days] if dash else [])])) or len(words) > 3:
@@ -99,7 +99,7 @@ def read_conf(path: Path) -> Conf:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments, those that end with a backslash joined, with their numbers."""
+    """Yield numbered lines without comments; a line that ends with a backslash is continued."""
     kept, begun = "", 0
     for number, line in enumerate(text_of(path).splitlines(), 1):
         bare = line.partition("#")[0].rstrip()

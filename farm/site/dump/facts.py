@@ -13,12 +13,12 @@ from schedfarm.core.errors import InputError
 T = TypeVar("T")
 
 UNLIMITED = frozenset({"", "n/a", "none", "(null)", "unlimited", "infinite", "-1"})
-"""Lower-case words by which Slurm writes the absence of a limit or value."""
+"""Lower-case words with which Slurm denotes the absence of a limit or value."""
 
 _TRES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)([KMGTP]?)")
 
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
-"""Powers of 1024 of the units in which Slurm prints amounts."""
+"""Power of 1024 for each unit with which Slurm prints amounts."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Fact(Generic[T]):
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text; refuse one that cannot be read."""
+    """Return a file's text; refuse an unreadable file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -39,24 +39,24 @@ def text_of(path: Path) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a text is a whole number from 0 on, in digits 0 to 9."""
+    """Return whether a text is a whole number from 0 on, written with the digits 0 to 9."""
     return text.isascii() and text.isdigit() and len(text) <= 15
 
 
 def whole(where: str, text: str) -> int:
-    """Return a whole number from 0 on; refuse others."""
+    """Return a whole number from 0 on; refuse other texts."""
     if not is_whole(text):
         raise InputError(f"{where}: {text!r} is not a whole number from 0 on")
     return int(text)
 
 
 def limit(where: str, text: str) -> int | None:
-    """Return a whole number, or None without a limit."""
+    """Return the whole number of a limit; None without a limit."""
     return None if text.lower() in UNLIMITED else whole(where, text)
 
 
 def tres(where: str, text: str) -> dict[str, int]:
-    """Return amounts of resources, such as cpu=64,mem=2T; memory in MiB, parts of one rounded up.
+    """Return amounts of resources, such as cpu=64,mem=2T; memory is in MiB, rounded up.
 
     Examples
     --------

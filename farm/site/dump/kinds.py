@@ -28,8 +28,9 @@ _ASSOC = (
 class Kind:
     """Declare a file of a dump.
 
-    file: its name. command: prints it, in a shell with FROM and TO set. read: a function from its
-    path to its content. needed: whether a dump without it is refused. meaning: purpose of the file.
+    file: its name. command: command that prints it, in a shell with FROM and TO set. read: function
+    from its path to its content. needed: whether a dump without it is refused. meaning: description
+    of its content.
     """
 
     file: str
@@ -89,7 +90,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType({
         needed=False,
     ),
 })  # fmt: skip
-"""By name; the first ones are read first."""
+"""Files by kind, in the order of reading."""
 
 
 def script() -> str:
@@ -107,7 +108,7 @@ def script() -> str:
 
 
 def read_dump(folder: Path) -> dict[str, Any]:
-    """Read the files of a dump by kind; refuse a folder without the needed ones."""
+    """Read the files of a dump by kind; refuse a folder without the needed files."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give the folder of a dump")
     found: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from schedfarm.farm.site.dump.facts import Fact, whole
 from schedfarm.farm.site.dump.tables import rows_of
 
 READ = ("name", "priority", "preempt")
-"""Columns that are neither limits nor ignored."""
+"""Columns with a reader of their own, which are neither limits nor ignored."""
 
 
 @dataclass(frozen=True)

@@ -17,34 +17,33 @@ from schedfarm.farm.site.dump.tables import rows_of
 NONE = "No reservations in the system"
 
 NEEDED = ("name", "timestart", "timeend", "flags")
-"""Columns of sacctmgr's table without which it is refused, in addition to that of nodes."""
+"""Required columns of sacctmgr's table, in addition to the column of nodes."""
 
 NODES = ("nodename", "nodenames")
-"""Names of that column; Slurm 22.05 prints the first one."""
+"""Names of the column of nodes; Slurm 22.05 prints the first one."""
 
 OPEN = frozenset({"unknown", "none", ""})
-"""Ends of a reservation that has not ended."""
+"""Texts for the end of a reservation that has not ended."""
 
 LONGEST = 100 * 366 * 86_400
-"""Time until the end of such a reservation, s."""
+"""Assumed length of a reservation that has not ended, s."""
 
 REPEATED = frozenset({"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"})
-"""Flags of a reservation of which scontrol prints the next occurrence only."""
+"""Flags of repeated reservations, of which scontrol prints only the next occurrence."""
 
 LOOSE = frozenset({"TIME_FLOAT", "ANY_NODES"})
-"""Flags of a reservation that withholds its nodes at no fixed time, or holds licences alone."""
+"""Flags of reservations without fixed times, and of reservations of licences alone."""
 
 _WITHOUT = frozenset({"", "(null)", "N/A"})
 
 
 @dataclass(frozen=True)
 class Reservation:
-    """Hold a reservation's name, its begin and end, Unix time, its nodes, and its line.
+    """Hold a reservation's name, begin and end (Unix time), nodes, and line.
 
-    Times are local and count as UTC, as those of sacct do. nodes: their number, 0 if it is unknown.
-    hosts: their names, empty if they are unknown. maintenance: whether it has the flag MAINT.
-    repeated: whether occurrences of the past are missing. loose: whether other jobs may use its
-    nodes.
+    Times are local but count as UTC, like those of sacct. nodes: number of nodes, 0 if unknown.
+    hosts: names of the nodes, empty if unknown. maintenance: whether it has the flag MAINT.
+    repeated: whether past occurrences are missing. loose: whether other jobs may use its nodes.
     """
 
     name: str
@@ -59,14 +58,14 @@ class Reservation:
 
 
 def read_reservations(path: Path) -> list[Reservation]:
-    """Read the reservations; the list is empty if there are none."""
+    """Read the reservations of a file; without reservations the list is empty."""
     first = text_of(path).lstrip().partition("\n")[0]
-    # Only the table names its columns.
+    # Only the table of sacctmgr has names of columns.
     return [*(_of_table(path) if "|" in first else _of_records(path))]
 
 
 def _of_table(path: Path) -> Iterator[Reservation]:
-    """Yield the rows of `sacctmgr show reservation`, which has past ones."""
+    """Yield the rows of `sacctmgr show reservation`, including past reservations."""
     for row in rows_of(path, NEEDED):
         if row.fields.keys().isdisjoint(NODES):
             raise InputError(
@@ -84,7 +83,7 @@ def _of_table(path: Path) -> Iterator[Reservation]:
 
 
 def _of_records(path: Path) -> Iterator[Reservation]:
-    """Yield the records of `scontrol show reservations`, which has current and future ones."""
+    """Yield the records of `scontrol show reservations`: current and future reservations."""
     record: dict[str, str] = {}
     begun = 0
     lines = [*text_of(path).splitlines(), "ReservationName="]

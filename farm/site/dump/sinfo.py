@@ -1,4 +1,4 @@
-"""`sinfo --Node`: nodes, their processors, memory and GPUs, and the partitions that they are in."""
+"""`sinfo --Node`: nodes, their processors, memory, GPUs and partitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from schedfarm.farm.site.dump.tables import rows_of
 NEEDED = ("nodelist", "partition", "cpus", "memory")
 
 OUT = ("down", "drain", "fail", "maint", "unk")
-"""Beginnings of states of nodes that run no jobs."""
+"""Prefixes of the states of nodes that run no jobs."""
 
 _GPUS = re.compile(r"gpu(?::[^:(,]+)?:(\d+)")
 _NEGATIVE = re.compile(r"-\d+")
@@ -22,7 +22,7 @@ _NEGATIVE = re.compile(r"-\d+")
 
 @dataclass(frozen=True)
 class Node:
-    """Hold a node's processors, memory in MiB, GPUs, state, and its line."""
+    """Hold a node's processors, memory in MiB, GPUs, state, and line."""
 
     cpus: int
     memory: int
@@ -44,7 +44,7 @@ class Nodes:
     partitions: Mapping[str, frozenset[str]]
 
     def processors(self, partitions: frozenset[str]) -> int:
-        """Return the processors of all nodes of some partitions, each node once."""
+        """Return the processors of all nodes of some partitions; each node counts once."""
         return sum(self.nodes[one].cpus for one in self.of(partitions))
 
     def of(self, partitions: frozenset[str]) -> frozenset[str]:
@@ -53,7 +53,7 @@ class Nodes:
 
 
 def read_sinfo(path: Path) -> Nodes:
-    """Read nodes and partitions; refuse two lines that contradict each other."""
+    """Read nodes and partitions; refuse contradictory lines."""
     nodes: dict[str, Node] = {}
     partitions: dict[str, set[str]] = {}
     for row in rows_of(path, NEEDED):
@@ -75,7 +75,7 @@ def read_sinfo(path: Path) -> Nodes:
                 f"{row.where}: node {name!r} has {one.cpus} CPUs, and {other.cpus} in "
                 f"{other.where}; print the table again"
             )
-        # The default partition is marked by a star.
+        # A star marks the default partition.
         if partition := row.get("partition").rstrip("*"):
             partitions.setdefault(partition, set()).add(name)
     return Nodes(nodes, {name: frozenset(found) for name, found in partitions.items()})

@@ -1,4 +1,4 @@
-"""Tables of `sacctmgr show ... --parsable2` and of sinfo: a line of names, and fields between |."""
+"""Tables of `sacctmgr show ... --parsable2` and of sinfo: a line of names, then lines of fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Row:
 
 
 def rows_of(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of a table; refuse one without the needed columns."""
+    """Yield the rows of a table; refuse a table without the needed columns."""
     lines = [line for line in text_of(path).splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{path} is empty; print it again")

@@ -1,8 +1,8 @@
 """Scheduling as an environment for reinforcement learning, with the interface of Gymnasium.
 
-It needs the extra ``gym``. Episodes are weekly resamples of a log: training draws from its first
-weeks only, evaluation from the others only. `Retrained` predicts run times by a regressor of
-scikit-learn, and needs the extra ``predict``.
+The package needs the extra ``gym``. Episodes are weekly resamples of a log: training uses only the
+first weeks of the log, and evaluation only the other weeks. `Retrained` predicts run times by a
+regressor of scikit-learn, and needs the extra ``predict``.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""The arrays of several simulations, which one kernel advances together."""
+"""The arrays of several simulations that one kernel advances together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from schedfarm.learning.views import FEATURES, OBSERVATIONS, RULES, Float32, Rew
 
 
 class Settings(TypedDict, total=False):
-    """Keywords of every environment; `Batch.of` has their defaults."""
+    """Keywords of every environment; their defaults are in `Batch.of`."""
 
     part: str
     train: float
@@ -50,7 +50,7 @@ class Settings(TypedDict, total=False):
 
 
 class Prepared(NamedTuple):
-    """Hold the jobs of a sample in the form that kernels read."""
+    """Hold the jobs of a sample in the form for kernels."""
 
     jobs: Workload
     columns: Int64
@@ -59,7 +59,7 @@ class Prepared(NamedTuple):
 
 
 class Batch:
-    """Hold simulations side by side, each at a decision of its own sample."""
+    """Hold simulations side by side, each at a decision in its own sample."""
 
     @classmethod
     def of(
@@ -78,7 +78,7 @@ class Batch:
         reward: str = "bounded_slowdown",
         tau: float = 10.0,
     ) -> Batch:
-        """Return simulations of samples of a log, for keywords as of `SchedulingEnv`."""
+        """Return simulations of samples of a log; keywords are those of `SchedulingEnv`."""
         samples = Samples.of(workload, part, train, weeks, load, campaign_seed)
         return cls(simulations, samples, rule, observation, slots, reward, tau)
 
@@ -109,7 +109,7 @@ class Batch:
         self._prepared = lru_cache(maxsize=KEPT)(self._prepare)
 
     def load(self, k: int, sample: int) -> None:
-        """Put a sample into place k; the next `play` goes to its first decision."""
+        """Put a sample into place k; the next `play` advances it to its first decision."""
         found = self._prepared(sample)
         n = len(found.jobs)
         if n > self.ranks.shape[2]:
@@ -121,7 +121,7 @@ class Batch:
         self.actions[k] = BEGIN
 
     def choose(self, action: object) -> None:
-        """Set the action of the only place: a slot or waiting, and no other code of the kernel."""
+        """Set the action of the only place: a slot or waiting; other codes are refused."""
         try:
             number = index(action)  # type: ignore[arg-type]
         except TypeError:
@@ -131,7 +131,7 @@ class Batch:
         self.actions[0] = number
 
     def choose_each(self, actions: npt.ArrayLike) -> None:
-        """Set the action of each place, checked as by `choose`."""
+        """Set the action of each place after the checks of `choose`."""
         given, most = np.asarray(actions), self.actions_each - 1
         if given.shape != self.actions.shape:
             raise InputError(
@@ -144,11 +144,11 @@ class Batch:
         self.actions[:] = given
 
     def play(self) -> int:
-        """Play the actions, and observe; return the number of simulations that have ended."""
+        """Play the actions and observe; return the number of simulations that have ended."""
         return self._kernel(*self._arguments)
 
     def schedule(self, k: int, name: str) -> Schedule:
-        """Return the schedule of place k, all of whose jobs have started."""
+        """Return the schedule of place k, in which all jobs have started."""
         jobs, row = self.jobs[k], self.states[k]
         assert jobs is not None
         n = len(jobs)
@@ -181,14 +181,14 @@ class Batch:
 
     def _take(self, arrays: tuple[Int64, Int64, Float32, Int64]) -> None:
         self.columns, self.states, self.still, self.ranks = columns, states, still, ranks = arrays
-        # Made here, and not at each decision.
+        # This array is made here instead of at each decision.
         self._arguments = (
             columns, states, self._visible, self.actions, self.rule, self.view.code, still, ranks,
             self.seen, self.mask,
         )  # fmt: skip
 
     def _make_room(self, most: int) -> None:
-        """Enlarge each place; running simulations are copied."""
+        """Enlarge each place, and copy running simulations."""
         before = self.ranks.shape[2]
         columns, states, still, ranks = self._arrays(most)
         columns[:, :, :before], still[:, :, :before] = self.columns, self.still

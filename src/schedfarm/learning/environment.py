@@ -1,4 +1,4 @@
-"""One simulation as an environment of Gymnasium."""
+"""A simulation as an environment of Gymnasium."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Mask = npt.NDArray[np.int8]
 class SchedulingEnv(gymnasium.Env[Float32, int]):
     """Schedule the jobs of a weekly resample of a log, one decision at a time.
 
-    ``reset(seed=k)`` starts sample k. It is resample k of one part of the log, drawn by
-    `resample_weekly` under `campaign_seed`, and is the same workload in every environment and for
-    every agent. Without a seed the samples follow each other. **Training and test weeks are
-    disjoint by construction**: `part` chooses the first weeks of the log or the others
-    (`split_weeks`), the environment draws from these alone, and it keeps no job of the other part.
+    ``reset(seed=k)`` starts sample k: resample k of one part of the log, drawn by `resample_weekly`
+    with the seed `campaign_seed`. It is the same workload in every environment and for every agent.
+    Without a seed, the samples follow each other. **Training and test weeks are disjoint by
+    construction**: `part` selects the first weeks of the log or the other weeks (`split_weeks`).
+    The environment draws only from the selected weeks, and keeps no job of the other part.
 
-    The observation has a row for each of `slots` visible jobs; the action is the slot of one of
-    them. The reward is 0 until the last job starts, when it is the metric of the whole schedule,
-    negative if smaller is better. ``info["action_mask"]`` and `action_masks` have 1 for each
-    possible action. An impossible action counts as waiting if waiting is possible, and otherwise as
-    the first slot; ``info["refused"]`` at the end is the number of such actions.
+    The observation has a row for each of `slots` visible jobs. The action is the slot of one of
+    these jobs. The reward is 0 until the last job starts. It is then the metric of the whole
+    schedule, negative if smaller values are better. ``info["action_mask"]`` and `action_masks` are
+    1 for possible actions. An impossible action counts as waiting if waiting is possible, and
+    otherwise as the first slot. ``info["refused"]`` at the end is the number of impossible actions.
 
     Parameters
     ----------
@@ -42,21 +42,21 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     Other Parameters
     ----------------
     part : {"train", "test"}
-        Part of the weeks to draw from; by default those for training.
+        Part of the weeks to draw from; by default the training weeks.
     train : float
-        Share of the weeks for training, the first ones; by default 0.7.
+        Share of the first weeks, which are for training; by default 0.7.
     weeks : int
         Length of an episode, weeks; by default 1.
     load : float, optional
-        Offered load of the part, to which run times are scaled; by default the log's own.
+        Offered load of the part, to which run times are scaled; by default the log's own load.
     campaign_seed : int
-        Seed of all samples, as of a campaign; by default 1.
+        Seed of all samples, as in a campaign; by default 1.
     rule : {"free", "none", "easy"}
-        Decisions of the agent. ``free``: it starts a job that fits now, or waits for the next event
-        by the last action. ``none``: it chooses the next job, and no other job starts until the
-        chosen one fits. ``easy``: as ``none``, but meanwhile other jobs are backfilled, oldest
-        first, behind the chosen job as the head of EASY: they end by its shadow time, or take extra
-        processors only. By default ``free``.
+        Decisions of the agent. ``free``: the agent starts a job that fits now; the last action
+        waits for the next event. ``none``: the agent chooses the next job, and no other job starts
+        until the chosen job fits. ``easy``: as ``none``, but other jobs are backfilled in the
+        meantime, oldest first. As under EASY with the chosen job as the head, a backfilled job ends
+        by the shadow time or uses only extra processors. By default ``free``.
     observation : {"compact", "schedgym"}
         Eight numbers per slot, from 0 to 1. ``compact``, the default: (1) 1 if the slot has a job;
         (2) the job's wait and (3) its estimate, on logarithmic scales; (4) its share of the
@@ -66,8 +66,9 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         weeks, estimates are scaled by the longest time of the training weeks; longer estimates of
         test weeks count as 1.
     slots : int, optional
-        Number of visible jobs; by default 64, for ``schedgym`` 128. The oldest jobs are visible;
-        under ``schedgym`` a longer queue shows the shortest and the narrowest jobs in turn.
+        Number of visible jobs; by default 64, and 128 for ``schedgym``. The oldest jobs are
+        visible. Under ``schedgym``, a longer queue shows the shortest and the narrowest jobs in
+        turn.
     reward : str
         Name of a metric (`summarise`); by default ``bounded_slowdown``.
     tau : float
@@ -76,7 +77,8 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     Raises
     ------
     InputError
-        If the log is too short or on another platform, a name is unknown, or a number out of range.
+        If the log is too short or on another platform, a name is unknown, or a number is out of
+        range.
 
     Examples
     --------
@@ -104,7 +106,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
 
     @property
     def workload(self) -> Workload:
-        """The jobs of the present sample."""
+        """The jobs of the current sample."""
         jobs = self._batch.jobs[0]
         if jobs is None:
             raise InputError("the environment has no sample yet; call reset() first")
@@ -113,12 +115,12 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Float32, dict[str, Any]]:
-        """Start a sample: the one of this number, or by default the next.
+        """Start a sample: the sample with this number, or by default the next one.
 
         Parameters
         ----------
         seed : int, optional
-            Number of the sample, at least 0. Without one the first sample is number 1.
+            Number of the sample, at least 0. Without a seed, the first sample is number 1.
         options : dict, optional
             Not used.
 
@@ -127,12 +129,12 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         observation : float32[slots, 8]
             Observation at the first decision.
         info : dict
-            ``action_mask``, and ``sample``, the number.
+            ``action_mask``, and ``sample``, the number of the sample.
 
         Raises
         ------
         InputError
-            If `seed` is not such a number, or the sample has no job.
+            If `seed` is not a whole number from 0, or the sample has no job.
         """
         if seed is not None:
             seed = sample_number("seed", seed)
@@ -148,7 +150,7 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         Parameters
         ----------
         action : int
-            A slot; under ``free`` the number of slots for waiting.
+            A slot; under ``free``, the number of slots stands for waiting.
 
         Returns
         -------
@@ -161,14 +163,14 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         truncated : bool
             False.
         info : dict
-            ``action_mask``; at the end also ``value`` of the metric, and ``refused``.
+            ``action_mask``; at the end also ``value``, the metric, and ``refused``.
 
         Raises
         ------
         InputError
             If the action is not a whole number of the action space.
         gymnasium.error.ResetNeeded
-            If no episode is under way.
+            If no episode is in progress.
         """
         if self._ended:
             raise gymnasium.error.ResetNeeded("all jobs have started; call reset()")
@@ -187,16 +189,16 @@ class SchedulingEnv(gymnasium.Env[Float32, int]):
         return possible
 
     def schedule(self, name: str = "agent") -> Schedule:
-        """Return the schedule of the sample, all of whose jobs have started.
+        """Return the schedule of the sample after all its jobs have started.
 
         Parameters
         ----------
         name : str
-            Name of the policy in it.
+            Name of the policy in the schedule.
         """
         if not self._batch.is_done(0):
             raise InputError("the episode has not ended; its schedule has all jobs of the sample")
-        # Raises its error if no sample was started.
+        # Without a sample, this raises the error of `workload`.
         _ = self.workload
         return self._batch.schedule(0, name)
 

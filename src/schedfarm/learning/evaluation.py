@@ -1,4 +1,4 @@
-"""Evaluation of agents on held-out weeks, on the same samples as other agents and policies."""
+"""Evaluation of agents on held-out weeks, with the same samples for all agents and policies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Agent = Callable[[Float32, Mask], int]
 """Function from an observation and a mask to an action."""
 
 METRICS = ("wait", "bounded_slowdown")
-"""Metrics by default."""
+"""Default metrics."""
 
 
 def evaluate(
@@ -31,7 +31,7 @@ def evaluate(
     samples: Iterable[int],
     metrics: Sequence[str] = METRICS,
 ) -> xr.DataTree:
-    """Play the same samples of the test weeks with agents and policies.
+    """Play the same samples of the test weeks under agents and policies.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def evaluate(
     Returns
     -------
     DataTree
-        A value per sample and agent, as a store's summary has them, for `compare` and
-        `comparison_text`: differences of pairs, with intervals. The intervals describe the spread
-        of samples of these weeks, not that of other logs.
+        A value for each sample and agent, in the form of a store's summary. `compare` and
+        `comparison_text` give differences of pairs with intervals. The intervals describe the
+        spread of samples of these weeks, not the spread among other logs.
 
     Raises
     ------
     InputError
-        If the environment is one of training weeks, or a policy or metric is unknown.
+        If the environment has training weeks, or a policy or metric is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Run times predicted by a regressor that is trained in the course of a simulation."""
+"""Run times predicted by a regressor that is trained during a simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.checks import whole
 from schedfarm.core.errors import InputError
 
 Columns = Mapping[str, Int64]
-"""Columns of jobs by name, as a predictor gets them."""
+"""Columns of jobs by name, as predictors get them."""
 
 DAY = 86_400
 
@@ -21,30 +21,30 @@ FEATURES = (
     "estimate", "procs", "user", "group", "queue", "partition", "second of the day",
     "day of the week", "last run time", "run time before it", "mean run time", "completed jobs",
 )  # fmt: skip
-"""Columns of the matrix that a regressor gets; the last four are those of the user at submission,
-the estimate where there is no such job."""
+"""Columns of a regressor's matrix. The last four describe the user's completed jobs at submission;
+the estimate replaces missing times."""
 
 
 class Retrained:
     """Predict run times by a regressor of scikit-learn, trained again after `every` completions.
 
-    Name a subclass in ``predict=module:name``: each simulation makes its own instance. A training
-    fits a new clone of `regressor` to all jobs that have completed, on one thread. Before the first
-    training the prediction is the estimate. A predictor gets completed jobs only, so that the
-    regressor cannot use a run time that a scheduler would not have.
+    Name a subclass in ``predict=module:name``; each simulation makes its own instance. A training
+    fits a new clone of `regressor` to all completed jobs, on one thread. Before the first training,
+    the prediction is the estimate. A predictor gets only completed jobs, so that the regressor
+    cannot use run times that a scheduler would not have.
 
     Attributes
     ----------
     regressor : estimator
-        A regressor with the interface of scikit-learn, such as a pipeline. It gets the columns
-        `FEATURES` and predicts seconds.
+        A regressor with the interface of scikit-learn, such as a pipeline. Its input is the columns
+        `FEATURES`, and its output is in seconds.
     every : int
         Number of completions between trainings, from 1.
 
     Raises
     ------
     InputError
-        If `regressor` is not a regressor, its results cannot be repeated, or `every` is out of
+        If `regressor` is not a regressor, its results are not reproducible, or `every` is out of
         range.
 
     Examples
@@ -76,7 +76,7 @@ class Retrained:
         self._every = whole(f"{name}.every", self.every, least=1)
         self._seen = 0
         self._fitted: Any = None
-        # Not at the top: a subclass imports scikit-learn, and nothing else needs it.
+        # The import is here because only subclasses, which import scikit-learn anyway, need it.
         from threadpoolctl import ThreadpoolController
 
         self._threads = ThreadpoolController()
@@ -106,10 +106,10 @@ class Retrained:
 
 
 def features(jobs: Columns, past: Columns) -> npt.NDArray[np.float64]:
-    """Return the `FEATURES` of some jobs of a user, by the user's `past` jobs.
+    """Return the `FEATURES` of some jobs of a user, computed from the user's `past` jobs.
 
-    For each job only those count that had completed by its submission; `past` is in order of
-    completion.
+    Past jobs that had not completed by the submission of a job are ignored for this job. `past` is
+    in order of completion.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def features(jobs: Columns, past: Columns) -> npt.NDArray[np.float64]:
     """
     run, estimate, submit = past["run"], jobs["estimate"], jobs["submit"]
     count = np.searchsorted(past["start"] + run, submit, side="right")
-    # Two jobs before the first one, which are never taken.
+    # Two placeholder jobs precede the first one and are never selected.
     runs, total = np.concatenate([[0, 0], run]), np.concatenate([[0], np.cumsum(run)])
     columns = [
         *(jobs[name] for name in FEATURES[:6]),

@@ -1,4 +1,4 @@
-"""Episodes: weekly resamples of the first weeks of a log for training, of the others for tests."""
+"""Episodes: weekly resamples of a log's first weeks for training, and of the others for tests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ PARTS = ("train", "test")
 """The two parts of a log."""
 
 KEPT = 256
-"""Episodes that are kept in memory, to be played again."""
+"""Number of episodes that are kept in memory to be played again."""
 
 LAST_SAMPLE = 2**62
-"""Largest valid number of a sample, so that the following ones fit int64."""
+"""Largest valid number of a sample, so that the numbers after it fit int64."""
 
 OWN_LARGEST = -1
-"""Placeholder for the largest estimate of a workload: that of its jobs."""
+"""Placeholder for the largest estimate of a workload's own jobs."""
 
 
 class Longest(NamedTuple):
     """Hold the largest run time and estimate of the training weeks, s, at the load of the part.
 
-    Observations of both parts are scaled by these, so that their scale is the same.
+    Observations of both parts are scaled by these values, so that they have the same scale.
     """
 
     run: int
@@ -39,11 +39,11 @@ class Longest(NamedTuple):
 
 
 def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workload]:
-    """Split a log into its first weeks, to learn from, and the others, to test on.
+    """Split a log into its first weeks, for training, and the other weeks, for tests.
 
-    Weeks are those of `resample_weekly`: whole ones, from the first submission on. A job belongs to
-    the week of its submission, so that no job is in both parts; the jobs of a partial last week are
-    in neither. Users are usually in both.
+    Weeks are those of `resample_weekly`: whole weeks from the first submission on. A job belongs to
+    the week of its submission, so no job is in both parts. The jobs of a partial last week are in
+    neither part. Users are usually in both parts.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
     Returns
     -------
     train, test : Workload
-        Both under the log's name, on its machine; `max_estimate` is that of the part's own jobs, so
-        that training weeks do not reveal the length of test jobs.
+        Both parts have the log's name and machine. `max_estimate` is that of the part's own jobs,
+        so that training weeks do not reveal the length of test jobs.
 
     Raises
     ------
     InputError
-        If the log has fewer than two whole weeks, or `train` is not such a share.
+        If the log has fewer than two whole weeks, or `train` is out of range.
 
     Examples
     --------
@@ -91,9 +91,9 @@ def split_weeks(workload: Workload, train: float = 0.7) -> tuple[Workload, Workl
 
 @dataclass(frozen=True)
 class Samples:
-    """Draw the episodes of one part of a log; the same number is the same workload.
+    """Draw the episodes of one part of a log; equal numbers give equal workloads.
 
-    The other part is not kept, so that no episode has a job of it.
+    The other part is not kept, so that no episode can have one of its jobs.
     """
 
     log: Workload
@@ -107,7 +107,7 @@ class Samples:
     def of(
         cls, workload: Workload, part: str, train: float, weeks: int, load: float | None, seed: int
     ) -> Samples:
-        """Return the episodes of a part, after checks of all arguments."""
+        """Return the episodes of a part after checks of all arguments."""
         if workload.platform.name != "pool":
             raise InputError(
                 f"workload {workload.name!r} is on platform {workload.platform.name!r}; "
@@ -140,7 +140,7 @@ class Samples:
 
 
 def sample_number(what: str, value: object) -> int:
-    """Return the number of a sample, or refuse it.
+    """Return the number of a sample; refuse other values.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def sample_number(what: str, value: object) -> int:
 
 
 def ranks_of(values: Int64) -> Int64:
-    """Return the rank of each value, ties by position.
+    """Return the rank of each value; ties are broken by position.
 
     Examples
     --------

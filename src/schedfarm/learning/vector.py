@@ -1,4 +1,4 @@
-"""Many simulations that one kernel advances, as a vector environment of Gymnasium."""
+"""A vector environment of Gymnasium: many simulations that one kernel advances."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from schedfarm.learning.samples import sample_number
 from schedfarm.learning.views import FEATURES, Float32
 
 Stepped = tuple[Float32, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]
-"""Observations, rewards, terminated, truncated and infos."""
+"""Observations, rewards, terminated, truncated and infos of a step."""
 
 
 class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
-    """Schedule many samples at once: `SchedulingEnv` for a batch, advanced by one compiled call.
+    """Schedule many samples at once: a batch of `SchedulingEnv`, advanced by one compiled call.
 
-    Environment i starts with sample ``seed + i``, by default number ``1 + i``. When all its jobs
-    have started, its next step ignores the action and starts the sample `num_envs` numbers further
-    (`AutoresetMode.NEXT_STEP`); so every environment plays different samples, none of them twice
-    unless `samples` is given.
+    Environment i starts with sample ``seed + i``, by default number ``1 + i``. After all its jobs
+    have started, its next step ignores the action and starts the sample whose number is larger by
+    `num_envs` (`AutoresetMode.NEXT_STEP`). The environments therefore play different samples, and
+    no sample twice unless `samples` is given.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
     num_envs : int
         Number of environments.
     samples : int, optional
-        Number of different samples: numbers 1 to `samples` follow each other in a cycle; by default
-        there is no end. Up to 256 samples are kept in memory, and starting one of these takes no
-        time.
+        Number of different samples: numbers 1 to `samples` are repeated in a cycle; by default
+        there is no last sample. Up to 256 samples are kept in memory, and are started without
+        delay.
     copy : bool
-        Whether observations and masks are new arrays at each step, and not overwritten by the next.
+        Whether observations and masks are new arrays at each step, instead of being overwritten.
 
     Other Parameters
     ----------------
@@ -55,7 +55,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
     Raises
     ------
     InputError
-        As `SchedulingEnv`.
+        For the reasons of `SchedulingEnv`.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         self.single_action_space = Discrete(self._batch.actions_each)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        # The following samples are those from 1 on.
+        # The samples from number 1 on follow.
         self._sample = np.arange(1 - self.num_envs, 1)
         self._ended, self._begun = np.zeros(self.num_envs, np.bool_), False
 
@@ -101,8 +101,8 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Number of the first sample, or those of all, at least 0; by default, and for None, the
-            next numbers, from 1 on.
+            Number of the first sample, or the numbers of all samples, at least 0. By default, and
+            in place of None, the next numbers, from 1 on.
         options : dict, optional
             Not used.
 
@@ -134,14 +134,14 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         Returns
         -------
         observations, rewards, terminated, truncated, infos
-            Arrays over the environments; ``infos["value"]`` has the metric of the episodes that
-            have just ended, and NaN elsewhere.
+            Arrays over the environments. ``infos["value"]`` has the metric of episodes that have
+            just ended, and NaN for the others.
 
         Raises
         ------
         InputError
-            If there is not one action for each environment, or an action is not a whole number of
-            the action space.
+            If there is not exactly one action for each environment, or an action is not a whole
+            number of the action space.
         gymnasium.error.ResetNeeded
             Before the first `reset`.
         """
@@ -166,7 +166,7 @@ class SchedulingVectorEnv(VectorEnv[Float32, Int64]):
         return self._batch.mask > 0
 
     def _numbers(self, seed: int | Iterable[int | None] | None) -> list[int]:
-        """Return the number of the sample that each environment starts."""
+        """Return the number of the sample with which each environment starts."""
         count = self.num_envs
         if seed is None:
             seed = [None] * count

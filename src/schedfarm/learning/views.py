@@ -24,10 +24,10 @@ from schedfarm.learning.samples import Longest
 Float32 = npt.NDArray[np.float32]
 
 FEATURES = 8
-"""Numbers per visible job, in both observations."""
+"""Number of features per visible job, in both observations."""
 
 BELOW_ONE = 1 - 1e-5
-"""RLScheduler's largest value of a feature."""
+"""Largest value of a feature in RLScheduler."""
 
 RULES = {"free": FREELY, "none": IN_TURN, "easy": EASY}
 """Codes of the rules by name."""
@@ -35,10 +35,10 @@ RULES = {"free": FREELY, "none": IN_TURN, "easy": EASY}
 
 @dataclass(frozen=True)
 class Observation:
-    """Declare an observation: its code, usual number of slots, and features that do not change.
+    """Declare an observation: its code, default number of slots, and constant features.
 
-    still: function of the jobs and the longest times of the training weeks that returns
-    float32[features, n].
+    still: function from the jobs and the longest times of the training weeks to the constant
+    features, float32[features, n].
     """
 
     code: int
@@ -58,13 +58,13 @@ def _schedgym(jobs: Workload, longest: Longest) -> Float32:
     wide = np.minimum(jobs.procs / jobs.processors, BELOW_ONE)
     long = np.minimum(jobs.estimate / max(longest.run, 1), BELOW_ONE)
     given = (jobs.memory, jobs.user, jobs.group)
-    # Logs are read without the number of the program, which counts as missing.
+    # Logs are read without the number of the program, which therefore counts as missing.
     columns = [long, wide, *map(_part_of_most, given), np.ones(len(jobs))]
     return np.stack(columns).astype(np.float32)
 
 
 def _part_of_most(values: Int64) -> npt.NDArray[np.float64]:
-    """Return values relative to the largest, 1 where a value is not given."""
+    """Return values divided by the largest value; 1 for missing values."""
     most = max(int(values.max(initial=0)), 1)
     return np.where(values < 0, 1.0, np.minimum(values / most, BELOW_ONE))
 
@@ -79,7 +79,7 @@ T = TypeVar("T")
 
 
 def named(what: str, name: str, known: Mapping[str, T]) -> T:
-    """Return a row by name, or refuse the name.
+    """Return a row by its name; refuse unknown names.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Reward:
 
     @classmethod
     def of(cls, name: str, tau: float) -> Reward:
-        """Return the reward by a metric with one value per simulation and better values."""
+        """Return the reward for a metric with one value per simulation and a better direction."""
         metric = find_metric(name)
         if metric.over != CELL or metric.better == NEITHER or metric.among:
             raise InputError(

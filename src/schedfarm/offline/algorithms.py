@@ -33,7 +33,7 @@ class Case:
     seed : int
         Seed of random orders.
     shuffles : int
-        Number of random orders that an algorithm with random orders tries.
+        Number of random orders that an algorithm tries, if it uses random orders.
     """
 
     approximation: Approximation
@@ -126,7 +126,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """Return the algorithm of a name.
+    """Return the algorithm with this name.
 
     Examples
     --------

@@ -13,19 +13,19 @@ from schedfarm.offline.plan import Plan
 from schedfarm.offline.shelves import lengths
 
 TOO_MUCH = 2**60
-"""Work of a job that does not fit, s x processors: above any guess x machine, and the sum of two
-fits int64."""
+"""Work of a job that does not fit, s x processors: it exceeds any guess x machine, and the sum of
+two such numbers fits int64."""
 
 
 def batches(instance: Instance, estimate: int) -> Plan:
     """Fill batch after batch, schedule each by the dual approximation, and compact the whole.
 
     The estimate, in s, must be a guess that the dual approximation accepts. A batch takes jobs by
-    weight over work as long as the dual approximation accepts the batch's length as a guess, so it
-    lasts at most 3/2 of that length. The selection is greedy; the published guarantee of 6 for the
-    weighted sum of completion times needs the selection of greatest weight, and does not hold here.
-    The guarantee for the makespan holds: batches of at most 3/2 of the estimate, of half of it, and
-    so on take at most 3 estimates together.
+    weight over work as long as the dual approximation accepts the batch's length as a guess. A
+    batch therefore lasts at most 3/2 of this length. The selection is greedy: the published
+    guarantee of 6 for the weighted sum of completion times needs the selection of greatest weight,
+    and does not hold here. The guarantee for the makespan holds: batches of at most 3/2 of the
+    estimate, of half the estimate, and so on take at most 3 estimates together.
 
     References
     ----------
@@ -58,7 +58,7 @@ def batches(instance: Instance, estimate: int) -> Plan:
 def selected(instance: Instance, guess: int) -> Int64:
     """Return the jobs, ascending, that the dual approximation accepts together for a guess in s.
 
-    Jobs are tried by weight over work, the greatest first.
+    Jobs are tried by weight over work, greatest first.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def selected(instance: Instance, guess: int) -> Int64:
         for procs in (high, low)
     )
     small = is_small(instance, guess)
-    # The least work of the selected jobs, by the number of processors of shelf 1.
+    # The array has the least work of the selected jobs for each number of processors of shelf 1.
     least = np.zeros(size + 1, np.int64)
     chosen = []
     for job in by_ratio(instance, work).tolist():

@@ -1,4 +1,4 @@
-"""Comparison of algorithms on one instance, each relative to the lower bounds."""
+"""Comparison of algorithms on one instance, relative to the lower bounds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Outcome:
     Parameters
     ----------
     algorithm : str
-        Its name.
+        Name of the algorithm.
     plan : Plan
-        Its checked schedule.
+        Checked schedule of the algorithm.
     makespan_bound, minsum_bound : int
         Lower bounds, in s and s x weight.
     """

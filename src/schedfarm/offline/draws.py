@@ -1,4 +1,4 @@
-"""Random instances: work, parallelism and weights of moldable jobs, drawn from a seed."""
+"""Random instances: work, parallelism and weights of moldable jobs, drawn with a seed."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from schedfarm.core.workload.workload import MILLION
 from schedfarm.offline.instance import Instance
 
 MOST_JOBS = 10**5
-"""Most jobs of a drawn instance."""
+"""Largest number of jobs of a drawn instance."""
 
 LONGEST = 10**9
 """Longest time of a drawn job on one processor, s: thirty years."""
 
 MOST_TIMES = 10**8
-"""Most jobs x processors of a drawn instance: its times take 800 MB."""
+"""Largest product of jobs and processors of a drawn instance: its times take 800 MB."""
 
 TIMES = (600, 36_000)
 """Default shortest and longest time on one processor, s. They are not from a paper."""
 
 HEAVIEST = 10
-"""Weights are drawn uniformly from 1 to this, as in the experiments of DEMT's authors."""
+"""Largest weight; weights are uniform from 1 on, as in the experiments of DEMT's authors."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Speedup:
         One-line description of the model and of the jobs drawn from it.
     times : callable
         Function from times on one processor, parallelisms, uniform numbers from 0 to 1 for other
-        parameters of the model, and the machine's processors, to times on each number of
+        parameters, and the number of processors of the machine, to times on each number of
         processors.
     """
 
@@ -87,7 +87,7 @@ SPEEDUPS: Mapping[str, Speedup] = MappingProxyType(
 
 
 def find_speedup(name: str) -> Speedup:
-    """Return the speed-up model of a name.
+    """Return the speed-up model with this name.
 
     Examples
     --------
@@ -112,10 +112,10 @@ def draw_instance(
     shortest: int = TIMES[0],
     longest: int = TIMES[1],
 ) -> Instance:
-    """Draw an instance; all models give the same jobs the same work, parallelism and weight.
+    """Draw an instance; jobs have the same work, parallelism and weight in all models.
 
-    The time on one processor is log-uniform from `shortest` to `longest`, s, and parallelism
-    log-uniform from 1 to the whole machine; weights are uniform from 1 to `HEAVIEST`.
+    The time on one processor is log-uniform from `shortest` to `longest`, s. Parallelism is
+    log-uniform from 1 to the whole machine. Weights are uniform from 1 to `HEAVIEST`.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def draw_instance(
     most = whole("longest", longest, least=least, most=LONGEST)
     row = find_speedup(model)
     key = philox("offline", size, whole("seed", seed), whole("index", index))
-    # A row for each job: fewer jobs are the first of more.
+    # Each job has a row of random numbers, so that small instances are the start of large ones.
     numbers = np.random.Generator(key).random((count, 4)).T
     sequential = np.rint(least * (most / least) ** numbers[0]).astype(np.int64)
     weights = 1 + np.floor(numbers[3] * HEAVIEST).astype(np.int64)

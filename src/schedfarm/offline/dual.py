@@ -1,4 +1,4 @@
-"""The 3/2 dual approximation: a schedule of at most 3/2 of a guess, or the guess is too short."""
+"""The 3/2 dual approximation: either a schedule of at most 3/2 guess, or the guess is too short."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schedfarm.offline.knapsack import knapsack
 from schedfarm.offline.plan import Plan
 
 PRECISION = 0.01
-"""Largest relative gap between the shortest accepted guess and the bound at the end of a search."""
+"""Relative gap between the shortest accepted guess and the bound at which a search ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class Approximation:
     Parameters
     ----------
     plan : Plan
-        The shortest schedule found; at most 3/2 `guess` long.
+        The shortest schedule that was found, of length at most 3/2 `guess`.
     guess : int
         The shortest accepted guess, s.
     bound : int
-        Lower bound of the makespan, s: that of `offline.bounds`, or one more than the longest
+        Lower bound of the makespan, s: the bound of `offline.bounds`, or one more than the longest
         rejected guess.
     """
 
@@ -49,7 +49,7 @@ class Approximation:
 def approximate(instance: Instance, *, precision: float = PRECISION) -> Approximation:
     """Search by bisection until the guess is at most (1 + precision) x the bound.
 
-    The plan is at most 3/2 (1 + precision) x the shortest makespan long, rounded down.
+    The length of the plan is at most 3/2 (1 + precision) x the shortest makespan, rounded down.
 
     Examples
     --------
@@ -76,15 +76,16 @@ def approximate(instance: Instance, *, precision: float = PRECISION) -> Approxim
 
 
 def dual(instance: Instance, guess: int) -> Plan | None:
-    """Return a schedule of at most 3/2 of a guess in s, or None if no schedule is that short.
+    """Return a schedule of at most 3/2 of a guess in s; None if none is as short as the guess.
 
-    In a schedule as long as the guess, the jobs that take more than half of it run side by side,
-    each on at least the processors that it needs to end within the guess; each other job has at
-    least the processors that it needs to end within half of the guess. A knapsack finds such a
-    division with the least work. If that exceeds the machine, there is no such schedule. Otherwise
-    the former jobs form shelf 1, as long as the guess, the latter shelf 2, half as long, and jobs
-    are moved to columns of both heights until shelf 2 is no wider than the machine. Jobs of at most
-    half the guess on one processor fill the gaps.
+    In a schedule as long as the guess, the jobs that take more than half of the guess run side by
+    side. Each of these long jobs has at least the processors that it needs to end within the guess.
+    Each other job has at least the processors that it needs to end within half of the guess. A
+    knapsack finds such a division of the jobs with the least work. If its work exceeds the machine,
+    there is no such schedule. Otherwise the long jobs form shelf 1, as long as the guess, and the
+    other jobs form shelf 2, half as long. Jobs are then moved to columns of both heights until
+    shelf 2 is no wider than the machine. Jobs that take at most half the guess on one processor
+    fill the gaps.
 
     References
     ----------
@@ -97,7 +98,7 @@ def dual(instance: Instance, guess: int) -> Plan | None:
     >>> dual(jobs, 6) is None, dual(jobs, 7).makespan
     (True, 7)
     """
-    # No guess is worth more than all jobs after each other, and its area is then an int64.
+    # The guess is capped by the time of all jobs in sequence, so that its area is an int64.
     length = min(guess, int(instance.times[:, 0].sum()))
     divided = _divided(instance, length)
     if divided is None:
@@ -114,9 +115,9 @@ def is_small(instance: Instance, guess: int) -> Bool:
 
 
 def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
-    """Return the jobs of shelves 1 and 2 with the least work; None if that is too much.
+    """Return the jobs of shelves 1 and 2 with the least work; None if this work is too much.
 
-    Half a guess is rounded down to whole seconds: a job that takes more takes more than half.
+    Half a guess is rounded down to whole seconds: a job above it takes more than half the guess.
     """
     size, small = instance.processors, is_small(instance, guess)
     high, low = instance.fewest(guess), instance.fewest(guess // 2)
@@ -128,7 +129,7 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
     if room < 0:
         return None
     work = high * instance.time(high)
-    # The second number of a forced job is not used.
+    # The second number of a job that is forced into shelf 1 is not used.
     folded = low * instance.time(np.minimum(low, size))
     moved = np.flatnonzero(free)
     chosen = knapsack(high[moved], (folded - work)[moved], room)
@@ -144,16 +145,16 @@ def _divided(instance: Instance, guess: int) -> tuple[Int64, Int64] | None:
 class _Shelves:
     """Move jobs between shelves 1 and 2 and columns until shelf 2 fits next to the columns.
 
-    A column is a processor that is busy for more than the guess; shelf 2 has no place on it. That
-    the moves lead to an end follows from the work being at most guess x processors, since once
-    none is left
+    A column is a processor that is busy for more than the guess; shelf 2 has no place on it. The
+    moves come to an end because the work is at most guess x processors. When no move is left:
 
-    - each column has more than the guess of work, and each other processor of shelf 1 more than
-      3/4 of it, except one job of length t, next to which all others are longer than 3/2 guess - t;
-    - a job of shelf 2 on p processors has more work than (p - 1)/2 guesses, where p >= 2, and with
-      q processors free next to shelf 1 more than 3/2 q guesses.
+    - each column has more than the guess of work. Each other processor of shelf 1 has more than 3/4
+      of the guess, except for one job of length t, next to which all others are longer than 3/2
+      guess - t;
+    - a job of shelf 2 on p >= 2 processors has more work than (p - 1)/2 guesses. With q processors
+      free next to shelf 1, it has more work than 3/2 q guesses.
 
-    Were shelf 2 too wide, it all would be more than guess x processors.
+    If shelf 2 were too wide, the total work would exceed guess x processors.
     """
 
     def __init__(self, instance: Instance, guess: int, first: Int64, second: Int64) -> None:
@@ -162,33 +163,34 @@ class _Shelves:
         self.procs = np.ones(instance.jobs, np.int64)
         self.procs[first], self.procs[second] = high[first], low[second]
         self.first, self.second = first.tolist(), second.tolist()
-        # Columns: jobs that are longer than the guess; two of one processor, the second upon the
-        # first; one upon a processor of another, which stays in shelf 1 with the rest of its own.
+        # Columns are: jobs that are longer than the guess; two jobs of one processor, the second on
+        # top of the first; one job on top of a processor of another job, whose other processors
+        # stay in shelf 1.
         self.wide: list[int] = []
         self.stacks: list[tuple[int, int]] = []
         self.riders: list[tuple[int, int]] = []
         self.highest = 3 * guess // 2
 
     def narrow(self) -> None:
-        """Move jobs as long as shelf 2 is too wide."""
+        """Move jobs while shelf 2 is too wide."""
         while self.columns + self._width(self.second) > self.instance.processors:
             moved = self._shave() or self._stack() or self._ride() or self._raise()
             assert moved, "work at most guess x processors leaves a move"
 
     @property
     def columns(self) -> int:
-        """Processors that are busy for more than the guess."""
+        """Number of processors that are busy for more than the guess."""
         return self._width(self.wide) + len(self.stacks) + len(self.riders)
 
     def plan(self) -> Plan:
-        """Return the schedule: shelf 1 begins at 0, shelf 2 ends at the end, the small between."""
+        """Return the schedule: shelf 1 begins at 0, shelf 2 ends last, small jobs in between."""
         start, time = np.zeros(self.instance.jobs, np.int64), self.instance.time(self.procs)
         busy, until = self._bottom(start, time), self._top(start, time)
         self._fill(start, busy, until)
         return Plan(self.instance, start, self.procs)
 
     def _bottom(self, start: Int64, time: Int64) -> Int64:
-        """Start columns, then shelf 1, and return the instant at which each processor is free."""
+        """Start columns and then shelf 1; return the instant from which each processor is free."""
         columns = [time[job] for job in self.wide for _ in range(self.procs[job])]
         for lower, upper in self.stacks + self.riders:
             start[upper] = time[lower]
@@ -199,7 +201,7 @@ class _Shelves:
         return np.array([*columns, *beside, *[0] * idle], np.int64)
 
     def _top(self, start: Int64, time: Int64) -> Int64:
-        """Start shelf 2 on the last processors, and return each one's end of free time."""
+        """Start shelf 2 on the last processors; return the instant until which each one is free."""
         end = self.instance.processors
         until = np.full(end, self.highest)
         for job in self.second:
@@ -209,7 +211,7 @@ class _Shelves:
         return until
 
     def _fill(self, start: Int64, busy: Int64, until: Int64) -> None:
-        """Put each small job on the processor with the most remaining time."""
+        """Put each small job on the processor with the longest remaining time."""
         time = self.instance.times[:, 0]
         gaps = [(-int(b - a), i) for i, (a, b) in enumerate(zip(busy, until, strict=True))]
         heapq.heapify(gaps)
@@ -221,7 +223,7 @@ class _Shelves:
             heapq.heapreplace(gaps, (gap + int(time[job]), i))
 
     def _shave(self) -> bool:
-        """Take a processor from a job of shelf 1 that then still ends in time, on columns."""
+        """Remove a processor from a job of shelf 1 that then still ends in time, on columns."""
         for job in self.first:
             if self.procs[job] > 1 and self._is_short(job):
                 self.first.remove(job)
@@ -231,7 +233,7 @@ class _Shelves:
         return False
 
     def _stack(self) -> bool:
-        """Put two short jobs of one processor into one column."""
+        """Put two short jobs of one processor on one column."""
         short = [job for job in self.first if self._is_short(job)][:2]
         if len(short) < 2:
             return False
@@ -241,7 +243,7 @@ class _Shelves:
         return True
 
     def _ride(self) -> bool:
-        """Put the remaining short job on top of a processor of another one."""
+        """Put the last short job on top of a processor of another job."""
         short = next((job for job in self.first if self._is_short(job)), None)
         if short is None:
             return False

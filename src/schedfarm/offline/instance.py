@@ -15,13 +15,13 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.models.speedup import breaks
 
 MOST_WORK = 2**58
-"""Most work of all jobs on all processors, s x processors.
+"""Largest work of all jobs on all processors, s x processors.
 
 Every derived number, such as the area of a guess that is too long, then fits int64.
 """
 
 MOST_WEIGHT = 2**40
-"""Largest sum of weights: the weight of a selection then fits int64."""
+"""Largest sum of weights, so that the weight of a selection fits int64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +31,17 @@ class Instance:
     Parameters
     ----------
     times : array_like of int[n, m]
-        Time of each job on 1 to m processors, s, at least 1; more processors never make a job
-        longer, nor its work (time x processors) less.
+        Time of each job on 1 to m processors, s, at least 1. With more processors, a job is never
+        longer, and its work (time x processors) is never less.
     weights : array_like of int[n], optional
         Cost of a second of a job's completion time, at least 1; by default 1.
     names : iterable of str, optional
-        By default ``1``, ``2`` and so on.
+        Names of the jobs; by default ``1``, ``2`` and so on.
 
     Raises
     ------
     InputError
-        If times are not monotone or a value is out of range, naming the job and the processors.
+        If times are not monotone or a value is out of range; the error names job and processors.
 
     Examples
     --------
@@ -93,7 +93,7 @@ take longer
         return found
 
     def fewest(self, length: int) -> Int64:
-        """Return the fewest processors on which each job takes at most `length` s; m + 1 if none.
+        """Return the fewest processors for which each job takes at most `length` s; m + 1 if none.
 
         Examples
         --------
@@ -104,7 +104,7 @@ take longer
         return over
 
     def only(self, chosen: Int64) -> Instance:
-        """Return the instance of the chosen jobs, in the order of `chosen`."""
+        """Return the instance with only the chosen jobs, in the order of `chosen`."""
         names = tuple(self.names[job] for job in chosen.tolist())
         return Instance(self.times[chosen], self.weights[chosen], names)
 
@@ -168,7 +168,7 @@ def _check_times(times: Int64, names: tuple[str, ...]) -> None:
         raise InputError(
             f"job {names[job]}: {k + 1} processors take {times[job, k]} s; give at least 1 s"
         )
-    # Python's numbers: what may be too much for int64 is summed.
+    # The sums use Python's integers, since they may exceed int64.
     work = times.shape[1] * sum(times[:, 0].tolist())
     if work > MOST_WORK:
         raise InputError(

@@ -10,8 +10,8 @@ from schedfarm.core.arrays import Bool, Int64
 def knapsack(sizes: Int64, profits: Int64, capacity: int) -> Bool:
     """Choose the items of greatest total profit that fit a capacity, in n x capacity steps.
 
-    Sizes are at least 1 and profits at least 0; their sum fits int64. Among choices of equal
-    profit, the one without the later items is returned.
+    Sizes are at least 1 and profits at least 0; the sum of profits fits int64. Among choices of
+    equal profit, the choice without the later items is returned.
 
     References
     ----------

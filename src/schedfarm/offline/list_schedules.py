@@ -1,4 +1,4 @@
-"""Baseline schedules: gangs, one processor each, and list schedules."""
+"""Baseline schedules: gang schedules, sequential jobs, and list schedules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.offline.plan import Plan
 def gang(instance: Instance) -> Plan:
     """Give each job the whole machine, one after the other, by weight over time.
 
-    It minimises the weighted sum of completion times of such schedules (W. E. Smith, Various
+    The order minimises the weighted sum of completion times of such schedules (W. E. Smith, Various
     optimizers for single-stage production, 1956).
 
     Examples
@@ -30,8 +30,8 @@ def gang(instance: Instance) -> Plan:
 def sequential(instance: Instance) -> Plan:
     """Give each job one processor, the longest first.
 
-    The order makes the makespan at most (4 - 1/m)/3 of that of the best such schedule (R. L.
-    Graham, Bounds on multiprocessing timing anomalies, 1969).
+    In this order, the makespan is at most (4 - 1/m)/3 of the best such makespan on m processors (R.
+    L. Graham, Bounds on multiprocessing timing anomalies, 1969).
 
     Examples
     --------
@@ -43,7 +43,7 @@ def sequential(instance: Instance) -> Plan:
 
 
 def smallest_first(instance: Instance, procs: Int64) -> Plan:
-    """Return the list schedule on given processors, smallest area first.
+    """Return the list schedule for given numbers of processors, smallest area first.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def smallest_first(instance: Instance, procs: Int64) -> Plan:
 
 
 def heaviest_first(instance: Instance, procs: Int64) -> Plan:
-    """Return the list schedule on given processors, greatest weight over area first.
+    """Return the list schedule for given numbers of processors, greatest weight over area first.
 
     Examples
     --------
@@ -67,20 +67,20 @@ def heaviest_first(instance: Instance, procs: Int64) -> Plan:
 
 
 def by_ratio(instance: Instance, size: Int64) -> Int64:
-    """Return the jobs in the order of weight over a given size, the greatest first."""
+    """Return the jobs by their weight over a given size, greatest first."""
     pairs = zip(size.tolist(), instance.weights.tolist(), strict=True)
     ratio = [Fraction(one, weight) for one, weight in pairs]
     return np.array(sorted(range(instance.jobs), key=lambda job: ratio[job]), np.int64)
 
 
 def listed(instance: Instance, procs: Int64, order: Int64) -> Plan:
-    """Start at each instant the first job of a list that fits, as long as one does.
+    """Start the first job of a list that fits, at each instant and as long as a job fits.
 
-    A processor is never idle while a job waits that needs at most the idle ones.
+    No processor is idle while a waiting job needs at most the idle processors.
 
     References
     ----------
-    R. L. Graham, Bounds on multiprocessing timing anomalies, 1969; for jobs of several processors
+    R. L. Graham, Bounds on multiprocessing timing anomalies, 1969. For jobs of several processors:
     M. R. Garey and R. L. Graham, Bounds for multiprocessor scheduling with resource constraints,
     1975.
 

@@ -1,4 +1,4 @@
-"""A schedule of moldable jobs: start and processors of each, makespan and weighted sum."""
+"""A schedule of moldable jobs: start and processors of each job, makespan and weighted sum."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Plan:
     start : int64[n]
         Start of each job, s.
     procs : int64[n]
-        Processors of each job, from its start to its end.
+        Number of processors of each job, from its start to its end.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Plan:
     def check(self) -> None:
         """Check that every job runs once and that the machine is never overcommitted.
 
-        Processors are identical, so a count that fits at each instant is enough.
+        Since processors are identical, it suffices that their number is sufficient at each instant.
         """
         jobs, size = self.instance, self.instance.processors
         if self.start.shape != (jobs.jobs,) or self.procs.shape != (jobs.jobs,):
@@ -85,7 +85,7 @@ class Plan:
     def compacted(self) -> Plan:
         """Return the plan in which each job starts as soon as its processors are free.
 
-        Jobs are taken by their starts, each on the processors that are free first.
+        Jobs are taken in the order of their starts, each on the processors that are free first.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""DEMT with shelves of doubling length, filled by a knapsack, then compacted."""
+"""DEMT with shelves of doubling length, which a knapsack fills; the result is compacted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.offline.list_schedules import by_ratio, listed
 from schedfarm.offline.plan import Plan
 
 SHUFFLES = 10
-"""Default number of random orders tried inside the shelves."""
+"""Default number of random orders within the shelves."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Item:
 def lengths(instance: Instance, estimate: int) -> list[int]:
     """Return the lengths of the first shelves, s: an estimate of the makespan, halved repeatedly.
 
-    The last is the estimate, which must be at least the longest job's time on the whole machine and
-    at most twice the time of all jobs on one processor; the first still holds some job.
+    The last length is the estimate. It must be at least the longest job's time on the whole
+    machine, and at most twice the time of all jobs on one processor. The first length still holds
+    some job.
 
     Examples
     --------
@@ -46,13 +47,14 @@ def lengths(instance: Instance, estimate: int) -> list[int]:
 
 
 def shelves(instance: Instance, estimate: int, *, seed: int = 0, shuffles: int = SHUFFLES) -> Plan:
-    """Fill shelf after shelf with the greatest weight, then start each job as early as possible.
+    """Fill the shelves one after the other with the greatest weight, then start jobs early.
 
-    In a shelf each job has the fewest processors with which it completes there. Jobs that would
-    take at most half of it on one processor are stacked, the heaviest first. A knapsack of the
-    machine's size selects. The plan is the best by the weighted sum of ends, then by makespan, of:
-    the shelves one after the other, compacted; list schedules by shelf, and inside a shelf by
-    weight over area, or at random.
+    In a shelf, each job has the fewest processors with which it completes within the shelf. Jobs
+    that would take at most half the shelf's length on one processor are stacked, the heaviest
+    first. A knapsack of the machine's size selects jobs and stacks. Candidates for the plan are the
+    shelves one after the other, compacted, and list schedules by shelf. Within a shelf, a list is
+    sorted by weight over area, or at random. The plan with the least weighted sum of ends is
+    returned, ties broken by makespan.
 
     References
     ----------
@@ -100,7 +102,7 @@ def _filled(instance: Instance, estimate: int) -> list[tuple[Item, ...]]:
 
 
 def _items(instance: Instance, length: int, waiting: np.ndarray) -> list[Item]:
-    """Return the candidates of a shelf: jobs on their fewest processors, and stacks of jobs."""
+    """Return the candidates for a shelf: jobs on their fewest processors, and stacks of jobs."""
     fewest = instance.fewest(length)
     small = waiting & (instance.times[:, 0] <= length // 2)
     wide = np.flatnonzero(waiting & ~small & (fewest <= instance.processors))
@@ -108,7 +110,7 @@ def _items(instance: Instance, length: int, waiting: np.ndarray) -> list[Item]:
     items = [Item((job,), int(fewest[job]), int(weights[job])) for job in wide.tolist()]
     stack: list[int] = []
     room = length
-    # By decreasing weight, ties by time.
+    # The order is by decreasing weight; ties are broken by time.
     some = np.flatnonzero(small)
     order = some[np.lexsort((instance.times[some, 0], -weights[some]))]
     for job in order.tolist():
@@ -126,7 +128,7 @@ def _stacked(stack: list[int], weights: Int64) -> Item:
 
 
 def _one_after_the_other(instance: Instance, filled: list[tuple[Item, ...]]) -> Plan:
-    """Begin each shelf's items on the processors that are free first, shelf by shelf."""
+    """Start the items of each shelf on the processors that are free first, shelf by shelf."""
     free = np.zeros(instance.processors, np.int64)
     start, procs = np.zeros(instance.jobs, np.int64), np.ones(instance.jobs, np.int64)
     for item in (item for shelf in filled for item in shelf):

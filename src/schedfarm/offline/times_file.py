@@ -14,10 +14,10 @@ from schedfarm.core.errors import InputError
 from schedfarm.offline.instance import Instance, break_of
 
 HEAD = ("job", "weight")
-"""Names of the columns before those of times."""
+"""Names of the columns before the columns of times."""
 
 DIGITS = 12
-"""Most digits of a time: works on up to 10^6 processors are then compared within int64."""
+"""Largest number of digits of a time: works on up to 10^6 processors then compare in int64."""
 
 FORM = "job,weight,1,2,3,... up to the machine's processors"
 
@@ -75,7 +75,7 @@ def _lines(file: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _row(file: str, line: int, row: list[str], processors: int) -> tuple[str, list[int]]:
-    """Return a job's name, and its weight and times."""
+    """Return a job's name, and a list of its weight and times."""
     if len(row) != len(HEAD) + processors:
         raise InputError(
             f"{file}, line {line}: {len(row)} fields below {len(HEAD) + processors} columns; give "
