@@ -268,7 +268,7 @@ def order_behind(
 def pass_simple(
     world: Limited, rankings: AnyRankings, rule: int, now: int, limit: int, last: int
 ) -> None:
-    """Start heads while they fit, then jobs that fit beside the head's reservation."""
+    """Start heads while they fit, then jobs that fit next to the head's reservation."""
     jobs, machine, hold = world.jobs, world.machine, world.hold
     place, head = 0, -1
     while place <= last:

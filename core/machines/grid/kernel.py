@@ -194,7 +194,7 @@ def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate:
 
 @machine.candidates.of(Clusters)
 def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the mask of jobs that fit beside the reservation on its cluster, or on another."""
+    """Return the mask of jobs that fit next to the reservation on its cluster, or on another."""
     held, others = hold[CLUSTER], 0
     for c in range(clusters.size.size):
         if c != held:
@@ -209,7 +209,7 @@ def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: in
 
 @machine.within_reach.of(Clusters)
 def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block may have a backfill beside the reservation or on another cluster."""
+    """Return whether a block may have a backfill next to the reservation or on another cluster."""
     held, need = hold[CLUSTER], queue.least_need[b]
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0] and (
