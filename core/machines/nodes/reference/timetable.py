@@ -37,7 +37,7 @@ class Timetable:
         return made
 
     def take(self, begin: int, end: int, nodes: tuple[int, ...], weight: int) -> None:
-        """Take processors on some nodes in [begin, end)."""
+        """Take processors on some nodes in [begin, end); time before the first row is ignored."""
         begin = max(begin, self.times[0])
         if begin < end and nodes:
             first, last = self._edge(begin), self._edge(end)
