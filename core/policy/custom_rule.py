@@ -386,7 +386,7 @@ def is_called_at_passes(found: object) -> bool:
     import inspect
 
     if isinstance(found, type):
-        found = getattr(found, "__call__", None)  # noqa: B004  Its own, not that of its class.
+        found = getattr(found, "__call__", None)  # noqa: B004  the attribute of the class itself, not of its metaclass
         given: tuple[Any, ...] = (None, None)
     else:
         given = (None,)
