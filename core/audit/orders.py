@@ -281,7 +281,7 @@ class QueueOrder:
         self.backfill = _sorter(workload, policy, second, past) if second else None
 
     def queue(self, waiting: Int64, now: int) -> Int64:
-        """Sort the waiting jobs: the starving ones by arrival, then the others by value."""
+        """Sort the waiting jobs: starving jobs by arrival, then other jobs by value."""
         return self._starving_first(self.primary, waiting, waiting, now)
 
     def behind(self, rest: Int64, waiting: Int64, now: int) -> Int64:

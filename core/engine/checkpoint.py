@@ -108,7 +108,7 @@ class Checkpoints:
                 self.state = {}
 
     def save(self) -> None:
-        """Write a checkpoint; a simulation goes on without one that cannot be written."""
+        """Write a checkpoint; if this fails, the simulation continues without it."""
         with self._lock:
             if not self.state:
                 return

@@ -34,7 +34,7 @@ number of calls of the rule; whether a call is in progress; room for jobs; size 
 memory; and the address of the first array."""
 
 ARRAYS = 12
-"""Number of arrays whose addresses are on the desk."""
+"""Number of arrays with addresses on the desk."""
 
 OUTSIDE, TWICE, WIDE, IDLE, PAST, OVER, RAISED = range(1, 8)
 """Mistakes of a rule.
@@ -150,7 +150,7 @@ def blame(view: View, kind: int, j: int, detail: int) -> bool:
 
 @verb
 def note_start(planner: Planner, view: View, j: int) -> None:
-    """Insert a job into the running ones by its predicted end."""
+    """Insert a job into the list of running jobs, by its predicted end."""
     jobs, active = planner.jobs, view.active
     end, place = jobs.start[j] + jobs.estimate[j], view.desk[RUNS]
     while place > 0 and jobs.start[active[place - 1]] + jobs.estimate[active[place - 1]] > end:

@@ -328,7 +328,7 @@ def close_up(program: Program, queue: Queue, cell: int) -> None:
 
 @rank.begun_by.of(ExpressionRankings)
 def begun_by(rankings: ExpressionRankings, machine: Machine) -> int:
-    """Return 0: completions are not tracked."""
+    """Return 0, because completions are not tracked."""
     return 0
 
 
@@ -393,20 +393,20 @@ def rank_list(rankings: ExpressionRankings, waiting: Int64, count: int) -> None:
 
 @rank.settled_until.of(ExpressionRankings)
 def settled_until(rankings: ExpressionRankings, now: int) -> int:
-    """Return now: values change with the instant."""
+    """Return now, because values change with the instant."""
     return now
 
 
 @rank.copy_usage.of(ExpressionRankings)
 def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> None:
-    """Copy the instant; keys are made before each pass, and shared."""
+    """Copy the instant; clones share keys, which are made before each pass."""
     other.now[INSTANT] = rankings.now[INSTANT]
 
 
 def ranked_by_expression(
     workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
 ) -> ExpressionRankings:
-    """Return rankings with the programs of expressions, None for other orders."""
+    """Return rankings with the programs of two orders; an order without one has None."""
     queue, backfill, moves, differ = rankings
     if first is not None:
         queue = queue._replace(cell=cells_of(len(workload)))
@@ -419,14 +419,14 @@ def ranked_by_expression(
 
 
 def cloned_rankings(rankings: ExpressionRankings) -> ExpressionRankings:
-    """Return rankings for clones of the queue; keys are made in each pass, and shared."""
+    """Return rankings for clones of the queue, which share keys made in each pass."""
     first = clone_of(rankings.first)
     second = clone_of(rankings.second) if rankings.differ else first
     return rankings._replace(first=first, second=second, now=rankings.now.copy())
 
 
 def check_numbers(workload: Workload, program: Program, order: str) -> None:
-    """Refuse a simulation in which an expression had no value for a waiting job."""
+    """Raise an error if an expression had no value for a waiting job."""
     job, now = program.state[[FAILED_JOB, FAILED_AT]].tolist()
     if job != NO_JOB:
         raise InputError(

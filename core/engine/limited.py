@@ -152,7 +152,7 @@ def may_start(world: Limited, j: int, free: int, now: int) -> bool:
 
 @verb
 def last_to_start(world: Limited, now: int) -> int:
-    """Return the last place of the queue whose job may start, or -1."""
+    """Return the last place of the queue with a job that may start, or -1."""
     free = most_free(world.machine)
     for p in range(world.clock[WAITS] - 1, -1, -1):
         j = world.waiting[p]

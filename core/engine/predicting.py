@@ -159,7 +159,7 @@ def insert(line: Int64, count: int, key: Int64, code: int, jobs: Jobs, j: int) -
 
 @verb
 def put(running: Int64, jobs: Jobs, count: int, j: int) -> None:
-    """Insert a job into the list of the running ones, by its predicted end."""
+    """Insert a job into the list of running jobs, by its predicted end."""
     end, p = jobs.start[j] + jobs.estimate[j], count
     while p > 0 and jobs.start[running[p - 1]] + jobs.estimate[running[p - 1]] > end:
         running[p] = running[p - 1]
@@ -349,7 +349,7 @@ def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit:
 
 @verb
 def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
-    """Backfill the jobs that delay none of the reservations."""
+    """Backfill the jobs that delay no reservation."""
     count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
     for p in range(count):
         j = lists.waiting[p]

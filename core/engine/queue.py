@@ -121,7 +121,7 @@ def precedes(key: Int64, i: int, j: int) -> bool:
 
 @verb
 def find_place(queue: Queue, key: Int64, j: int) -> int:
-    """Return the place in the chain of the block where job `j` is or belongs."""
+    """Return the place in the chain of the block that has, or would have, job `j`."""
     low, high = 0, queue.size[0] - 1
     while low < high:
         middle = (low + high) // 2
@@ -221,7 +221,7 @@ def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
 
 @verb
 def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
-    """Insert job `j` where its key belongs."""
+    """Insert job `j` at the place of its key."""
     if queue.size[0] == 0 or precedes(key, queue.job[last_of(queue)], j):
         append(queue, jobs, j)
         return

@@ -1,9 +1,10 @@
 """Proof that an expression's values only rise or only fall with time, and are never NaN.
 
-Each operation of IEEE 754 rounds monotonically. So if the exact value of an expression only rises,
-or only falls, the rounded value does, too. The least key at one instant then bounds the keys of
-later instants (rising keys) or of earlier ones (falling keys). The proof follows the range of each
-register: if no divisor's range includes zero, and no range includes infinity, no value is NaN.
+Each operation of IEEE 754 rounds monotonically. So if no operation of an expression reverses its
+direction, the rounded value never moves against this direction. The least key at one instant then
+bounds the keys of later instants (rising keys) or of earlier ones (falling keys). The proof follows
+the range of each register: if no divisor's range includes zero, and no range includes infinity, no
+value is NaN.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Table of the formats of logs: the recognition, reading and writing of files.
 
-The functions import the modules of formats only when they are called. Those modules use this table
-themselves, and this table is needed for every name of a file.
+The functions import the module of a format only when they are called. The modules of formats import
+this table, and the table is needed wherever names of files are read.
 """
 
 from __future__ import annotations

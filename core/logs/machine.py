@@ -209,7 +209,7 @@ def _names(given: object, where: str) -> list[str]:
 
 
 def time_of(table: Mapping[str, Any], key: str) -> int:
-    """Return an optional time of a machine's file, s; -1 where it is missing."""
+    """Return an optional time of a machine's file, s; -1 if it is missing."""
     return whole(key, table[key], least=0, most=HORIZON) if key in table else -1
 
 

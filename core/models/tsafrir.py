@@ -102,7 +102,7 @@ def tsafrir(
 
 
 def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, Int64]:
-    """Draw the different estimates, s, the popular ones first, and the number of jobs of each."""
+    """Draw the different estimates, s, popular ones first, and the number of jobs with each."""
     head = popular(limit)
     ranks = _ranks(draw)
     # A platform with short limits has fewer round values, and lacks the least popular ranks.

@@ -29,7 +29,7 @@ class Cost(NamedTuple):
 
 
 FREE = Cost(Rate(0.0, 0.0))
-"""Additional cost of an order whose keys are known at submission."""
+"""Additional cost of an order with keys that are known at submission."""
 
 CALLED = Cost(Rate(60.0, 1.5))
 """Additional cost of a Python function that is called at each pass."""

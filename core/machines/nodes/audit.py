@@ -54,7 +54,7 @@ class Stay:
 
     @property
     def is_lost_at_its_start(self) -> bool:
-        """Return whether the job lost its advance reservation because a node was down."""
+        """Whether the job lost its advance reservation because a node was down."""
         return self.state == State.LOST and self.end == self.start and self.job.reserved >= 0
 
     @property
@@ -85,7 +85,7 @@ def _stays(schedule: Schedule) -> Iterator[Stay]:
 
 
 Found = tuple[int, str] | None
-"""The instant of a fault, s, and what the job did."""
+"""Instant of a fault, s, and a clause on the job's behaviour."""
 
 
 class _Checks:

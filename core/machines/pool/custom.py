@@ -97,7 +97,7 @@ def promise_custom(workload: Workload, policy: Policy) -> Int64:
 
 
 def why_plain(policy: Policy) -> str | None:
-    """Return the reason why a policy's rule runs as plain Python; None if it is compiled."""
+    """Return the reason why a policy's rule runs in plain Python; None for a compiled rule."""
     rule = own.brought("rule", own.RULES, policy.rule)
     return code_of(policy.rule, rule).why or None
 

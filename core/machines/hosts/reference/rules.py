@@ -87,7 +87,7 @@ class Machine(Replayable):
         return [*super().instants(), *(t for t in self.changes if t > self.now)]
 
     def has_changed(self) -> bool:
-        """Whether a window begins or ends now."""
+        """Return whether a window begins or ends now."""
         return self.now in self.changes
 
     def running_holds(self) -> list[Hold]:

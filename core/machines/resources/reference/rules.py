@@ -90,7 +90,7 @@ class Machine(Replayable):
         return [*super().instants(), *(t for t in changes if t > self.now)]
 
     def has_changed(self) -> bool:
-        """Whether a window begins or ends now."""
+        """Return whether a window begins or ends now."""
         return any(self.now in (window.begin, window.end) for window in self.windows)
 
     def fits(self, job: Job, place: int = 0) -> bool:
