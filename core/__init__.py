@@ -1,6 +1,6 @@
 """The simulator: jobs, machines, policies and time, with arrays as input and output.
 
-Each name is imported when it is first used; they are in ``__init__.pyi``.
+Each name is imported at its first use. All names are listed in ``__init__.pyi``.
 """
 
 import lazy_loader

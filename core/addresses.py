@@ -21,13 +21,13 @@ SECRETS = {
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
 }
-"""Prefixes for credentials, by the first letters of the scheme."""
+"""Variables for the credentials of each scheme, by the first letters of the scheme."""
 
 CONNECT, TIMEOUT = timedelta(seconds=3), timedelta(seconds=30)
-"""Timeout of a request, s: a reachable server answers at once; 64 MiB at 2 MiB/s take 30 s."""
+"""Timeouts of a connection, 3 s, and of a request, 30 s: the time for 64 MiB at 2 MiB/s."""
 
 RETRIES, RETRY = 3, timedelta(seconds=10)
-"""Time for which requests without an answer are repeated."""
+"""Number of times, and period, for which requests without an answer are repeated."""
 
 FORBIDDEN = ("PermissionDeniedError", "UnauthenticatedError")
 
@@ -70,7 +70,7 @@ def checked_address(text: str) -> str:
         parts = urlsplit(text)
     except ValueError as error:
         raise InputError(f"store {said}: {error}; give {scheme}://BUCKET/kth.farm") from None
-    # In Azure's long form CONTAINER@ACCOUNT.dfs.core.windows.net the first part is not a user.
+    # Azure's long form is CONTAINER@ACCOUNT.dfs.core.windows.net; CONTAINER is not a user.
     if parts.password is not None or (parts.username is not None and scheme[:4] != "abfs"):
         raise InputError(
             f"store {said}: an address must not contain a user or a password; give them in "
@@ -85,7 +85,7 @@ def checked_address(text: str) -> str:
 
 
 def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the environment variables that a connection depends on, by name.
+    """Return the environment variables that affect a connection, sorted by name.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def connection(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return options of obstore: short timeouts, and plain HTTP only if allowed.
+    """Return the options for obstore: short timeouts, and plain HTTP only if a variable allows it.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def connection(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_answer(error: Exception) -> bool:
-    """Return whether an error is from obstore, or from a setting that obstore refuses."""
+    """Return whether obstore raised an error, for a request or for a wrong setting."""
     return type(error).__module__.startswith("obstore") or isinstance(error, ValueError)
 
 
@@ -126,7 +126,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def reason(text: str, error: Exception) -> str:
-    """Return the message of an object store without keys and signatures.
+    """Return the error message of an object store, with keys and signatures removed.
 
     Examples
     --------

@@ -15,20 +15,20 @@ Int8 = npt.NDArray[np.int8]
 Int64 = npt.NDArray[np.int64]
 
 HORIZON = 2**62
-"""No instant of a simulation may lie beyond this, s: sums of two instants then fit int64."""
+"""Largest instant of a simulation, s: the sum of two instants fits int64."""
 
 MOST_JOBS = 10**7
-"""No model draws, and no campaign plans, more jobs in one workload: its columns take 570 MB."""
+"""Largest number of jobs in a workload of a model or a campaign; its columns take 570 MB."""
 
 MOST_WEEKS = 5_218
-"""No workload is drawn for longer than a century."""
+"""Largest number of weeks of a drawn workload: one century."""
 
 NO_PROMISE = -1
-"""Value of a promised start where a rule promises none."""
+"""Value of a promised start if the rule promises no start."""
 
 
 def readonly(values: Array) -> Array:
-    """Return a new array as read-only, so that a workload shares instead of copying it.
+    """Return a new array as read-only, so that a workload can share it without a copy.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Bootstrap intervals of paired policies, for comparisons and for the stopping of campaigns.
+"""Bootstrap intervals of paired policies, for comparisons and for stopping rules of campaigns.
 
-There is one block of pairs for each trace. Pairs are the samples of the trace, under a baseline and
-under another policy; the loads of a sample are not independent and stay together. Blocks are fixed,
-not resampled: the estimate is the mean over the blocks, and its variance is that of the samples
-within each block.
+Each trace has one block of pairs. A pair is a sample of the trace, under a baseline and under
+another policy. The loads of a sample are not independent, and are resampled together. Blocks are
+fixed, not resampled: the estimate is the mean over the blocks, and its variance comes from the
+samples within each block.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ AT_ONCE = 2**22
 """Numbers that one step of the bootstrap draws, 32 MiB."""
 
 STOPPED, STOPPED_PAIRS = 6.0, 75
-"""An interval that ends the sampling is longer by this number over its pairs, of which it counts at
-least the second: 8 %, and 6 % of 100 pairs (docs/comparisons.md, Coverage)."""
+"""Constants of `stopped_widening`: an interval that ends the sampling is longer by the fraction
+STOPPED / max(pairs, STOPPED_PAIRS). This is 8 % up to 75 pairs, and 6 % for 100 pairs
+(docs/comparisons.md, Coverage)."""
 
 Block: TypeAlias = tuple[Float64, Float64]
 """Values under the baseline and under the other policy, each float64[pairs, loads]."""
 
 Statistic: TypeAlias = Callable[[Float64, Float64], tuple[Float64, Float64]]
-"""Takes values on (..., pairs, loads) to an estimate and the square of its standard error."""
+"""Function from values (..., pairs, loads) to an estimate and the square of its standard error."""
 
 
 class Interval(NamedTuple):
     """Hold an estimate with its interval.
 
-    low, value, high: in the units of the statistic. p: two-sided p-value of no difference. low,
-    high and p are NaN for an estimate without an interval.
+    low, value, high: in the units of the statistic. p: two-sided p-value for the hypothesis of no
+    difference. low, high and p are NaN if the estimate has no interval.
     """
 
     low: float
@@ -49,7 +50,7 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(np.nan, np.nan, np.nan, np.nan)
 
 RATIO_DIGITS = 9
-"""Decimals to which ratios of pairs that count as one ratio agree: the others are rounding."""
+"""Number of decimals for the comparison of ratios: further decimals are rounding errors."""
 
 
 def difference(base: Float64, other: Float64) -> tuple[Float64, Float64]:
@@ -58,9 +59,9 @@ def difference(base: Float64, other: Float64) -> tuple[Float64, Float64]:
 
 
 def log_ratio(base: Float64, other: Float64) -> tuple[Float64, Float64]:
-    """Return the logarithm of the ratio of means, averaged over the loads, and its squared error.
+    """Return the log ratio of means, averaged over the loads, and its squared standard error.
 
-    The error is that of the linearised statistic (delta method).
+    The error is the error of the linearised statistic (delta method).
     """
     means = [values.mean(axis=-2, keepdims=True) for values in (base, other)]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,8 +91,8 @@ def bootstrap_interval(
 ) -> Interval:
     """Return the mean of a statistic over blocks of pairs, with its symmetric interval (Hall 1988).
 
-    With equal tails instead, 86 to 88 % of the 90 % intervals held the true ratio of 10 to 40
-    samples; symmetric ones 89 to 90 %. The same key gives the same interval.
+    Symmetric 90 % intervals from 10 to 40 samples contained the true ratio in 89 to 90 % of cases,
+    intervals with equal tails in 86 to 88 %. The same key gives the same interval.
     """
     value, error = estimate(blocks, statistic)
     if not np.isfinite(error):
@@ -105,11 +106,11 @@ def bootstrap_interval(
 def estimate(blocks: Sequence[Block], statistic: Statistic) -> tuple[float, float]:
     """Return the mean of a statistic over blocks, and its standard error.
 
-    Both are NaN where a block has fewer than two pairs or the statistic has no value, such as the
-    ratio to a mean of 0. The error is NaN if there can be no interval: if most pairs of a block
-    have one ratio, the rarer ones decide the mean, and too few of them are known. Of pairs of
-    medians, two thirds of them equal, 54 to 82 % of the 90 % intervals held the true ratio. The
-    error is larger where few pairs dominate the means (`dominance`).
+    Both are NaN if a block has fewer than two pairs, or if the statistic has no value, such as the
+    ratio to a mean of 0. Only the error is NaN if most pairs of a block have the same ratio: the
+    other pairs decide the mean, and are too few for an interval. With pairs of medians, two thirds
+    of them equal, only 54 to 82 % of the 90 % intervals contained the true ratio. The error is
+    larger if few pairs dominate the means (`dominance`).
     """
     if not blocks or min(len(base) for base, _ in blocks) < 2:
         return np.nan, np.nan
@@ -125,13 +126,13 @@ def estimate(blocks: Sequence[Block], statistic: Statistic) -> tuple[float, floa
 
 
 def dominance(pairs: Block) -> float:
-    """Return the factor of the squared error of pairs of which a few large ones hide the variation.
+    """Return the factor, at least 1, that corrects the squared error for a few dominant pairs.
 
-    A ratio of means is nearly that of its largest pairs, which therefore deviate little from it. If
-    the smaller pairs have other ratios, so may the next large one. The error is at least that of
-    pairs whose ratios vary as much at any size: of each pair, from the ratio of the other pairs.
-    Without the factor, 81 to 88 % of the 90 % intervals of Jann's bounded slowdown held the true
-    ratio. At least 1.
+    A few large pairs nearly determine the ratio of means, and therefore deviate little from it. But
+    if the ratios of the smaller pairs vary, the ratio of a further large pair may vary as much. So
+    the corrected error assumes that ratios vary equally at any size. The variation is measured
+    between each pair and the ratio of the other pairs. Without the factor, 81 to 88 % of the 90 %
+    intervals of Jann's bounded slowdown contained the true ratio.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def dominance(pairs: Block) -> float:
         parts = np.abs(other * rest[0]), np.abs(base * rest[1])
         apart = 2 * (other * rest[0] - base * rest[1]) / (parts[0] + parts[1])
         size = (base / base.mean(axis=0) + other / other.mean(axis=0)).mean(axis=1) / 2
-        # Pairs of 0 under both policies have one ratio.
+        # A pair with 0 under both policies has the common ratio.
         squares = np.nan_to_num(apart).mean(axis=1) ** 2
         each = (size * squares).mean() * (size**2).mean() / (len(base) - 1)
         factor = each / log_ratio(base, other)[1]
@@ -154,7 +155,7 @@ def dominance(pairs: Block) -> float:
 
 
 def mostly_alike(pairs: Block) -> bool:
-    """Return whether more than half of the pairs have one ratio, usually 1.
+    """Return whether more than half of the pairs have the same ratio, which is usually 1.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def mostly_alike(pairs: Block) -> bool:
 
 
 def differing(pairs: Block) -> int:
-    """Return the number of pairs that have another ratio than the commonest, at any load."""
+    """Return the number of pairs that differ from the commonest ratio at any load."""
     base, other = pairs
     with np.errstate(divide="ignore"):
         ratios = np.where(base == other, 1.0, other / np.where(base == other, 1.0, base))
@@ -179,8 +180,8 @@ def ratio_interval(
 ) -> Interval:
     """Return the interval of the log ratio of one metric, trace, load and policy.
 
-    It is the same in the stopping rule of a campaign and in a comparison. stopped: whether sampling
-    ended because it was short enough.
+    The stopping rule of a campaign and a comparison use the same interval. stopped: whether
+    sampling ended because the interval was short enough.
     """
     widened = stopped_widening(len(pairs[0])) if stopped else 1.0
     return bootstrap_interval(
@@ -189,9 +190,9 @@ def ratio_interval(
 
 
 def stopped_widening(pairs: int) -> float:
-    """Return the factor by which an interval is longer if it decided when sampling ends.
+    """Return the factor for the length of an interval that ended the sampling.
 
-    The samples of such an interval vary less than others by chance.
+    Sampling tends to end when the samples happen to vary little, so the interval is too short.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def stopped_widening(pairs: int) -> float:
 def _studentised(
     blocks: Sequence[Block], statistic: Statistic, value: float, key: Sequence[object]
 ) -> Float64:
-    """Return the distances of bootstrap estimates from the estimate, in their standard errors."""
+    """Return each bootstrap estimate minus the estimate, in units of its standard error."""
     random = np.random.Generator(philox("comparison", *key))
     step = max(1, AT_ONCE // max(base.size for base, _ in blocks))
     found = []
@@ -218,5 +219,5 @@ def _studentised(
         with np.errstate(divide="ignore", invalid="ignore"):
             found.append((estimates - value) / errors)
     distances = np.concatenate(found)
-    # A bootstrap sample of equal pairs has no error: 1 in 625 of five different ones.
+    # A bootstrap sample that repeats one pair has no error: 1 in 625 samples of five pairs.
     return distances[np.isfinite(distances)]

@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 
 ENVIRONMENT = "SCHEDFARM_CACHE"
-"""Variable with the folder of logs and scripts; empty means no cache, unset the user's folder."""
+"""Variable with the folder of cached files. Empty: no cache. Unset: the user's cache folder."""
 
 _UNMAPPED = 65534
-"""Owner of files without an owner in a namespace, such as the root of a rootless container."""
+"""User id that a user namespace shows for unmapped owners, as in a rootless container."""
 
 
 def user_folder() -> Path | None:
-    """Return schedfarm's folder among this user's caches; None without a home folder.
+    """Return schedfarm's folder in the user's cache folder; None without a home folder.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def user_folder() -> Path | None:
 
 
 def folder_of(kind: str) -> Path | None:
-    """Return the folder of the cached files of a kind; None without a cache.
+    """Return the folder for cached files of one kind; None without a cache.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def folder_of(kind: str) -> Path | None:
 
 
 def exposed(place: Path) -> Path | None:
-    """Return the first of a path and its parents that other users could replace.
+    """Return the first of a path and its parents that other users could write to or replace.
 
-    Return None if no other user could have written the contents. The superuser and this user's own
+    Return None if no other user could have changed the contents. The superuser and this user's own
     group are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only:
     other users can add entries there, but not rename those of this user.
     """
@@ -68,12 +68,12 @@ def exposed(place: Path) -> Path | None:
 
 
 def is_own(about: os.stat_result, *, sticky: bool = False) -> bool:
-    """Return whether no other user can write to a file or folder; sticky: a parent like /tmp."""
+    """Return whether no other user can write to a path; with sticky, accept one like /tmp."""
     return not _is_foreign(about) and (sticky or not _others_write(about))
 
 
 def remedy(place: Path) -> str:
-    """Return a sentence on a place found by `exposed`: who can write to it, and the remedy.
+    """Return a sentence on a path from `exposed`: the users that can write to it, and the remedy.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _is_foreign(about: os.stat_result) -> bool:
 
 @cache
 def _in_namespace() -> bool:
-    """Return whether a user namespace excludes users, so that user 65534 stands for them."""
+    """Return whether a user namespace lacks users, which then all appear as user 65534."""
     try:
         return Path("/proc/self/uid_map").read_text().split() != ["0", "0", str(2**32 - 1)]
     except OSError:
@@ -112,7 +112,7 @@ def _others_write(about: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Return whether a group belongs to this user only; systems with such groups set umask 002."""
+    """Return whether this user is the only member of a group, as on systems with umask 002."""
     try:
         user, members = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
     except KeyError:

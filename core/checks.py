@@ -22,7 +22,7 @@ def is_number(value: object) -> bool:
 
 
 def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """Return an argument that must be an integer within bounds.
+    """Return an argument; refuse all values except integers within bounds.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def whole(what: str, value: object, least: int | None = None, most: int | None =
 
 
 def positive(what: str, value: object, *, unit: str = "", most: float = math.inf) -> float:
-    """Return an argument that must be a finite number above 0, up to an optional maximum.
+    """Return an argument; refuse all values except finite numbers above 0, up to `most`.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def positive(what: str, value: object, *, unit: str = "", most: float = math.inf
 
 
 def share(what: str, value: object) -> float:
-    """Return an argument that must be a share, from 0 to 1.
+    """Return an argument; refuse all values except numbers from 0 to 1.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def share(what: str, value: object) -> float:
 
 
 def refuse_jobs(bad: Bool, values: Int64, column: str, right: str) -> None:
-    """Refuse wrong values of a column, naming the first job that has one.
+    """Raise an error if a column has wrong values; name the first job with a wrong value.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value for an error message, as it is written, with long numbers abbreviated.
+    """Return a value as text for an error message, with long numbers abbreviated.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def shown(value: object) -> str:
     >>> shown(10**400)
     '10000000000000000000... (401 digits)'
     """
-    if type(value) is tuple:  # of the lists of a campaign's file
+    if type(value) is tuple:  # a list in a campaign's file
         return repr(list(value))
     if not isinstance(value, int) or abs(value) < 10**40:
         return repr(value)

@@ -2,7 +2,7 @@
 
 
 class InputError(ValueError):
-    """Report in one sentence a wrong input: its place, its value, and a correct form.
+    """Report a wrong input in one sentence: its place, its value, and a correct form.
 
     The command line prints the sentence and exits with status 2.
     """
@@ -28,7 +28,7 @@ class SizeUnknown(InputError):
     """
 
     def __init__(self, fault: str, give: str, add: str) -> None:
-        # All three in `args`, from which workers unpickle it.
+        # Workers unpickle the error from `args`, which therefore has all three values.
         super().__init__(fault, give, add)
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class SizeUnknown(InputError):
 
     @property
     def of_log(self) -> str:
-        """The sentence if the size cannot be given separately."""
+        """Message for cases in which the size cannot be given separately."""
         fault, _, add = self.args
         return f"{fault}; {add}"
 
@@ -44,6 +44,6 @@ class SizeUnknown(InputError):
 class Left(BaseException):
     """Report that a simulation was cancelled before its end.
 
-    Not an `Exception`, so that handlers which turn exceptions into data or messages do not catch
-    it.
+    This is no `Exception`, so that general handlers, which turn exceptions into data or messages,
+    do not catch it.
     """

@@ -1,4 +1,4 @@
-"""Atomic writes: readers get a whole file or none, even after a crash."""
+"""Atomic writes: readers find a complete file or no file, even after a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from schedfarm.core.caches import exposed, make_private
 
 PARTIAL = ".partial"
-"""Suffix of every file that is still being written; zarr uses the same one."""
+"""Suffix of unfinished files; zarr uses the same suffix."""
 
 
 def write_whole(
@@ -24,9 +24,9 @@ def write_whole(
     path : Path
         Target; its folder is created if missing.
     data : bytes or iterable of bytes-like
-        The whole content, or its parts one after the other.
+        The whole content, or consecutive parts of it.
     private : bool
-        Whether only its owner may read it.
+        Whether only the owner may read the file.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def remove_partial(folder: Path) -> int:
 
 
 def write_cached(file: Path, data: bytes | Iterable[bytes | memoryview]) -> None:
-    """Write a file of a cache for this user only; skip it where that fails, or others may write.
+    """Write a file of a cache for this user only; skip the write if it fails or is not private.
 
     Examples
     --------

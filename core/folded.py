@@ -1,4 +1,4 @@
-"""Host lists: names of many nodes in one text, such as ``ita[001-104]``."""
+"""Host lists: texts for the names of many nodes, such as ``ita[001-104]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 from schedfarm.core.errors import InputError
 
 MOST = 1_000_000
-"""Most names of a range; more are probably a mistake."""
+"""Largest number of names in a range; a larger range is probably a mistake."""
 
 _FOLDED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\]([^\[\]]*)")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[^\s,;*\[\]]+")
 
 
 def unfolded(text: object, where: str) -> list[str]:
-    """Return the names of a host list; numbers are as long as the first of their range.
+    """Return the names of a host list; all numbers of a range have the length of the first.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def plain(name: object, where: str) -> str:
 
 
 def folded(names: Sequence[str]) -> list[str]:
-    """Return host lists of names, in their order.
+    """Return host lists for some names, in the same order.
 
     Examples
     --------
@@ -75,16 +75,16 @@ def folded(names: Sequence[str]) -> list[str]:
         together = [name for _, name in run]
         found = _NUMBERED.fullmatch(together[0])
         text = f"{found[1]}[{found[2]}-{together[-1][len(found[1]) :]}]" if found else ""
-        # This excludes a1 and a02.
+        # This excludes names such as a1 and a02.
         ranged = len(together) > 1 and unfolded(text, "names") == together
         texts += [text] if ranged else together
     return texts
 
 
 def _key(place: int, name: str) -> tuple[str, int, bool]:
-    """Return the key that is common to consecutive names of one range."""
+    """Return a key that is equal for consecutive names of one range."""
     found = _NUMBERED.fullmatch(name)
-    # Otherwise aa would be in the range of a following aa3.
+    # The flag prevents a common range of aa and a following aa3.
     return (found[1], int(found[2]) - place, True) if found else (name, place, False)
 
 

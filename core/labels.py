@@ -1,4 +1,4 @@
-"""Look-up of labels in the spellings that users write: `0.95` of a load, `sjf+easy` of a policy."""
+"""Look-up of labels in users' spellings, such as `0.95` for a load and `sjf+easy` for a policy."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from schedfarm.core.names import nearest
 from schedfarm.core.policy.policy import Policy
 
 SHOWN = 20
-"""Most labels listed in a message: an axis may have a hundred thousand."""
+"""Largest number of labels in a message; an axis may have a hundred thousand."""
 
 
 NEAR = 0.7
-"""Least similarity of a guess, from 0 to 1: that of ``easy`` and ``spf+easy`` is 0.67."""
+"""Least similarity of a guess, from 0 to 1; ``easy`` and ``spf+easy`` have a similarity of 0.67."""
 
 
 def find_label(
     what: str, given: object, known: Iterable[Any], names: Mapping[str, str] | None = None
 ) -> Any:
-    """Return the label for a given spelling; refuse others with the known labels.
+    """Return the label for a given spelling; for others, raise an error with the known labels.
 
-    A ``load`` may be given as a number, a ``policy`` in every spelling that
-    `core.policy.policy.Policy.parse` reads. names: of some labels, which stand for them.
+    A ``load`` may be given as a number, and a ``policy`` in every spelling of
+    `core.policy.policy.Policy.parse`. names: other names of some labels, which are also accepted.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def find_label(
         for label in labels:
             if spelt(label) == wanted:
                 return label
-    # Another valid policy, for example, is not a misspelling.
+    # A valid spelling of an absent label, such as another policy, is not a misspelling.
     labels = [names.get(label, label) for label in labels]
     near = None if wanted else nearest(given, labels, NEAR)
     guess = f"did you mean {near!r}? " if near else ""
@@ -89,4 +89,4 @@ def _nothing(_given: object) -> None:
 
 
 _SPELLINGS: dict[str, Callable[[object], object]] = {"load": _load, "policy": _policy}
-"""Canonical form of the spellings of a label, by kind of label."""
+"""Functions from a spelling to its canonical form, by kind of label."""

@@ -10,7 +10,7 @@ ALIKE = 0.6
 
 
 def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str | None:
-    """Return the known name that is most similar to a misspelt one; None if there is none.
+    """Return the known name that is most similar to a misspelt name; None if no name is similar.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str
     by_case = {str(name).lower(): str(name) for name in known}
     word = str(given).lower()
     near = difflib.get_close_matches(word, by_case, n=max(1, len(by_case)), cutoff=alike)
-    # In short names, swapped letters are the most likely mistake: sfj means sjf, not saf.
+    # In short names, swapped letters are the most likely mistake: sfj means sjf rather than saf.
     near.sort(key=lambda name: sorted(name) != sorted(word))
     return by_case[near[0]] if near else None
 
@@ -30,7 +30,7 @@ def nearest(given: object, known: Iterable[object], alike: float = ALIKE) -> str
 def choices(
     given: object, known: Iterable[object], *forms: str, aliases: Iterable[str] = ()
 ) -> str:
-    """Return a hint for an error message: the nearest name, and all names.
+    """Return a hint for an error message: the nearest known name, and all known names.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def aliased(part: str, aliases: Mapping[str, str]) -> str:
 
 
 def split_outside(text: str, separators: str) -> list[str]:
-    """Split a text at characters outside of parentheses; an unclosed one extends to the end.
+    """Split a text at characters outside of parentheses; an open parenthesis extends to the end.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def split_outside(text: str, separators: str) -> list[str]:
 
 
 def numbered(noun: str, count: int) -> tuple[str, ...]:
-    """Return default names for things without names.
+    """Return default names, made of a noun and numbers.
 
     Examples
     --------

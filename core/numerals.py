@@ -1,8 +1,7 @@
-"""Numbers and times as text for people; JSON contains plain numbers.
+"""Numbers and times as readable text; JSON contains plain numbers.
 
-Thousands are separated by a blank. A column has one unit, which is in its title: waits are in
-seconds, whatever their size, so that they can be compared. A single time is also printed in hours
-and days.
+Thousands are separated by a blank. A column has one unit, which is in its title. Waits are always
+in seconds, so that they can be compared. A single time is also printed in hours and days.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ DIGITS = 4
 """Significant digits of a single number."""
 
 READABLE = 120
-"""Times up to this are printed in seconds only, s."""
+"""Bound of times that are printed in seconds only, s."""
 
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-"""Seconds in each unit, and its sign, longest first."""
+"""Seconds in each unit, and its symbol, longest first."""
 
 YEAR = 31_557_600
 """Seconds in a year of 365.25 days."""
@@ -54,7 +53,7 @@ def significant(x: float) -> str:
 def lasting(seconds: float) -> str:
     """Format a duration in its two largest units; in years from two years on.
 
-    A negative time, which two clocks may give, is formatted as 0.
+    A negative time, which may come from two clocks, is formatted as 0.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def sized(count: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Format a count with its noun, in the singular for one.
+    """Format a count with its noun, in the singular for 1.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Plug-ins: orders, rules and metrics of users, by ``module:name``.
+"""Plug-ins: orders, rules and metrics of users, named ``module:name``.
 
-A campaign contains the text of the modules that it names, so that every worker runs the code that
-was planned, wherever the file is, and a changed file changes the campaign.
+A campaign contains the text of the modules that it names. So every worker runs the planned code,
+independently of files on its host, and a changed file changes the campaign.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from schedfarm.core.names import split_outside
 T = TypeVar("T")
 
 ORDERS, RULES, METRICS = "schedfarm.orders", "schedfarm.rules", "schedfarm.metrics"
-"""Groups of entry points of installed packages with plug-ins."""
+"""Groups of entry points for plug-ins in installed packages."""
 
 _REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 
@@ -47,9 +47,9 @@ class Source:
     Parameters
     ----------
     module : str
-        Its name, with dots for folders.
+        Name of the module, with dots for folders.
     text : str
-        The source.
+        Source code of the module.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Source:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
+        """SHA-256 of the text in UTF-8, as 64 hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -74,7 +74,7 @@ class RaisedError(InputError):
     what : str
         Kind and name, such as ``order 'mine:widest'``.
     said : str
-        The error, and the call if known, on one line.
+        The error, and the call if it is known, on one line.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class RaisedError(InputError):
     """
 
     def __init__(self, what: str, said: str) -> None:
-        # Both in `args`: workers send it by them.
+        # Workers send the error by `args`, which therefore has both values.
         super().__init__(what, said)
         self.said = said
 
@@ -98,7 +98,7 @@ class RaisedError(InputError):
 
 
 class NotLoaded(InputError):
-    """Report a module, or a name in it, that cannot be loaded; its own error is the cause."""
+    """Report a module or name that cannot be loaded; the module's own error is the cause."""
 
 
 _given: ContextVar[Mapping[str, Source] | None] = ContextVar("given", default=None)
@@ -110,7 +110,7 @@ _compiling = threading.RLock()
 def find_source(module: str, folder: Path | None = None) -> Source:
     """Find the text of a module without importing it; a file in `folder` has precedence.
 
-    A file that other users could have written is refused like a missing file.
+    A file that other users could have written is refused, as a missing file is.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def find_source(module: str, folder: Path | None = None) -> Source:
 
 
 def _installed(module: str) -> Path | None:
-    """Find the file that an import would run; parent packages are imported for that."""
+    """Find the file that an import would run; this imports parent packages."""
     spec: ModuleSpec | None = None
     for above in accumulate(module.split("."), "{}.{}".format):
         try:
@@ -152,7 +152,7 @@ def _installed(module: str) -> Path | None:
 def _check_owned(module: str, path: Path) -> None:
     """Refuse a module's file that other users could have written."""
     place = path.resolve()
-    # Write access to these folders permits replacing this program or its interpreter, too.
+    # Write access to these folders also permits replacing this program or its interpreter.
     installed = (sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
     for folder in (*map(Path, installed), Path(__file__).parents[1]):
         if place.is_relative_to(folder.resolve()):
@@ -165,7 +165,7 @@ def _check_owned(module: str, path: Path) -> None:
 
 @contextmanager
 def sources(given: Mapping[str, str]) -> Iterator[None]:
-    """Let `load` take modules from their texts in this thread, within this context.
+    """Let `load` take modules from given texts, in this thread and within this context.
 
     In nested contexts the inner names have precedence. A new thread begins with none.
 
@@ -185,7 +185,7 @@ def sources(given: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def distrust(who: str) -> Iterator[None]:
-    """Refuse every ``module:name`` in this thread, within this context; messages name the command.
+    """Refuse every ``module:name`` in this thread and context; `who` is named in messages.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def distrust(who: str) -> Iterator[None]:
 def load(name: str) -> object:
     """Return the object of ``module:name``, from the texts of `sources` or by an import.
 
-    A text is executed once per process, as a module with a unique name: two texts of one name are
-    never confused, and no installed module is hidden.
+    A text is executed once per process, as a module with a unique name. So two texts with the same
+    name are never confused, and no installed module is hidden.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def load(name: str) -> object:
         if source is None and module not in sys.modules:
             _installed(module)
         found = importlib.import_module(module) if source is None else _run(source)
-    except Exception as error:  # A plug-in module may fail in any way.
+    except Exception as error:  # A plug-in module may raise any error.
         raise NotLoaded(f"{name!r} cannot be imported ({_says(error)})") from error
     try:
         return reduce(getattr, attribute.split("."), found)
@@ -246,7 +246,7 @@ def modules_of(names: Iterable[str]) -> list[str]:
 
 
 def parts_of_name(name: str) -> list[str]:
-    """Return the possible names of plug-ins in that of a policy; an expression is one part.
+    """Return the possible names of plug-ins in a policy's name; an expression is one part.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def parts_of_name(name: str) -> list[str]:
 
 
 def source_digest(names: Iterable[str]) -> str:
-    """Return a digest of the modules of all plug-ins in names of policies; empty without any.
+    """Return a digest of the modules of all plug-ins in policies' names; empty without plug-ins.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def source_digest(names: Iterable[str]) -> str:
 
 
 def brought(what: str, group: str, name: str) -> object | None:
-    """Return the plug-in of a name, ``module:name`` or an entry point; None if there is none.
+    """Return the plug-in for a ``module:name`` or an entry point; None if there is none.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def brought(what: str, group: str, name: str) -> object | None:
 
 
 def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
-    """Return a plug-in's function with its errors as `RaisedError`, except `InputError`.
+    """Return a plug-in's function, which raises `RaisedError` for all errors but `InputError`.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def guarded(what: str, function: Callable[..., T]) -> Callable[..., T]:
 
 
 def entry_point(group: str, name: str) -> str | None:
-    """Return the ``module:name`` that an installed package has entered in a group, or None.
+    """Return the ``module:name`` of an entry point of an installed package, or None.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def entry_point(group: str, name: str) -> str | None:
 
 
 def entered(group: str) -> tuple[str, ...]:
-    """Return the names of a group of entry points.
+    """Return the names of the entry points in a group.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def entered(group: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _entered(path: tuple[str, ...]) -> dict[tuple[str, str], str]:
-    """Read the entry points of the packages on a path once: it takes milliseconds."""
+    """Read the entry points of the packages on a path, only once: this takes milliseconds."""
     return {
         (group, entry.name): f"{entry.module}:{entry.attr}"
         for group in (ORDERS, RULES, METRICS)
@@ -351,13 +351,14 @@ def _entered(path: tuple[str, ...]) -> dict[tuple[str, str], str]:
 
 
 class _Text(SourceLoader):
-    """Give Python's import system a module's text that is not in a file."""
+    """Load a module for Python's import system from a text without a file."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def get_filename(self, fullname: str) -> str:
-        # Without the angle brackets of code without source: tracebacks read lines by the loader.
+        # The name has no angle brackets, which mark code without source, so that tracebacks read
+        # lines from the loader.
         return f"{self._source.module}.py@{self._source.sha256[:16]}"
 
     def get_data(self, path: str | bytes) -> bytes:
@@ -373,7 +374,7 @@ def _run(source: Source) -> ModuleType:
         assert spec is not None
         assert spec.loader is not None
         module = module_from_spec(spec)
-        # Dataclasses look their own module up by its name.
+        # Dataclasses look up their own module by its name.
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""Random numbers keyed by their purpose, independent of the order of requests."""
+"""Random numbers by key, independent of the order of requests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 
 def philox(*key: object) -> np.random.Philox:
-    """Return the counter-based generator of a key; keys with equal `str` give equal numbers.
+    """Return the counter-based generator for a key; keys with equal `str` give equal numbers.
 
-    It is Salmon et al.'s Philox 4x64, keyed by 128 bits of the key's SHA-256.
+    The generator is Philox 4x64 (Salmon et al.), keyed by 128 bits of the key's SHA-256.
 
     Examples
     --------

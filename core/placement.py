@@ -11,8 +11,10 @@ from schedfarm.core.engine.jit import kernel, verb
 from schedfarm.core.schedule import Schedule
 
 UNBOUNDED = 2**62
-"""End of the last free range, which also holds the jobs that a faulty log runs beyond the machine's
-processors."""
+"""End of the last free range.
+
+The range also holds the jobs of faulty logs that exceed the machine's processors.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +44,10 @@ class Placement:
 def place_jobs(schedule: Schedule) -> Placement:
     """Assign processor numbers to jobs by first fit, in the order of (start, position).
 
-    A job takes the lowest contiguous range of enough free processors, else the lowest free
-    ones. Jobs that hold processors for no time have no rectangle. Simulations count processors of
-    a place and do not number them, so that the numbers are not decisions of a scheduler.
+    A job takes the lowest contiguous range of enough free processors. If there is none, it takes
+    the lowest free processors. Jobs that hold processors for no time have no rectangle. Simulations
+    count the processors of a place without numbering them, so the numbers are not decisions of a
+    scheduler.
 
     Examples
     --------
@@ -75,7 +78,7 @@ def place_jobs(schedule: Schedule) -> Placement:
 
 
 def parts_of(schedule: Schedule) -> tuple[Int64, Int64, Int64]:
-    """Return job, place and processors of the parts of jobs, each in one place."""
+    """Return job, place and processors of each part of a job; a part is in one place."""
     parts = schedule.segments
     if parts is not None:
         return parts.job, parts.place, parts.procs
@@ -83,7 +86,7 @@ def parts_of(schedule: Schedule) -> tuple[Int64, Int64, Int64]:
 
 
 def _first_fit(start: Int64, end: Int64, procs: Int64, size: int) -> tuple[Int64, Int64, Int64]:
-    """Return the pieces of jobs in order of their starts: index, lowest processor, processors."""
+    """Return the pieces of jobs in order of starts: index, lowest processor, processors."""
     ending = np.argsort(end, kind="stable")
     most = 2 * start.size + 1
     while True:
@@ -103,9 +106,9 @@ def first_fit(
 ) -> int:  # fmt: skip
     """Write the pieces of all jobs; return their number, or -1 if `pieces` is too short.
 
-    start, end, procs: int64[n], ascending by start. ending: int64[n], indices ascending by end.
-    pieces: int64[3, m], overwritten. free: int64[2, m + 1], free ranges, overwritten. span:
-    int64[2, n], the pieces of each job, overwritten.
+    start, end, procs: int64[n], ascending by start. ending: int64[n], indices of jobs ascending by
+    end. pieces: int64[3, m], output. free: int64[2, m + 1], scratch space for free ranges. span:
+    int64[2, n], scratch space for the pieces of each job.
     """
     free[0, 0], free[1, 0] = 0, UNBOUNDED
     ranges, made, ended = 1, 0, 0
@@ -137,7 +140,7 @@ def first_fit(
 
 @verb
 def _contiguous(free: Int64, ranges: int, need: int, size: int) -> int:
-    """Return the lowest free range of enough processors below `size`; -1 if there is none."""
+    """Return the lowest free range with enough processors below `size`, or -1."""
     for i in range(ranges):
         if min(free[1, i], size) - free[0, i] >= need:
             return i
@@ -146,7 +149,7 @@ def _contiguous(free: Int64, ranges: int, need: int, size: int) -> int:
 
 @verb
 def _release(free: Int64, ranges: int, first: int, last: int) -> int:
-    """Add a free range, joined with its neighbours; return the number of ranges."""
+    """Add a free range, and join it with its neighbours; return the number of ranges."""
     low, high = 0, ranges
     while low < high:
         middle = (low + high) // 2
@@ -155,7 +158,7 @@ def _release(free: Int64, ranges: int, first: int, last: int) -> int:
         else:
             high = middle
     below = low > 0 and free[1, low - 1] == first
-    # The last range has no upper end, so that one always follows.
+    # The last range has no upper end, so a range always follows.
     if free[0, low] == last:
         if not below:
             free[0, low] = first

@@ -1,4 +1,4 @@
-"""A schedule: start, place and end of each job of a workload."""
+"""Schedules: start, place and end of each job of a workload."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from schedfarm.core.workload.workload import Workload
 
 
 class State(IntEnum):
-    """End of a job; the codes are those of `Schedule.state`."""
+    """Represent the final state of a job, by the codes of `Schedule.state`."""
 
     DONE = 0
     KILLED = 1
-    """It was killed at its estimate."""
+    """The job was killed at its estimate."""
     REFUSED = 2
-    """It never started: no part of the machine could hold it."""
+    """The job never started, because no part of the machine could hold it."""
     LOST = 3
-    """It started and was cut off before its end."""
+    """The job started, and was cut off before its end."""
     WITHDRAWN = 4
-    """It left the queue before it started."""
+    """The job left the queue before its start."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments:
-    """Hold the parts of jobs that ran in several places at once.
+    """Hold the parts of jobs that ran on several places at once.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Segments:
     place : int64[k]
         Index into the platform's places.
     procs : int64[k]
-        Processors that the job had there.
+        Processors of the job on this place.
     """
 
     job: Int64
@@ -76,12 +76,12 @@ def starts_of(submit: Int64, wait: Int64) -> Int64:
     submit : int64[..., n]
         Submissions, s.
     wait : int64[..., n]
-        Waits, s; -1 of a job that never starts.
+        Waits, s; -1 for a job that never starts.
 
     Returns
     -------
     int64[..., n]
-        Start instants, s; -1 of a job that never starts.
+        Start instants, s; -1 for a job that never starts.
 
     Examples
     --------
@@ -92,15 +92,15 @@ def starts_of(submit: Int64, wait: Int64) -> Int64:
 
 
 NO_COUNTS: Mapping[str, int] = MappingProxyType({})
-"""Counters of a simulation without any."""
+"""Empty counters."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Schedule:
     """Hold the outcome of one simulation, job by job, in the workload's order.
 
-    On most platforms a simulation gives no `end`, `state`, `place` and `segments`. They are then
-    derived from the starts when they are first used.
+    On most platforms a simulation gives no `end`, `state`, `place` and `segments`. These columns
+    are then derived from the starts at their first use.
 
     Parameters
     ----------
@@ -111,26 +111,27 @@ class Schedule:
     start : int64[n]
         Start instant, s; -1 for a job that was refused or withdrawn.
     backfilled : bool[n]
-        Whether the job started while a job before it in the queue continued to wait.
+        Whether the job started while an earlier job of the queue continued to wait.
     end : int64[n], optional
         Completion instant, s; by default start + run.
     state : int8[n], optional
-        End of the job, a `State`; by default killed or done as in the workload, or withdrawn if it
-        may leave the queue and has no start.
+        Final state of the job, a `State`; by default killed or done as in the workload, or
+        withdrawn if the job may leave the queue and has no start.
     place : int64[n], optional
-        Place of the job, as an index into the platform's places; by default the first one.
+        Place of the job, as an index into the platform's places; by default the first place.
     segments : Segments, optional
-        Parts of jobs that ran in several places at once; by default there are none.
+        Parts of jobs that ran on several places at once; by default there are no such jobs.
     counts : mapping of str to int, optional
-        Counters of the simulation, such as searches that it gave up; by default there are none.
+        Counters of the simulation, such as abandoned searches; by default there are none.
     given : dict, optional
-        Those of the last five parameters that were given, by name, as passed by
-        `dataclasses.replace`.
+        Given values of the preceding five parameters, by name; `dataclasses.replace` passes this
+        mapping.
 
     Raises
     ------
     InputError
-        If a job without a start is neither refused nor withdrawn, or one of these has a start.
+        If a job without a start is neither refused nor withdrawn, or if a refused or withdrawn job
+        has a start.
 
     Examples
     --------
@@ -150,7 +151,7 @@ the last end>
     start: Int64
     backfilled: Bool
     given: dict[str, Any]
-    """Those of end, state, place, segments and counts that the simulation gave."""
+    """Values of end, state, place, segments and counts that the simulation gave, by name."""
 
     def __init__(
         self,
@@ -166,8 +167,8 @@ the last end>
         counts: Mapping[str, int] | None = None,
         given: dict[str, Any] | None = None,
     ) -> None:
-        # `dataclasses.replace` hands `given` on; were `end` a field of its own, a schedule with
-        # other starts would keep the ends that followed from the old ones.
+        # `dataclasses.replace` passes `given` on. If `end` were a separate field, a schedule with
+        # other starts would keep the ends that were derived from the old starts.
         named = {"end": end, "state": state, "place": place, "segments": segments, "counts": counts}
         known = {key: value for key, value in named.items() if value is not None}
         values = {
@@ -193,7 +194,7 @@ the last end>
 
     @cached_property
     def end(self) -> Int64:
-        """Completion instant, int64[n], s; -1 of a job that never started."""
+        """Completion instant, int64[n], s; -1 for a job that never started."""
         end: Int64 | None = self.given.get("end")
         if end is not None:
             return end
@@ -202,7 +203,7 @@ the last end>
 
     @cached_property
     def state(self) -> Int8:
-        """End of each job, int8[n], codes of `State`."""
+        """Final state of each job, int8[n], as a code of `State`."""
         state: Int8 | None = self.given.get("state")
         if state is not None:
             return state
@@ -220,7 +221,7 @@ the last end>
 
     @property
     def segments(self) -> Segments | None:
-        """Parts of the jobs that ran in several places at once; None without such jobs."""
+        """Parts of jobs that ran on several places at once; None without such jobs."""
         segments: Segments | None = self.given.get("segments")
         return segments
 
@@ -237,7 +238,7 @@ the last end>
 
     @property
     def wait(self) -> Int64:
-        """Time from submission to start, int64[n], s; 0 of a job that never started."""
+        """Time from submission to start, int64[n], s; 0 for a job that never started."""
         waits = self.start - self.workload.submit
         return np.where(self.unstarted, 0, waits) if self._may_not_start else waits
 
@@ -249,7 +250,7 @@ the last end>
 
     @cached_property
     def taken(self) -> Int64:
-        """Processors that each job held, int64[n]; 0 of a job that never ran."""
+        """Processors that each job held, int64[n]; 0 for a job that never ran."""
         parts, jobs = self.segments, self.workload
         if parts is not None:
             taken = np.zeros(len(jobs), np.int64)
@@ -259,40 +260,41 @@ the last end>
 
     @property
     def killed(self) -> Bool:
-        """Whether the job was killed at its estimate, bool[n]."""
+        """Whether each job was killed at its estimate, bool[n]."""
         return self._is(State.KILLED)
 
     @property
     def refused(self) -> Bool:
-        """Whether the job was refused, so that it never started, bool[n]."""
+        """Whether each job was refused, and so never started, bool[n]."""
         return self._is(State.REFUSED)
 
     @property
     def withdrawn(self) -> Bool:
-        """Whether the job left the queue before it started, bool[n]."""
+        """Whether each job left the queue before its start, bool[n]."""
         return self._is(State.WITHDRAWN)
 
     @property
     def unstarted(self) -> Bool:
-        """Whether the job never started, since it was refused or withdrawn, bool[n]."""
+        """Whether each job never started, because it was refused or withdrawn, bool[n]."""
         if not self._may_not_start:
             return np.zeros(len(self.workload), np.bool_)
         return self.refused | self.withdrawn
 
     @property
     def lost(self) -> Bool:
-        """Whether the job was cut off before its end, bool[n]."""
+        """Whether each job was cut off before its end, bool[n]."""
         return self._is(State.LOST)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the starts as little-endian int64, 64 hexadecimal digits."""
+        """Return the SHA-256 of the starts as little-endian int64, as 64 hexadecimal digits."""
         return hashlib.sha256(self.start.astype("<i8").tobytes()).hexdigest()
 
     def _is(self, state: State) -> Bool:
         if not self._may_not_start:
             killed = self.workload.killed
             return killed if state == State.KILLED else np.zeros(len(killed), np.bool_)
-        # With a member of an enumeration numpy first converts all states to int64: 0.4 ns a job.
+        # With a member of an enumeration, numpy would first convert all states to int64: 0.4 ns per
+        # job.
         found: Bool = self.state == int(state)
         return found
 

@@ -1,32 +1,32 @@
 """The auditor: prove or refute that a schedule keeps its rules, from the schedule alone.
 
-*Checks from the columns* hold for every policy: every job starts, none before its submission; no
-run lasts past its estimate; no place has more processors in use than it has. On a grid every job
-is inside one cluster that is as wide. On nodes every job has the requested number of nodes of
-its set, ends with its run time or when one of them goes down, and is on no node that is down; a
-reservation in advance that was accepted starts on time. On a network every job has all its
-processors, in parts on different clusters, does not end too early, and, where the policy keeps
-links, no link is overloaded.
+*Checks from the columns* hold for every policy: every job starts, and no job starts before its
+submission; no run is longer than its estimate; the processors in use at a place never exceed its
+size. On a grid every job is inside one cluster of at least its width. On nodes every job has the
+requested number of nodes of its set. It ends after its run time or when one of its nodes goes down,
+and it never runs on a node that is down. An accepted advance reservation starts on time. On a
+network every job has all its processors, in parts on different clusters, and does not end too
+early. If the policy keeps links, no link is overloaded.
 
 *Passes on a pool and a grid* are judged by a program that shares nothing with the simulators, not
 even the formulas of the orders. The given starts and runs determine the state of machine and queue
-at every instant. The auditor checks every pass as a given decision: by the rule, each job in the
-queue may or may not start there, given all earlier decisions of that pass; it must have started in
-the first case and not in the second. If this holds for all passes, the schedule is exactly one that
-the rule permits. A job that starts without a pass is also a fault. If
-an instant has several passes (a job with run 0, or the per-event clock), a start belongs
-to the first pass that gives it the right. Under ``events=per-event``, the clock of the pyss family,
-the passes of an instant follow from the times as well: the submissions, then the completions in the
-order in which earlier passes started the jobs. A schedule that breaks its policy is checked by the
-other clock, too.
+at every instant. In every pass, the rule either starts a job of the queue or does not, given all
+earlier decisions of the pass. The auditor compares each of these decisions with the schedule. If
+all decisions of all passes agree, the rule permits exactly this schedule. A start at an instant
+without a pass is also a fault. If an instant has several passes (a job with run 0, or the per-event
+clock), a start belongs to the first pass in which the rule permits the start. Under
+``events=per-event``, the clock of the pyss family, the times also determine the passes of an
+instant: first the submissions, then the completions in the order of the jobs' starts. A schedule
+that breaks its policy is also checked by the other clock.
 
-*Passes on nodes, on networks and on pools of several resources*, whose schedules come from this
-project alone, are judged by the reference simulator: it decides at each pass, and the first
-difference is the fault.
+*Passes on nodes, on networks and on pools of several resources* are judged by the reference
+simulator, because only this project makes such schedules. The reference simulator decides at each
+pass, and its first difference from the schedule is the fault.
 
-A rule without an auditor, such as `tabu`, whose draws are in no schedule, is judged by the columns
-only. For an order without a formula in the auditor, such as a plug-in function, passes are judged
-by its own numbers. The verdict lists both as unaudited.
+A rule without an auditor, such as `tabu`, is judged by the columns only; a schedule does not
+contain the draws of `tabu`. An order without a formula in the auditor, such as a plug-in function,
+supplies the values by which passes are judged. The verdict lists such rules and orders as
+unaudited.
 """
 
 from __future__ import annotations
@@ -59,14 +59,15 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
     Returns
     -------
     Verdict
-        Whether it holds, what was checked, and the first job by time that breaks a rule; if that
-        rule is the policy itself, the same policy by another clock if that one holds.
+        Whether the schedule holds, the names of the checks, and the first job by time that breaks a
+        rule. If this rule is the policy itself, the verdict also names the same policy by another
+        clock, provided that the schedule satisfies that policy.
 
     Raises
     ------
     InputError
-        If the policy's name is not understood, or the schedule lacks the places of its jobs on a
-        platform with several.
+        If the policy's name is not understood, or the platform has several places and the schedule
+        lacks the places of its jobs.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def audit(schedule: Schedule, policy: Policy | str) -> Verdict:
 
 
 def _by_clock(policy: Policy, events: str) -> Policy | None:
-    """Return a policy with another clock; None if its rule supports one only."""
+    """Return a policy with another clock; None if its rule supports only one clock."""
     try:
         return replace(policy, events=events)
     except InputError:
@@ -115,7 +116,7 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     judged, unaudited = kind.judges(policy), kind.unaudited(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
     evidence = Evidence(schedule, policy, kind.naming)
-    # In a queue with a job that waits for ever, nothing else can be judged.
+    # If a job waits for ever, no other rule can be judged.
     fault = kind.unstarted(evidence)
     if fault is None:
         plain = [found for found in kind.proofs(evidence) if found]
@@ -134,11 +135,11 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
 
 
 _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end": 2, "down": 2}
-"""Precedence of checks at one instant; a replayed fault has 3, and any other check 4."""
+"""Precedence of checks at one instant; a replayed fault has precedence 3, any other check 4."""
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; at one instant, that of the most specific check.
+    """Return the earliest fault; of faults at one instant, that of the most specific check.
 
     If a check and the replay name the same job, the check has precedence.
     """

@@ -34,19 +34,19 @@ class Kind:
     checks : tuple of str
         Names of the checks that hold for every policy.
     naming : callable
-        Function that describes a job of a schedule for a sentence.
+        Function that returns the description of a job for a sentence.
     unstarted : callable
-        Function that finds a job without the data that the audit needs.
+        Function that finds the first job without the data for the audit.
     proofs : Proofs
         The other checks that need no replay.
     needs : {"audit", "refer"}
         Field of the rule's row with the class that replays its passes.
     formulas : container of str
-        Orders for which that class has independent formulas.
+        Orders for which the class in `needs` has independent formulas.
     replay : callable
-        Finds the first fault of the passes at or before an instant, s.
+        Function that finds the first fault of the passes at or before an instant, s.
     clocks : container of str
-        Clocks to try, too, for a schedule that breaks its policy.
+        Other clocks to try for a schedule that breaks its policy.
     """
 
     checks: tuple[str, ...]
@@ -59,7 +59,7 @@ class Kind:
     clocks: Collection[str] = ()
 
     def judges(self, policy: Policy) -> bool:
-        """Whether the passes of a policy's rule can be replayed."""
+        """Return whether the passes of a policy's rule can be replayed."""
         return getattr(policy.row, self.needs) is not None and policy.predict is None
 
     def unaudited(self, policy: Policy) -> tuple[str, ...]:
@@ -169,4 +169,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
     Partitions.name: _partitions,
     Hosts.name: _hosts,
 }
-"""The kind of each platform by its name; functions, since machines' audits import this package."""
+"""Functions that return the kind of a platform, by its name.
+
+Machines' audits import this package, so the functions import them later.
+"""

@@ -1,7 +1,7 @@
 """Slurm's limits in the auditor: totals of each limit, by the users or accounts that it counts.
 
-The semantics names the quantity that each limit counts; the rows of the policy's limits, from which
-the simulators take it, are not used.
+The quantity of each limit is that of the document semantics.md. The auditor does not use the table
+of limits from which the simulators take the quantity.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 Key = tuple[str, ...]
-"""A limit's text, and the user or account for which it counts."""
+"""A limit's text, and the user or account with its own total."""
 
 
 class Counted(NamedTuple):
-    """The quantity that a limit counts, and whether each user or account has a total of its own.
+    """Hold the quantity of a limit, and whether each user or account has a separate total.
 
-    An empty `each` is one total of all jobs of the limit's entity.
+    If `each` is empty, all jobs of the limit's entity share one total.
     """
 
     quantity: Literal["running jobs", "requests", "minutes", "submitted jobs"]
@@ -48,7 +48,7 @@ COUNTED: dict[str, Counted] = {
 
 
 class Share(NamedTuple):
-    """A limit to which a job adds: its key, the request, and whether the limit is in force."""
+    """Hold a job's share of a limit: its key, the request, and whether the limit applies."""
 
     key: Key
     limit: Limit
@@ -70,18 +70,18 @@ class Totals:
             for name, account in order.weighs.accounts.items()
         }
         self.taken: defaultdict[Key, int] = defaultdict(int)
-        # Of running TRES-minutes, the sum of request x predicted end.
+        # Sum of request x predicted end, for limits of running TRES-minutes.
         self.until: defaultdict[Key, int] = defaultdict(int)
         self.known: dict[int, list[Share]] = {}
         self.estimate = work.estimate.tolist()
         self.keeps_jobs_out = any(
             COUNTED[one.what].quantity == "submitted jobs" for one in self.limits
         )
-        # Submitted jobs that are not in the queue yet, in order.
+        # Submitted jobs outside the queue, in order.
         self.outside: list[int] = []
 
     def let_in(self, jobs: Iterable[int]) -> list[int]:
-        """Return the jobs that enter the queue at an instant at which these arrive."""
+        """Return the jobs that enter the queue when some jobs arrive."""
         self.outside += jobs
         entering = []
         for job in self.outside:
@@ -93,7 +93,7 @@ class Totals:
         return entering
 
     def withdraw(self, jobs: Iterable[int]) -> None:
-        """Count submitted jobs no longer."""
+        """Remove submitted jobs from the totals."""
         for job in jobs:
             if job in self.outside:
                 self.outside.remove(job)
@@ -114,7 +114,7 @@ class Totals:
         return None
 
     def holds(self, job: int, now: int) -> str | None:
-        """Name the limit that a job would exceed if it started now."""
+        """Name the limit that a start of this job would exceed now."""
         for share in self._shares(job, submitted=False):
             if not share.in_force or share.request == 0:
                 continue
@@ -194,7 +194,7 @@ class Totals:
         return (asked + 1048575) // 1048576 if one.tres == "memory" else asked
 
     def _names(self, column: str, job: int) -> tuple[str, ...]:
-        """Return a job's label in the log, and its number if that is not the label of others."""
+        """Return a job's label in the log, and its number unless the number is another label."""
         number = int(getattr(self.work, column)[job])
         table = self.work.names.get(column, {})
         numeral = () if str(number) in {*table.values()} else (str(number),)
@@ -202,7 +202,7 @@ class Totals:
 
 
 def _family(what: str) -> str:
-    """Return the name common to limits that replace each other."""
+    """Return the common name of limits that replace each other."""
     if what.startswith("Max") and "TRES" not in what:
         return "MaxSubmitJobs" if "Submit" in what else "MaxJobs"
     return what

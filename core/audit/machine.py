@@ -1,4 +1,4 @@
-"""The machine at an instant, by the times of a schedule, and one pass over the queue."""
+"""The state of the machine at an instant, from the times of a schedule, and one pass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Site:
         return Profile(now, self.free, ((end, procs[job]) for end, job in self.running))
 
     def shadow(self, need: int, now: int, procs: list[int]) -> tuple[int, int]:
-        """Return the shadow time, s, of a job of this width, and the extra processors then."""
+        """Return the shadow time, s, for a number of processors, and the extra processors then."""
         level, instant = self.free, now
         for end, other in self.running:
             if end > instant:
@@ -67,24 +67,24 @@ class Machine:
         self.limits = Totals(work, policy)
         self.now = 0
         self.waiting = np.empty(0, np.int64)
-        # True end of each running job and how many started before it: per event, completions of
-        # one instant go by start.
+        # True end of each running job, and the number of earlier starts. By the per-event clock,
+        # jobs that end at one instant complete in the order of their starts.
         self.ending: list[tuple[int, int, int]] = []
         self.begun = 0
 
     def arrive(self, jobs: list[int]) -> list[int]:
-        """Add arriving jobs to the queue, and others that limits had kept out; return them all."""
+        """Add arriving jobs, and jobs that limits no longer keep out, to the queue; return both."""
         entering = self.limits.let_in(jobs)
         self.waiting = np.concatenate((self.waiting, np.array(entering, np.int64)))
         return entering
 
     def withdraw(self, jobs: list[int]) -> None:
-        """Remove submitted jobs, in the queue or outside, that leave before a start."""
+        """Remove submitted jobs that are withdrawn, inside or outside the queue."""
         self.limits.withdraw(jobs)
         self.leave_queue(jobs)
 
     def begin(self, job: int) -> None:
-        """Assign a job its processors; it leaves the queue at the end of the pass."""
+        """Assign a job its processors; the job leaves the queue at the end of the pass."""
         if not self.per_event or self.estimate[job] > 0:
             site = self.sites[self.place[job]]
             site.free -= self.procs[job]
@@ -94,7 +94,7 @@ class Machine:
         self.begun += 1
 
     def give_back(self) -> None:
-        """Release, per event, the processors of jobs that are predicted to have ended by now."""
+        """Release, by the per-event clock, the processors of jobs with predicted ends up to now."""
         for site in self.sites if self.per_event else ():
             while site.running and site.running[0][0] <= self.now:
                 site.free += self.procs[site.running.pop(0)[1]]
@@ -117,7 +117,7 @@ class Machine:
         return ended
 
     def ends_now(self) -> bool:
-        """Whether a running job ends at this instant."""
+        """Return whether a running job ends at this instant."""
         return bool(self.ending) and self.ending[0][0] == self.now
 
     @property
@@ -135,7 +135,7 @@ class Machine:
         return [i for i, site in enumerate(self.sites) if self.procs[job] <= site.size]
 
     def could_start(self) -> bool:
-        """Whether a waiting job fits the processors that are free now."""
+        """Return whether a waiting job fits the free processors."""
         most = self.most_free
         return bool(self.widths[self.waiting].min(initial=most + 1) <= most)
 
@@ -149,7 +149,7 @@ class Machine:
         return [site.profile(self.now, self.procs) for site in self.sites]
 
     def shadow(self, job: int) -> tuple[int, int, int]:
-        """Return place and instant, s, of a job's first fit by predicted ends, and the extra."""
+        """Return the place and the shadow time, s, of a job, and the extra processors then."""
         need, found = self.procs[job], []
         for i in self.wide_enough(job):
             instant, extra = self.sites[i].shadow(need, self.now, self.procs)
@@ -158,7 +158,7 @@ class Machine:
         return i, instant, extra
 
     def on(self, site: int) -> str:
-        """Name a site in a sentence, where there are several."""
+        """Name a site in a sentence if there are several sites."""
         return f" on {self.sites[site].name}" if len(self.sites) > 1 else ""
 
     def says(self, job: int) -> str:
@@ -170,9 +170,9 @@ class Pass:
     """Compare one pass of the scheduler, decision by decision, with the given starts.
 
     A rule calls `may` for each job that it would start, and `may_not` for each other job, in the
-    order in which the scheduler examines them. If a job that may start does not, or starts at
-    another place than the rule's, the rest of the instant is judged as if it had followed the rule,
-    so that no later job is reported for it.
+    order in which the scheduler examines them. If a decision differs from the rule's, the rest of
+    the instant is judged as if the job had followed the rule. So no later job is reported for an
+    earlier fault.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -189,16 +189,16 @@ class Pass:
         return self.machine.order.queue(self.machine.waiting, self.now)
 
     def behind(self, rest: Int64) -> Int64:
-        """Return jobs of the queue in the order in which the rule looks for backfills."""
+        """Return the jobs behind the head in backfill order."""
         return self.machine.order.behind(rest, self.machine.waiting, self.now)
 
     def is_given(self, jobs: Int64) -> npt.NDArray[np.bool_]:
-        """Whether each of these jobs starts now by the times."""
+        """Return whether each of some jobs starts now in the schedule."""
         given: npt.NDArray[np.bool_] = self.machine.starts[jobs] == self.now
         return given
 
     def fits(self, job: int, site: int) -> bool:
-        """Whether enough processors are free there at this moment of the pass."""
+        """Return whether enough processors are free at a site at this moment of the pass."""
         return self.machine.procs[job] <= self.machine.sites[site].free
 
     def may(self, job: int, why: str, site: int) -> None:
@@ -220,7 +220,7 @@ class Pass:
             self.may_not(job, self.machine.limits.keeps_out(job) or "")
 
     def holds(self, job: int) -> bool:
-        """Whether a limit keeps a job from starting; record it."""
+        """Return whether a limit keeps a job from starting, and record the job."""
         why = self.machine.limits.holds(job, self.now)
         if why is not None:
             self.may_not(job, why)
@@ -232,13 +232,13 @@ class Pass:
             self.refused[job] = why
 
     def room(self, job: int, site: int) -> str:
-        """Return a clause stating that a job fits."""
+        """Return a clause stating that a job fits at a site."""
         machine = self.machine
         free = f"{machine.sites[site].free} are free{machine.on(site)}"
         return f"it needs {machine.procs[job]} processors and {free}"
 
     def lacks(self, job: int, site: int | None = None) -> str:
-        """Return a clause stating that a job does not fit, anywhere or at a site."""
+        """Return a clause stating that a job does not fit at a site, or at any site."""
         machine = self.machine
         most = machine.most_free if site is None else machine.sites[site].free
         at_most = "at most " if site is None and len(machine.sites) > 1 else ""

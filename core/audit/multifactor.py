@@ -1,6 +1,6 @@
 """Slurm's multifactor priority at an instant, by formulas of the auditor's own.
 
-Usage follows from the given starts and ends before the instant; factors are those of the semantics.
+Usage follows from the starts and ends before the instant. The factors are those of semantics.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Priorities:
         self._found_sites()
         self.calculation = 0
         self.usage = [0.0] * len(self.users)
-        # Changes of the processors in use, the latest first: instant, user, processors.
+        # Changes of the processors in use, in descending order of instants: instant, user,
+        # processors.
         changes = [
             (instant - self.first, int(self.index[job]), sign * int(work.procs[job]))
             for sign, column in ((1, start), (-1, end))
@@ -38,7 +39,7 @@ class Priorities:
         self.steady = self._steady()
         self.tier = np.zeros(len(work), np.int64)
         if given.tiers:
-            # Beyond the largest priority, so that tiers decide first.
+            # A tier exceeds the largest priority, so that tiers decide first.
             of = [given.tiers.get(name, 1) for name in self._names("partition")]
             self.tier = np.array(of, np.int64) << 33
 
@@ -63,7 +64,7 @@ class Priorities:
         return [names.get(one, str(one)) for one in getattr(self.work, column).tolist()]
 
     def _found_sites(self) -> None:
-        """Find the accounts, each with its parent and shares, and the users."""
+        """Collect the users, and the accounts with their parents and shares."""
         given, work = self.given, self.work
         self.above = {name: one.parent for name, one in given.accounts.items()}
         self.shares: dict[str | User, int] = {n: one.shares for n, one in given.accounts.items()}
@@ -84,7 +85,7 @@ class Priorities:
             self.below[parent].append(name)
 
     def _calculate(self) -> None:
-        """Make the next calculation: decay all usage, and charge one more period."""
+        """Make the next calculation: decay all usage, and add the usage of one period."""
         begin = self.calculation * self.given.calc
         stop = begin + self.given.calc
         used = [procs * self.given.calc for procs in self.in_use]
@@ -97,7 +98,7 @@ class Priorities:
         self.calculation += 1
 
     def _sums(self) -> dict[str | User, float]:
-        """Return the usage of all users and accounts."""
+        """Return the usage of each user and account."""
         sums: dict[str | User, float] = dict(zip(self.users, self.usage, strict=True))
         for name in reversed(["", *self.above]):
             total = 0.0
@@ -110,12 +111,12 @@ class Priorities:
         return one[1] if isinstance(one, tuple) else self.above[one]
 
     def _part(self, one: str | User) -> float:
-        """Return the part of the shares among the siblings."""
+        """Return the part of a user or account in the sum of its siblings' shares."""
         total = sum(self.shares[other] for other in self.below[self._parent(one)])
         return self.shares[one] / total if total else 0.0
 
     def _ranked(self) -> list[float]:
-        """Return the factors of the fair tree: users by the values on their paths from the root."""
+        """Return the factors of the fair tree, which ranks users by the values on their paths."""
         sums = self._sums()
         ways: list[list[float]] = []
         level: dict[str | User, float] = {}
@@ -129,7 +130,7 @@ class Priorities:
                 way.insert(0, -level[name])
                 name = self.above[name]
             ways.append(way)
-        # A path that is a prefix of another comes first, like users before accounts of equal value.
+        # A prefix of another path comes first, as users come before accounts of equal value.
         order = sorted(range(len(ways)), key=ways.__getitem__)
         factors, before, rank = [0.0] * len(ways), None, 0
         for visited, user_index in enumerate(order):
@@ -157,7 +158,7 @@ class Priorities:
         ]
 
     def _steady(self) -> Float64:
-        """Return the part of each priority that never changes."""
+        """Return the constant part of each priority."""
         given, work = self.given, self.work
         cpu = work.procs / work.processors
         if given.relative_to_time:

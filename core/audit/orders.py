@@ -1,8 +1,8 @@
 """The order of the queue at an instant, by formulas of the auditor's own.
 
-Each formula implements a sentence of the semantics, in the order of that text: the value of a job,
-and whether the smallest or the largest precedes. Values are integers, exact ratios of integers, or
-floats that are evaluated in double precision from left to right.
+Each formula implements a sentence of semantics.md: the value of a job, and whether the smallest or
+the largest value comes first. Values are integers, exact ratios of integers, or floats in double
+precision, evaluated from left to right.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 EXACT = 2**53
-"""Bound below which integers are exact floats, and quotients of them keep their order."""
+"""Bound below which integers are exact floats, and their quotients keep their order."""
 
 
 class Ratio(NamedTuple):
@@ -62,7 +62,7 @@ class Jobs:
 
     @property
     def length(self) -> Int64:
-        """The estimate, below 1 s counting as 1 s."""
+        """The estimate, at least 1 s."""
         return np.maximum(self.estimate, 1)
 
     @property
@@ -73,7 +73,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Formula:
-    """Define which jobs precede: those with the smallest or the largest value."""
+    """Define an order: the value of each job, and whether the largest value comes first."""
 
     value: Callable[[Jobs], Value]
     largest_first: bool = False
@@ -89,7 +89,7 @@ def _logarithm(base: Callable[[Int64], Float64], numbers: Int64) -> Float64:
 
 
 def _cube(numbers: Float64) -> Float64:
-    # As two products, since a power may round differently in the last digit.
+    # A power may differ from the two products in the last digit.
     return numbers * numbers * numbers
 
 
@@ -188,8 +188,8 @@ def _exact_ranks(above: Int64, below: Int64) -> Int64:
 class Past:
     """The waits, s, and the work, s x processors, of each user's completed jobs.
 
-    ends: for each user, the end of each of these jobs, s, its wait and its work. given: starts and
-    ends of all jobs; those after the instant are not used.
+    ends: for each user, the end, s, the wait and the work of each completed job. given: starts and
+    ends of all jobs; times after the instant are not used.
     """
 
     given: tuple[Int64, Int64]
@@ -198,7 +198,7 @@ class Past:
     ends: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def add(self, user: int, wait: int, work: int, end: int) -> None:
-        """Count a job that has ended, no earlier than those before."""
+        """Count a job that has ended; calls are in order of ends."""
         self.waited[user] = self.waited.get(user, 0) + wait
         self.worked[user] = self.worked.get(user, 0) + work
         self.ends.setdefault(user, []).append((end, wait, work))
@@ -207,7 +207,7 @@ class Past:
 class _Account:
     """Sum the history of one user, halved at each multiple of the half-life.
 
-    At such an instant the sums are halved, rounded down, before its completions are added.
+    The sums are halved and rounded down before the completions of the same instant are added.
     """
 
     def __init__(self, jobs: list[tuple[int, int, int]], first: int, halflife: int | None) -> None:
@@ -216,7 +216,7 @@ class _Account:
         self.sums = [0, 0]
 
     def at(self, instant: int) -> list[int]:
-        """Return waits and work of the jobs that ended by an instant, s, no earlier than before."""
+        """Return waits and work of the jobs that ended by an instant, s, in ascending calls."""
         while self.counted < len(self.jobs) and self.jobs[self.counted][0] <= instant:
             end, wait, work = self.jobs[self.counted]
             self._halve(end)
@@ -228,7 +228,7 @@ class _Account:
     def _halve(self, instant: int) -> None:
         if self.halflife is not None:
             due = (instant - self.first) // self.halflife
-            # Nothing is left after as many halvings as a sum has bits.
+            # A sum is 0 after as many halvings as its number of bits.
             times = [min(due - self.halved, one.bit_length()) for one in self.sums]
             self.sums = [one // 2**n for one, n in zip(self.sums, times, strict=True)]
             self.halved = due
@@ -260,14 +260,14 @@ class _Accounts:
 
 
 def _threshold(text: str | None, max_estimate: int) -> int | None:
-    """Return the wait, s, beyond which a job precedes all others; a number and x is a multiple."""
+    """Return the wait, s, beyond which a job starves; 2x is twice the largest estimate."""
     if text is None:
         return None
     return int(text[:-1]) * max_estimate if text.endswith("x") else seconds_of(text)
 
 
 Sorter = Callable[[Int64, Int64, int], Int64]
-"""Sorts some of the waiting jobs, given all, into queue order at an instant, s."""
+"""Function that sorts some of the waiting jobs, given all of them, at an instant, s."""
 
 
 class QueueOrder:
@@ -281,11 +281,11 @@ class QueueOrder:
         self.backfill = _sorter(workload, policy, second, past) if second else None
 
     def queue(self, waiting: Int64, now: int) -> Int64:
-        """Sort the waiting jobs: the starving ones by arrival, then the others by value."""
+        """Sort the waiting jobs: starving jobs by arrival, then other jobs by value."""
         return self._starving_first(self.primary, waiting, waiting, now)
 
     def behind(self, rest: Int64, waiting: Int64, now: int) -> Int64:
-        """Sort the jobs after the blocked ones by the order of backfills."""
+        """Sort the jobs behind the head by the backfill order."""
         if self.backfill is None:
             return rest
         return self._starving_first(self.backfill, rest, waiting, now)
@@ -345,9 +345,9 @@ COLUMNS = {"submit", "estimate", "procs", "user", "group", "queue", "partition"}
 
 
 class _Asking:
-    """Call an order's own function with its columns, by name.
+    """Call the function of an order with its columns, passed by name.
 
-    The auditor has no formula for such an order, which is listed in the verdict.
+    The auditor has no formula for such an order, and the verdict lists the order.
     """
 
     def __init__(self, workload: Workload, order: str, past: Past) -> None:
@@ -374,7 +374,7 @@ class _Asking:
 
 def _by_function(ask: _Asking) -> Sorter:
     def sort(jobs: Int64, waiting: Int64, now: int) -> Int64:
-        # A function may compare the given jobs, so that it always gets all waiting jobs.
+        # A function may compare jobs, and therefore always receives all waiting jobs.
         all_waiting = np.sort(waiting)
         key = ask(all_waiting, now)
         jobs = np.sort(jobs)

@@ -14,7 +14,7 @@ from schedfarm.core.schedule import Schedule
 
 
 def _leaving(schedule: Schedule) -> list[tuple[int, int]]:
-    """Return the instant at which each job without an earlier start leaves, and the job."""
+    """Return the jobs that leave the queue before they start, with the instant of each."""
     work, start = schedule.workload, schedule.start
     instant = work.submit + work.leave
     jobs = np.flatnonzero((work.leave >= 0) & ((start < 0) | (start >= instant)))
@@ -39,7 +39,7 @@ class Replay:
     def first_fault(self, until: int) -> Fault | None:
         """Return the first fault at or before an instant, s, or None.
 
-        Up to that instant every job starts at or after its submission.
+        The caller has checked that, up to the instant, every start is at or after its submission.
         """
         while True:
             instant = self._next_instant()
@@ -65,7 +65,7 @@ class Replay:
         return min(instants if due is None else [*instants, due], default=None)
 
     def _given(self) -> list[int]:
-        """Take the jobs that start at this instant by the given times."""
+        """Take the jobs that start at this instant in the schedule."""
         machine, first = self.machine, self.begun
         while self.begun < len(self.by_start) and (
             machine.start[self.by_start[self.begun]] == machine.now
@@ -86,7 +86,7 @@ class Replay:
         return bool(self.leaving) and self.leaving[0][0] == self.machine.now
 
     def _passes(self, given: list[int]) -> list[Pass]:
-        """Process every event of this instant, with a pass after each, or after all."""
+        """Process the events of this instant, with a pass after each event or after all events."""
         machine = self.machine
         passes: list[Pass] = []
         while not passes or machine.ends_now() or self._submits():
@@ -119,7 +119,7 @@ class Replay:
         return jobs
 
     def _arrive(self, most: int | None) -> None:
-        """Process arrivals, withdrawals, and the entries that these allow."""
+        """Process arrivals and withdrawals, and admit the jobs that limits no longer keep out."""
         jobs: list[int] = []
         while self._submits() and len(jobs) != most:
             jobs.append(self.arrived)
@@ -132,14 +132,14 @@ class Replay:
     def _judge(self, given: list[int], passes: list[Pass]) -> Fault | None:
         """Return the job responsible for a fault of this instant.
 
-        A job that must not start comes first, then one that was left waiting.
+        A job that must not start has precedence over a job that was left waiting.
         """
         machine = self.machine
         started = {job for step in passes for job in step.started}
         refused = passes[-1].refused
         wrong = [j for j in given if j not in started and machine.submit[j] <= machine.now]
         for step in passes:
-            # An earlier wrong decision may be the reason why a job's place was occupied.
+            # A job's place may be occupied because of an earlier wrong decision.
             blamed = [j for j in step.refused if j in step.misplaced or j in wrong]
             if step.misplaced:
                 job = blamed[0]

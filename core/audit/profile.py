@@ -9,8 +9,8 @@ from collections.abc import Iterable
 class Profile:
     """Hold the free processors by predicted ends and reservations, from `now` on.
 
-    ``free[i]`` processors are free in [times[i], times[i + 1]); the last step lasts for ever and
-    has the whole machine.
+    ``free[i]`` processors are free in [times[i], times[i + 1]). In the last step, which never ends,
+    the whole machine is free.
     """
 
     def __init__(self, now: int, free: int, ends: Iterable[tuple[int, int]]) -> None:
@@ -44,11 +44,11 @@ class Profile:
             step = short + 1
 
     def has_room(self, procs: int, length: int) -> bool:
-        """Whether processors are free from now on for a length of time, s."""
+        """Return whether processors are free from now on for a length of time, s."""
         return self._shortage(0, procs, self.times[0] + length) < 0
 
     def _shortage(self, step: int, procs: int, end: int) -> int:
-        """Return the first step from this one on, before `end`, with fewer free, or -1."""
+        """Return the first step from `step` on, before `end`, with fewer free processors; or -1."""
         while step < len(self.times) and self.times[step] < end:
             if self.free[step] < procs:
                 return step

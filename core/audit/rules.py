@@ -16,15 +16,15 @@ from schedfarm.core.policy.policy import Policy
 class Discipline:
     """Judge each pass by one rule.
 
-    A discipline keeps state from one pass to the next only through these hooks.
+    Only these hooks may keep state from one pass to the next.
 
-    judges_all: whether passes in which no job starts or could start matter.
+    judges_all: whether to judge also the passes in which no job starts or fits.
     """
 
     judges_all = False
 
     def __init__(self, policy: Policy) -> None:
-        """Store the options of the policy that the rule needs."""
+        """Store the rule's options from the policy."""
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
         """Handle completions, before the arrivals of the instant."""
@@ -33,7 +33,7 @@ class Discipline:
         """Handle the jobs that arrive or enter the queue, before the pass."""
 
     def due(self, now: int) -> int | None:
-        """Return the next instant after now at which the rule itself requires a pass, s."""
+        """Return the next instant after now, s, with a pass that the rule itself requires."""
         return None
 
     def check(self, step: Pass) -> None:
@@ -42,11 +42,11 @@ class Discipline:
 
 
 Right = Callable[[Int64], npt.NDArray[np.bool_]]
-"""Returns which of some jobs would start with the present processors and reservations."""
+"""Function that returns which jobs would start, given the free processors and reservations."""
 
 
 class Strict(Discipline):
-    """`none`: no job overtakes another."""
+    """Judge `none`: no job overtakes another."""
 
     def check(self, step: Pass) -> None:
         """Report to the pass which jobs may start and which may not."""
@@ -61,17 +61,17 @@ class Strict(Discipline):
             step.may(job, step.room(job, site), site)
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs after the first that does not start."""
+        """Judge the jobs behind the head."""
         why = f"{step.machine.says(head)}, before it in the queue, waits"
         for job in rest[step.is_given(rest)].tolist():
             step.may_not(job, why)
 
 
 class Aggressive(Strict):
-    """`aggressive`: every job that fits starts."""
+    """Judge `aggressive`: every job that fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs after the first that does not start."""
+        """Judge the jobs behind the head."""
         machine = step.machine
 
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
@@ -81,10 +81,10 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """`easy`: every job that fits and does not delay the head starts."""
+    """Judge `easy`: a job starts if it fits and does not delay the head."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs after the first that does not start."""
+        """Judge the jobs behind the head."""
         machine = step.machine
         most = machine.most_free
         if most < machine.widths[rest].min(initial=most + 1) and not step.is_given(rest).any():
@@ -105,7 +105,7 @@ class _Head:
         self.site, self.shadow, self.extra = machine.shadow(head)
 
     def right(self, jobs: Int64) -> npt.NDArray[np.bool_]:
-        """Return which of some jobs would start."""
+        """Return, for each of some jobs, whether it would start."""
         machine = self.machine
         widths, left = machine.widths[jobs], self.shadow - machine.now
         delays_none = (machine.estimates[jobs] <= left) | (widths <= self.extra)
@@ -115,7 +115,7 @@ class _Head:
         return found
 
     def where(self, job: int) -> int | None:
-        """Return the first site where a job would start, None if there is none."""
+        """Return the first site at which a job would start, or None."""
         need = self.machine.procs[job]
         delays_none = not self._crosses(job) or need <= self.extra
         for i, site in enumerate(self.machine.sites):
@@ -124,12 +124,12 @@ class _Head:
         return None
 
     def charge(self, job: int, site: int) -> None:
-        """Charge a job that starts to the extra processors."""
+        """Subtract the processors of a starting job from the extra processors."""
         if site == self.site and self._crosses(job):
             self.extra -= self.machine.procs[job]
 
     def refuses(self, job: int) -> str:
-        """Return the reason why a job that fits may not start."""
+        """Return why a job that fits must not start."""
         machine = self.machine
         return (
             f"by its estimate it ends at {machine.now + machine.estimate[job]}, past the shadow "
@@ -143,7 +143,7 @@ class _Head:
 
 
 class Reserving(Discipline):
-    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+    """Judge `depth(K)` and `conservative`: each pass reserves again for the first jobs."""
 
     def __init__(self, policy: Policy) -> None:
         self.depth = policy.depth
@@ -166,7 +166,8 @@ class Reserving(Discipline):
                 held += 1
                 points.append((job, *reserved))
         for job, instant, site in points:
-            # Beyond the depth no job may cross the start of a holder with estimate 0 either.
+            # Behind the K reserved jobs, no job may run across the start of a reserved job with
+            # estimate 0.
             if machine.estimate[job] == 0:
                 profiles[site].take(instant, instant + 1, machine.procs[job])
         self._beyond(step, queue[place:], profiles)
@@ -190,7 +191,7 @@ class Reserving(Discipline):
 
 
 def _reserve(step: Pass, job: int, profiles: list[Profile]) -> tuple[int, int] | None:
-    """Reserve the earliest start of a job, unless that is now; return start and place."""
+    """Reserve the earliest start of a job unless the job can start now; return start and place."""
     machine = step.machine
     procs, estimate = machine.procs[job], machine.estimate[job]
     instant, site = earliest(machine, profiles, job)
@@ -210,7 +211,7 @@ def _reserve(step: Pass, job: int, profiles: list[Profile]) -> tuple[int, int] |
 
 
 def earliest(machine: Machine, profiles: list[Profile], job: int) -> tuple[int, int]:
-    """Return the earliest start of a job, s, and its site, the first of those as early."""
+    """Return the earliest start of a job, s, and the first site with this start."""
     procs, estimate = machine.procs[job], machine.estimate[job]
     return min((profiles[i].earliest(procs, estimate), i) for i in machine.wide_enough(job))
 
@@ -223,7 +224,7 @@ def _walk(
     why: Callable[[int], str],
     charge: Callable[[int, int], None] = lambda job, site: None,
 ) -> None:
-    """Judge jobs in order; only jobs that start or could start are examined individually."""
+    """Judge jobs in order; examine individually only the jobs that start or could start."""
     while jobs.size:
         allowed = right(jobs)
         notable = allowed | step.is_given(jobs)
@@ -243,12 +244,12 @@ def _walk(
 
 
 class Planned(Discipline):
-    """`planned`: each waiting job keeps a reservation, made from arrivals and given ends."""
+    """Judge `planned`: each waiting job keeps a reservation, computed from arrivals and ends."""
 
     def __init__(self, policy: Policy) -> None:
         self.walk = policy.walk
         self.per_event = policy.events == "per-event"
-        # Start, s, and site of each reservation.
+        # Start, s, and site of each job's reservation.
         self.reserved: dict[int, tuple[int, int]] = {}
 
     def due(self, now: int) -> int | None:
@@ -262,7 +263,7 @@ class Planned(Discipline):
             self._take(machine, profiles, job, earliest(machine, profiles, job))
 
     def completed(self, machine: Machine, ended: list[int]) -> None:
-        """Compress the plan where a job ended before its estimate; per event, where any ended."""
+        """Compress the plan after an early end; by the per-event clock, after any end."""
         early = any(self.per_event or machine.run[j] < machine.estimate[j] for j in ended)
         if not self.reserved or not early:
             return
@@ -276,7 +277,8 @@ class Planned(Discipline):
             begin, site = had = self.reserved[job]
             profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
             found = earliest(machine, profiles, job)
-            # A job with estimate 0 takes nothing: others may start at its instant, which it keeps.
+            # A job with estimate 0 takes no processors: it keeps its start, and others may start
+            # then, too.
             self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:

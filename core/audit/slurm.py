@@ -1,4 +1,4 @@
-"""Slurm's two schedulers in the auditor: the main one at events and ticks, and cycles."""
+"""The auditor of Slurm's main scheduler, at events and ticks, and of its backfill cycles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 class Slurm(Discipline):
-    """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
+    """Judge `slurm`: heads start at events and ticks; cycles make reservations in queue order."""
 
     def __init__(self, policy: Policy) -> None:
         self.main = seconds_of(policy.sched_interval)
@@ -24,7 +24,7 @@ class Slurm(Discipline):
         if self.rate:
             longest = seconds_of(policy.bf_max_time or policy.bf_interval) or 0
             self.most = min(self.most, self.rate * longest)
-        # With a rate, the number of tests of each cycle decides when the next one begins.
+        # If the policy has a rate, the tests of a cycle determine when the next cycle begins.
         self.judges_all = self.rate > 0
         self.machine: Machine | None = None
         self.next = -1
@@ -43,7 +43,7 @@ class Slurm(Discipline):
         self.happened |= bool(jobs)
 
     def due(self, now: int) -> int | None:
-        """Return the next tick or cycle after now, s, if a job is in the queue."""
+        """Return the next tick or cycle after now, s; None if the queue is empty."""
         if self.machine is None or not self.machine.waiting.size:
             return None
         found = []
@@ -55,7 +55,7 @@ class Slurm(Discipline):
         return min(found)
 
     def _after(self, now: int) -> int:
-        """Return the next cycle after now, s, as if no cycle until then tested a job."""
+        """Return the next cycle after now, s, if no cycle in between tests a job."""
         if not self.interval or self.next > now:
             return self.next
         return self.next + ((now - self.next) // self.interval + 1) * self.interval
@@ -82,7 +82,7 @@ class Slurm(Discipline):
                 step.may_not(job, why)
 
     def _start_heads(self, step: Pass, queue: list[int], most: int) -> str:
-        """Judge the main scheduler; return why it starts no other job."""
+        """Judge the main scheduler; return the reason why it starts no further job."""
         looked = 0
         for job in queue:
             if step.holds(job):

@@ -18,7 +18,7 @@ from schedfarm.core.schedule import Schedule, Segments
 
 @dataclass(frozen=True)
 class Evidence:
-    """A schedule, the policy to check, and a function that describes a job in sentences."""
+    """Hold a schedule, the policy to check, and a function that describes a job in a sentence."""
 
     schedule: Schedule
     policy: Policy
@@ -38,17 +38,17 @@ class Evidence:
 
 
 Proofs = Callable[[Evidence], Iterable[Fault | None]]
-"""Finds the first fault of each of some kinds."""
+"""Function that yields the first fault of each of several kinds."""
 
 
 def first(faults: Iterable[Fault | None]) -> Fault | None:
-    """Return the earliest of some faults; at one instant, that of the first job."""
+    """Return the earliest of some faults; of faults at one instant, that of the first job."""
     found = [fault for fault in faults if fault]
     return min(found, key=lambda fault: (fault.instant, fault.job), default=None)
 
 
 def unstarted(evidence: Evidence) -> Fault | None:
-    """Return the first job that has no start; its instant is that of its submission."""
+    """Return the first job without a start, as a fault at its submission."""
     work = evidence.schedule.workload
     bad = np.flatnonzero((evidence.schedule.start < 0) & (work.leave < 0))
     if not bad.size:
@@ -72,7 +72,7 @@ def early(evidence: Evidence) -> Fault | None:
 
 
 def late(evidence: Evidence) -> Fault | None:
-    """Return the first start of a job that had left the queue by then."""
+    """Return the first start of a job that had already left the queue."""
     work, start = evidence.schedule.workload, evidence.schedule.start
     left = work.submit + work.leave
     bad = np.flatnonzero((start >= 0) & (work.leave >= 0) & (start >= left))
@@ -85,7 +85,7 @@ def late(evidence: Evidence) -> Fault | None:
 
 
 def overrun(evidence: Evidence) -> Fault | None:
-    """Return the first job that ran past its estimate, if the log has such jobs."""
+    """Return the first job of a logged schedule that ran longer than its estimate."""
     schedule = evidence.schedule
     if not isinstance(schedule, LoggedSchedule):
         return None
@@ -102,7 +102,7 @@ def overrun(evidence: Evidence) -> Fault | None:
 
 
 def misplaced(evidence: Evidence) -> Fault | None:
-    """Return the first start at a place that does not exist, or that is narrower than the job."""
+    """Return the first start at a place that does not exist or is smaller than the job."""
     schedule = evidence.schedule
     work, start, place = schedule.workload, schedule.start, schedule.place
     platform = work.platform
@@ -142,10 +142,10 @@ def overload(evidence: Evidence) -> Fault | None:
 def over_limits(
     evidence: Evidence, asked: Int64, limits: Iterable[int]
 ) -> Iterable[tuple[int, Over]]:
-    """Yield the places whose limit is exceeded, with the first such instant; `asked` is per part.
+    """Yield each place with an exceeded limit, and the first excess; `asked` is per part.
 
-    A part's request lasts from the start to the end of its job; the job whose start exceeds the
-    limit is returned.
+    A part's request lasts from the start to the end of its job. The result names the job whose
+    start exceeds the limit.
     """
     parts, start, end = evidence.parts, evidence.schedule.start, evidence.schedule.end
     lasting = np.flatnonzero(end[parts.job] > start[parts.job])
@@ -160,7 +160,7 @@ def over_limits(
 
 
 class Over(NamedTuple):
-    """The excessive request, its instant, s, and the total of all requests."""
+    """Hold the index of the excessive request, its instant, s, and the total of all requests."""
 
     which: int
     instant: int
@@ -168,9 +168,9 @@ class Over(NamedTuple):
 
 
 def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | None:
-    """Return the first instant at which the requests exceed the limit.
+    """Return the first instant at which the sum of the requests exceeds the limit.
 
-    Each request lasts from its start to its end, which is later, s.
+    Each request lasts from its start to its end, s; the end is after the start.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def first_over(start: Int64, end: Int64, asked: Int64, limit: int) -> Over | Non
     change = np.concatenate((asked, -asked))
     order = np.argsort(instants, kind="stable")
     used = np.cumsum(change[order])
-    # Only the level after the last change of an instant is ever in force.
+    # Only the level after the last change of an instant counts.
     final = np.append(np.diff(instants[order]) > 0, True)[: used.size]
     bad = np.flatnonzero(final & (used > limit))
     if not bad.size:

@@ -23,22 +23,22 @@ class Verdict:
     ok : bool
         Whether every rule in `checked` holds for the whole schedule.
     checked : tuple of str
-        The rules: ``start``, ``submit``, ``kills``, on a grid ``place``, ``capacity`` and the name
-        of the policy; on nodes and networks those of `core.audit.kinds`.
+        The checked rules: ``start``, ``submit``, ``kills``, ``place`` (on a grid), ``capacity`` and
+        the name of the policy; `core.audit.kinds` lists those of nodes and networks.
     rule : str, optional
-        The rule that is broken first by time.
+        The first broken rule by time.
     job : int, optional
-        Index in the workload of the job that breaks it.
+        Index in the workload of the job that breaks the rule.
     instant : int, optional
-        Instant at which it is broken, s.
+        Instant at which the job breaks the rule, s.
     why : str
-        A sentence with the numbers.
+        A sentence that states the fault with its numbers.
     keeps : Policy, optional
-        If the policy is broken: the same policy by another clock, if the schedule satisfies it.
+        The same policy by another clock, if the schedule satisfies only this one.
     unaudited : tuple of str
-        Parts of the policy that are not checked: ``rule NAME`` without an auditor, whose passes are
-        not judged, and ``order NAME`` without a formula in the auditor, whose passes are judged by
-        the order's own function.
+        Parts of the policy that are not checked. ``rule NAME``: the rule has no auditor, and no
+        pass is judged. ``order NAME``: the order has no formula in the auditor, and the order's own
+        function supplies the values for judging passes.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Fault:
-    """A broken rule: the instant, s, the job, and a sentence with the numbers."""
+    """Hold the first breach of a rule: its instant, s, its job, and a sentence with the numbers."""
 
     instant: int
     job: int

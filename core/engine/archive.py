@@ -1,8 +1,8 @@
 """Compiled kernels in one file, for the other hosts of a site.
 
-The file holds machine code, which a process that uses it executes. So it is read only if no other
-user could have written it, if each part has the digest that the first part names, and if the
-sources, the compiler and the processor are those of this host.
+The file contains machine code, which the reading process executes. So a process reads the file only
+if no other user could have written it, if each part has the digest in the first part, and if the
+sources, the compiler and the processor match this host.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ NAME = re.compile(r"[0-9a-f]{32}/[\w.<>-]+\.nb[ic]", re.ASCII)
 """Names of the other parts."""
 
 _ODD = (KeyError, IndexError, TypeError, ValueError, EOFError, RuntimeError, struct.error)
-"""Errors of odd content; zipfile raises a RuntimeError for an encrypted part."""
+"""Errors of malformed contents; zipfile raises a RuntimeError for an encrypted part."""
 
 _NO_INDEX = (pickle.UnpicklingError, AttributeError, ImportError, *_ODD)
-"""Errors of an odd index."""
+"""Errors of a malformed index."""
 
 INDEX, CODE = ".nbi", ".nbc"
 """Suffixes of numba's files: an index of combinations of types, and the code for a combination."""
@@ -81,8 +81,9 @@ def pack() -> bytes:
     """Return an archive of the kernels that this process has loaded or compiled."""
     parts = {}
     for place in sorted(used()):
-        # Another process may add or remove kernels: the code is in the folder that an index read
-        # before it names, or is missing from the archive, too.
+        # Another process may add or remove kernels meanwhile. Indices are read before code: the
+        # code that an index names is then in the folder, or was removed and is also missing in the
+        # archive.
         for end in (INDEX, CODE):
             for path in sorted(place.glob(f"*{end}")):
                 with contextlib.suppress(FileNotFoundError):
@@ -103,14 +104,14 @@ def unpack(file: Path, root: Path) -> int:
     Parameters
     ----------
     file : Path
-        Written by `pack`.
+        File with an archive from `pack`.
     root : Path
         The folder of all compiled kernels.
 
     Raises
     ------
     InputError
-        If other users could have written the file, it is damaged, or it is for other hosts.
+        If other users could have written the file, or the file is damaged or for other hosts.
     """
     parts = _read(file)
     codes = {name: _codes(file, name, parts) for name in parts if name.endswith(INDEX)}
@@ -136,7 +137,7 @@ def _own_bytes(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
             about, open_to_others = os.fstat(stream.fileno()), exposed(file)
-            # Since it was opened, another user may have made a link of its path lead elsewhere.
+            # After the file was opened, another user may have changed a link in its path.
             same = os.path.samestat(about, file.stat()) and is_own(about)
             data = stream.read() if open_to_others is None and same else b""
     except OSError as error:
@@ -176,7 +177,7 @@ def _difference(key: str, other: object, own: str) -> str:
 def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
     """Return the code of each combination of types in an index, except where it is missing.
 
-    When the archive was made, another process may have been about to write or remove the code.
+    Code is missing if another process was about to write or remove it during `pack`.
     """
     folder = index.partition("/")[0]
     try:
@@ -187,11 +188,11 @@ def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
 
 
 def _add(root: Path, name: str, codes: dict[Any, bytes]) -> int:
-    """Add the code that one index names, except where the folder has code for the same types."""
+    """Add the code named by one index, unless the folder has code for the same types."""
     folder, _, index = name.partition("/")
     place = root / folder
     make_private(place)
-    # A process that compiles this kernel also changes the index.
+    # The lock is needed because a process that compiles this kernel also changes the index.
     handle = lock(place, index)
     try:
         return _merge(place, index, codes)
@@ -209,7 +210,7 @@ def _merge(place: Path, index: str, codes: dict[Any, bytes]) -> int:
         base = index.removesuffix(INDEX)
         while (free := f"{base}.{number}{CODE}") in taken:
             number += 1
-        # The index is written last: a name without its file would be of no use.
+        # The index is written last, so that it never names a missing file.
         write_whole(place / free, code, private=True)
         known[types], count = free, count + 1
     if count:
@@ -226,7 +227,7 @@ def _entries(path: Path) -> dict[Any, str]:
 
 
 def _entries_of(index: bytes) -> dict[Any, str]:
-    """Return the names of files of code by combinations of types."""
+    """Return the name of the file with the code for each combination of types."""
     stream = io.BytesIO(index)
     if pickle.load(stream) != numba.__version__:
         return {}

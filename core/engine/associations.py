@@ -1,4 +1,4 @@
-"""Mapping of Slurm's priority arguments and a workload to the kernels' tree of associations."""
+"""Conversion of Slurm's priority arguments and a workload to the tree of associations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNUSED = Constants(False, False, 1, 1, 1.0, 1.0, 2.0, 0.0, 0.0)
 
 
 def unused_weights() -> Weights:
-    """Return the weights of an order other than Slurm's priority."""
+    """Return empty weights, for orders other than Slurm's priority."""
     none, zeros = np.zeros(0, np.int64), np.zeros(0)
     return Weights(
         _UNUSED, np.zeros(1, np.int64), none, none.copy(), zeros, none.copy(), zeros.copy(),
@@ -52,7 +52,8 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
     )  # fmt: skip
     return Weights(
         constants,
-        # Kernels are compiled for writable arrays only, also for an unused order.
+        # Kernels are compiled for writable arrays only; this includes the arrays of an unused
+        # order.
         workload.submit.copy(),
         workload.procs.copy(),
         leaf,
@@ -81,7 +82,7 @@ def copied(weights: Weights) -> Weights:
 
 
 def _labels(workload: Workload, column: str, numbers: Int64) -> list[str]:
-    """Return the log's names for some numbers; a number without a name stays a number."""
+    """Return the names in the log of some numbers; a number without a name becomes its text."""
     names = workload.names.get(column, {})
     return [names.get(number, str(number)) for number in numbers.tolist()]
 
@@ -89,7 +90,7 @@ def _labels(workload: Workload, column: str, numbers: Int64) -> list[str]:
 def _associations(
     workload: Workload, given: Multifactor
 ) -> tuple[list[int], list[int], list[tuple[int, int]], Int64]:
-    """Return parents and shares of accounts, the associations, and that of each job by index.
+    """Return accounts' parents and shares, the associations, and each job's association by index.
 
     The root is the first account. An association is a user's account, by index, and the user's
     shares in it.
@@ -99,7 +100,8 @@ def _associations(
         index[name] = len(parents)
         parents.append(index[row.parent])
         shares.append(row.shares)
-    # Numbered one by one: sorting rows of two columns took a sixth of a simulation's time.
+    # A loop numbers the associations: a sort of two-column rows took a sixth of a simulation's
+    # time.
     (groups, of_group), (users, of_user) = (
         np.unique(getattr(workload, name), return_inverse=True) for name in ("group", "user")
     )
@@ -122,13 +124,13 @@ def _associations(
 
 
 def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Float64, Float64]:
-    """Return the children of accounts, the index of each first child, and two parts of shares.
+    """Return the accounts' children, the index of each first child, and two arrays of shares.
 
-    The first is a share of the sum over siblings; the second is the product of such parts from
-    the root.
+    The first array has each share divided by the sum over the siblings; the second has the product
+    of these quotients along the path from the root.
     """
     number = parent.size
-    # For each account first its users, then the accounts below, each in order.
+    # For each account: first its users, then its accounts, each group in order.
     nodes = np.concatenate((np.arange(accounts, number), np.arange(1, accounts)))
     child = nodes[np.argsort(parent[nodes], kind="stable")]
     first = np.searchsorted(parent[child], np.arange(accounts + 1))
@@ -142,7 +144,7 @@ def _tree(parent: Int64, share: Int64, accounts: int) -> tuple[Int64, Int64, Flo
 
 
 def _paths(parent: Int64, accounts: int) -> Int64:
-    """Return the path from below the root to each association, padded with -1."""
+    """Return the path to each association, without the root and padded with -1."""
     paths = []
     for leaf in range(accounts, parent.size):
         path = [leaf]
@@ -170,7 +172,7 @@ def _steady(workload: Workload, given: Multifactor) -> Float64:
 
 
 def _tiers(workload: Workload, tiers: Mapping[str, int]) -> Int64:
-    """Return the amount by which the tier of each job's partition raises its priority, int64[n]."""
+    """Return the amount that the partition's tier adds to each job's priority, int64[n]."""
     if not tiers:
         return np.zeros(len(workload), np.int64)
     numbers, which = np.unique(workload.partition, return_inverse=True)
@@ -180,7 +182,7 @@ def _tiers(workload: Workload, tiers: Mapping[str, int]) -> Int64:
 
 
 def _factors(workload: Workload, column: str, listed: Mapping[str, int], default: int) -> Float64:
-    """Return the factor of each job's partition or QOS, relative to the largest."""
+    """Return the factor of each job's partition or QOS, divided by the largest factor."""
     numbers, which = np.unique(getattr(workload, column), return_inverse=True)
     values = [listed.get(label, default) for label in _labels(workload, column, numbers)]
     largest = max([*values, *listed.values()], default=0)

@@ -1,9 +1,10 @@
-"""Array indices: counted from the front only, and checked if the environment requests this.
+"""Array indices without negative values, and checks of indices if the environment requests them.
 
-For each index that is not a literal, numba generates a test for negative values, which count from
-the end. No kernel has such an index; without the test EASY is 1.1 to 1.2 times as fast. But a wrong
-negative index then silently reads memory before the array. NUMBA_BOUNDSCHECK=1 builds kernels that
-raise IndexError for a negative index and for one beyond the end.
+Numba generates a test for negative values of each index that is not a literal, because negative
+indices count from the end. Kernels have no negative indices, so the test is left out, which makes
+EASY 1.1 to 1.2 times as fast. But a wrong negative index then silently reads memory before the
+array. NUMBA_BOUNDSCHECK=1 compiles kernels that raise IndexError for an index that is negative or
+beyond the end.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ CHECKED = bool(config.BOUNDSCHECK) and not config.DISABLE_JIT
 
 
 def from_the_front(signature: Any, array: Any, place: Any) -> Any:
-    """Return a signature that counts indices of an array from its front.
+    """Return a signature in which indices count from the front of the array.
 
     Parameters
     ----------
     signature : numba.core.typing.templates.Signature or None
-        The signature of a read or a write, whose first arguments are the array and the index.
+        The signature of a read or a write. Its first arguments are the array and the index.
     array, place : numba.types.Type
         The types of the array and the index.
     """
@@ -40,9 +41,9 @@ def _unsigned(place: Any) -> Any:
 
 
 def _places(place: Any) -> Any:
-    """Return the type of an index with unsigned integers for all that are not literals.
+    """Return the type of an index, with unsigned types for all integers except literals.
 
-    In tuples numba would count them from the end, which the unchecked build leaves unchanged.
+    In a build without checks, numba still counts negative integers in tuples from the end.
     """
     if isinstance(place, types.BaseTuple):  # type: ignore[attr-defined]
         return types.Tuple([_places(one) for one in place])  # type: ignore[attr-defined]
@@ -51,7 +52,7 @@ def _places(place: Any) -> Any:
 
 
 def check(context: Any, builder: Any, array: Any, first: Any, count: int) -> None:
-    """Generate code that raises IndexError unless a run of elements lies within an array.
+    """Generate code that raises IndexError unless several consecutive elements lie in an array.
 
     Parameters
     ----------
@@ -60,9 +61,9 @@ def check(context: Any, builder: Any, array: Any, first: Any, count: int) -> Non
     array
         Numba's structure of a one-dimensional array.
     first : llvmlite.ir.Value
-        The first index of the run.
+        The first index of the elements.
     count : int
-        The length of the run.
+        The number of elements.
     """
     (size,) = cgutils.unpack_tuple(builder, array.shape, count=1)
     for place in (first, builder.add(first, first.type(count - 1))):

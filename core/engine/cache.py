@@ -1,9 +1,10 @@
-"""Disk cache of compiled kernels: its folder, ownership and size.
+"""Disk cache of compiled kernels, with checks of its owner and a limit on its size.
 
-A process unpickles and executes the files, so that the folder has to belong to its user. A kernel's
-folder is named by a digest of its sources and of the compiler: several versions of the program
-coexist, and none reads another's. Next to the sources, in an installation, cached files outlived
-`pip uninstall` and hid the next checkout behind an empty package.
+A process unpickles and executes the files, so the folder must belong to the process's user. The
+name of a kernel's folder is a digest of the kernel's sources and of the compiler. So several
+versions of the program coexist, and none reads the files of another. The files are not next to the
+sources: in an installation they outlived `pip uninstall`, and the remaining folder hid the next
+checkout.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ LIMIT_BYTES = 256 * 2**20
 """Size above which the least recently used kernels are removed; one version takes 40 MB."""
 
 PATIENCE = 300.0
-"""Time for which a process waits for another that compiles a kernel, s: the longest takes 30."""
+"""Maximum wait for a kernel that another process compiles, s; the longest compilation takes 30."""
 
 LOOK_SECONDS = 0.05
 
 STAMP = "by folder"
-"""Stamp of all indices: the name of their folder identifies the sources of their kernels."""
+"""Constant stamp of all indices, because the name of their folder identifies the sources."""
 
 _used: set[Path] = set()
 
@@ -49,13 +50,13 @@ _used: set[Path] = set()
 def folder() -> Path | None:
     """Return the folder of all compiled kernels; None if it is unusable.
 
-    It is `schedfarm` in the folder that NUMBA_CACHE_DIR names, or else `kernels` among the user's
-    caches, made if it is missing. It may be read-only, as in an image.
+    The folder is `schedfarm` in the folder NUMBA_CACHE_DIR, or by default `kernels` in the user's
+    cache folder. A missing folder is made. A read-only folder, as in an image, is usable.
 
     Warns
     -----
     RuntimeWarning
-        If other users could have written its files.
+        If other users could have written files in the folder.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def used() -> set[Path]:
 
 
 def is_writable(place: Path) -> bool:
-    """Tell whether a folder is writable."""
+    """Return whether a folder is writable."""
     try:
         with tempfile.TemporaryFile(dir=place):
             return True
@@ -102,7 +103,7 @@ def _usable(place: Path) -> Path | None:
 
 
 def _version(source: Path, variants: str = "") -> str:
-    """Return a digest of a kernel's sources and of the compiler."""
+    """Return a digest of a kernel's sources, of `variants`, and of the compiler."""
     parts = (digest(source), sys.version, numba.__version__, llvmlite.__version__)
     text = "\n".join((*parts, variants) if variants else parts)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -118,7 +119,7 @@ def _kinds(signature: Any) -> Iterator[type]:
 
 
 class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
-    """The folder of a kernel, as a locator of numba."""
+    """Locate the folder of a kernel, as a locator of numba."""
 
     def __init__(self, function: Any, place: Path) -> None:
         self._py_file = function.__code__.co_filename
@@ -133,7 +134,7 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
 
 
 class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
-    """Serialisation of a kernel, and its name, with the locator of this cache."""
+    """Serialise and name a kernel, with the locator of this cache."""
 
     def __init__(self, function: Any, locator: _Locator) -> None:
         self._lineno, self._locator = locator._lineno, locator
@@ -142,7 +143,7 @@ class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """One kernel on the disk, compiled by one process at a time.
+    """Cache one kernel on disk; only one process at a time compiles it.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Any, root: Path) -> None:
-        # Sources are read now, when the steps have just been imported: later they may be those of
+        # Sources are read now, just after the import of the steps. Later, the files may be those of
         # a newer version.
         self._root, self._source = root, Path(function.__code__.co_filename)
         self._place = root / _version(self._source)
@@ -162,7 +163,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._handle: int | None = None
 
     def _turn_to(self, signature: Any) -> None:
-        """Use the folder of this combination of types; the compiler's lock is held meanwhile."""
+        """Use the folder for this combination of types; the caller holds numba's compiler lock."""
         variants = digest_of_variants(self._source, _kinds(signature))
         place = self._root / _version(self._source, variants)
         _used.add(place)
@@ -181,7 +182,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Store a kernel if the folder is writable, and remove others above the limit."""
+        """Store a kernel if the folder is writable; remove older kernels above the size limit."""
         with contextlib.suppress(OSError):
             super().save_overload(signature, data)
             prune(self._root, LIMIT_BYTES, self._place)
@@ -200,8 +201,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def _find(self, signature: Any, context: Any) -> Any:
         """Load a kernel from the disk without importing all modules of numba first.
 
-        A kernel's code is self-contained, except for the conversion of arrays. This saves 0.5 of
-        the 1.7 s of CPU that a later process takes on KTH.
+        A kernel's code is self-contained, except for the conversion of arrays. So a later process
+        on KTH takes 1.2 s of CPU instead of 1.7.
         """
         rtsys.initialize(context)
         found = self._load_overload(signature, context)
@@ -211,7 +212,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
-        # One index holds the code that checks bounds and the code that does not.
+        # An index has separate keys for code with and without checks of bounds.
         return (*super()._index_key(signature, codegen), CHECKED)
 
     def _take(self) -> bool:
@@ -230,7 +231,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 def lock(place: Path, index: str) -> int | None:
     """Wait for the lock of an index of kernels; return its handle, to close.
 
-    None if it is not free for long, or the file system is read-only or has no locks.
+    Return None if the wait is too long, or if the file system is read-only or has no locks.
 
     Parameters
     ----------
@@ -274,9 +275,9 @@ def prune(root: Path, limit: int, kept: Path) -> None:
     root : Path
         The folder of all compiled kernels.
     limit : int
-        Size that they may have together, bytes.
+        Maximum total size of the folders, bytes.
     kept : Path
-        One that is not removed.
+        A folder that is kept in any case.
 
     Examples
     --------
@@ -299,7 +300,7 @@ def prune(root: Path, limit: int, kept: Path) -> None:
 
 
 def _size(place: Path) -> tuple[int, int]:
-    """Return the bytes of a folder's files, and when it was last used; another may remove it."""
+    """Return the size of a folder, bytes, and its last use; a process may remove it meanwhile."""
     try:
         return sum(one.stat().st_size for one in os.scandir(place)), place.stat().st_mtime_ns
     except OSError:

@@ -1,28 +1,30 @@
-"""Slurm's two schedulers: the main one at events and ticks, and backfill cycles.
+"""Slurm's main scheduler, at events and ticks, and its backfill cycles.
 
-A tick without an event is left out if no job can start there, and as long as limits, whose use may
-fall with time, hold the same jobs. There are two cases: no job that may start fits the free
-processors; or a cycle since the last event has started no job (without cycles, a tick), and the
-order of the queue is unchanged. Here a withdrawal is an event, too.
+A tick without an event is left out if no job can start at it, provided that limits still hold the
+same jobs; the use of a limit may fall with time. There are two cases. First case: no job that
+limits admit fits the free processors. Second case: the order of the queue is unchanged, and a cycle
+since the last event has started no job (a tick, if there are no cycles). A withdrawal also counts
+as an event.
 
 Proof of the second case. Let the cycle be at T and the tick at T' > T, and let all tested jobs have
-reservations in the map of T. The running jobs are the same, and none has a predicted end before T',
-or there would be an event before. By induction in queue order each job is tested at both, and its
-reservation r > T is the same at T': the jobs before it take the same part of the map from T' on, so
-that its earliest start from T' on is either r or T', which is before r. It cannot be T': the step
-of the map at T' begins at some s < T', so the job would also fit from max(s, T) on, which is before
-r. The later end of the window changes nothing. The head waits, too, since no map leaves it less
-than the free processors. The proof excludes jobs beyond the window: a reservation that such a job
-gets later moves others.
+reservations in the map of T. The running jobs are the same at both instants, and none has a
+predicted end before T', because its end would be an event. By induction in queue order, each job is
+tested at both instants, and its reservation r > T is the same at T'. The preceding jobs take the
+same part of the map from T' on. So the earliest start of the job from T' on is either r or T' < r.
+T' is impossible: the step of the map at T' begins at some s < T', so that the job would also fit
+from max(s, T) < r on. The later end of the window changes nothing. The head also waits, since every
+map leaves it at least the free processors. The proof excludes jobs beyond the window, whose later
+reservations move others.
 
-With partitions, the main scheduler goes on behind the head, and may start a job that a cycle does
-not, since it knows no reservations. There a tick since the last event must also have started none:
-the next one has the same jobs in the same order, and the same free processors. A job that a window
-keeps from starting waits at the next tick, too: the window begins before its later end.
+With partitions, the main scheduler continues behind the head. It ignores reservations, and may
+start a job that a cycle does not start. So, in the second case, a tick since the last event must
+also have started no job: the next tick has the same jobs in the same order, and the same free
+processors. A job that would run into a window also waits at the next tick, at which it would end
+even later.
 
-Proof without cycles. A tick considers all jobs in queue order. It starts no job only if limits hold
-all of them, or if the first job that is not held does not fit. Without an event, the same
-processors are free at the next tick, and until a limit loosens, the same jobs are held.
+Proof without cycles. A tick considers all jobs in queue order. If it starts no job, either limits
+hold all jobs, or the first job without a limit does not fit. Without an event, the same processors
+are free at the next tick. Limits hold the same jobs until the use of a limit falls.
 """
 
 from __future__ import annotations
@@ -64,24 +66,28 @@ from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_li
 from schedfarm.core.engine.world import Options, starving_before
 
 EVENT, CYCLE, TESTS, QUIET, IDLE, LOOSER, UNTIL = range(LIMITED, LIMITED + 7)
-"""Fields of the clock: whether jobs completed, arrived or entered the queue at this instant; when
-the next cycle is due, s; the tests of the last one; whether the last cycle (without cycles, the
-last tick) started no job, without an event or a withdrawal since, and limits still hold the same
-jobs; whether a tick has started none since the last of these, start or loosening of a limit; the
-first instant at which limits hold fewer jobs, s; and the instant up to which ticks are left out,
-s."""
+"""Fields of the clock.
+
+EVENT: whether jobs completed, arrived or entered the queue at this instant. CYCLE: instant of the
+next cycle, s. TESTS: number of tests of the last cycle. QUIET: whether the last cycle (without
+cycles, the last tick) started no job, no event or withdrawal followed, and limits still hold the
+same jobs. IDLE: whether a tick has started no job since the last event, withdrawal or start, and
+limits still hold the same jobs. LOOSER: first instant at which limits hold fewer jobs, s. UNTIL:
+instant up to which ticks are left out, s.
+"""
 
 STATE = UNTIL + 1
 """Number of fields."""
 
 
 class Cadence(NamedTuple):
-    """Options of both schedulers: intervals, s, NEVER without one.
+    """Hold the options of both schedulers; an interval, s, is NEVER if there is none.
 
-    depth: jobs that the main scheduler considers at an event. tests: largest number in a cycle.
-    of_user: largest number of each user, 0 for all. window, unit: s. rate: tests per second, 0
-    where a cycle takes no time. loosens: whether use of a limit falls with time. parts: whether
-    the main scheduler goes on behind a job that does not fit, with jobs of other partitions.
+    depth: number of jobs that the main scheduler considers at an event. tests: largest number of
+    tests in a cycle. of_user: largest number of tests per user in a cycle, 0 without a limit.
+    window, unit: s. rate: tests per second, 0 if a cycle takes no time. loosens: whether the use of
+    a limit falls with time. parts: whether the main scheduler continues behind a job that does not
+    fit, with jobs of other partitions.
     """
 
     main: int
@@ -97,7 +103,7 @@ class Cadence(NamedTuple):
 
 
 class Users(NamedTuple):
-    """The user of each job, int64[n], -1 if unknown; and tests in the cycle, int64[users]."""
+    """Hold the user of each job, int64[n], -1 if unknown, and tests in a cycle, int64[users]."""
 
     user: Int64
     tests: Int64
@@ -111,7 +117,7 @@ def length_of(cadence: Cadence, tests: int) -> int:
 
 @verb
 def skip_cycles(cadence: Cadence, clock: Int64, until: int) -> None:
-    """Leave out the cycles before an instant, s, each with as many tests as the last cycle."""
+    """Leave out the cycles before an instant, s; each makes as many tests as the last cycle."""
     if clock[CYCLE] < until and cadence.interval < NEVER:
         period = cadence.interval + length_of(cadence, clock[TESTS])
         clock[CYCLE] += (until - clock[CYCLE] + period - 1) // period * period
@@ -168,9 +174,9 @@ def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
 
 @verb
 def start_heads(world: Limited, now: int, last: int, most: int) -> int:
-    """Start jobs in the order of the queue, of at most some jobs; count them.
+    """Start jobs in queue order, considering at most `most` jobs; return the number of starts.
 
-    A job that does not fit withholds from jobs behind it all processors that it could take.
+    A job that does not fit withholds all processors that it could use from the jobs behind it.
     """
     place, looked, started = 0, 0, 0
     while place <= last and looked < most:
@@ -192,7 +198,7 @@ def start_heads(world: Limited, now: int, last: int, most: int) -> int:
 
 @verb
 def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
-    """Return whether as many jobs of the user have been tested; else count this one."""
+    """Return whether the limit of tests of the job's user is reached; else count a test."""
     user = users.user[j]
     if cadence.of_user == 0 or user < 0:
         return False
@@ -204,7 +210,7 @@ def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
 
 @verb
 def forget_tests(world: Limited, users: Users) -> None:
-    """Forget the tests of the waiting jobs' users."""
+    """Reset the numbers of tests of the waiting jobs' users."""
     for p in range(world.clock[WAITS]):
         user = users.user[world.waiting[p]]
         if user >= 0:
@@ -222,7 +228,7 @@ def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
 
 @verb
 def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
-    """Find a job's earliest start; return whether it is now, and whether it is within the map."""
+    """Find a job's earliest start; return whether it is now, and whether it is in the window."""
     plan, need = world.plan, world.jobs.procs[j]
     c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
     reserved = t - now <= cadence.window
@@ -234,9 +240,9 @@ def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, b
 
 @verb
 def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: int) -> bool:
-    """Test the jobs of the queue; return whether no job has started or lacks a reservation.
+    """Test the jobs of the queue; return whether no job starts and each has a reservation.
 
-    Only tests are counted, if they take time, behind the last place whose job may start.
+    Behind the last place with a job that may start, tests are only counted, if they take time.
     """
     if last >= 0:
         lay_out_map(world, cadence, now)
@@ -314,7 +320,7 @@ def first_loosening(world: Limited, now: int) -> int:
 def look_ahead(
     world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
 ) -> None:
-    """Set the instant up to which ticks are left out, and the tests of the cycles there."""
+    """Set the instant up to which ticks are left out, and the tests of the cycles until then."""
     clock, now = world.clock, world.clock[NOW]
     clock[UNTIL], clock[LOOSER] = now, NEVER
     if clock[WAITS] == 0:
@@ -346,7 +352,7 @@ def run_cadence(
 ) -> bool:
     """Run every event and tick to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before the pass of an instant, so that the caller computes the keys.
+    With `stepwise`, return True before each pass, so that the caller computes the keys.
     """
     clock = world.clock
     while True:

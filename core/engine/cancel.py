@@ -13,8 +13,8 @@ from schedfarm.core.errors import Left
 class Underway:
     """Follow the simulations of a ``with`` block from other threads, and cancel them.
 
-    Kernels hold no GIL and check for cancellation once per instant; a plug-in rule in Python is
-    cancelled at its end only. Results do not depend on this.
+    Kernels release the GIL and check for cancellation once per instant; a plug-in rule in Python is
+    cancelled only at its end. This object has no effect on results.
 
     Examples
     --------
@@ -49,13 +49,13 @@ class Underway:
 
     @property
     def share(self) -> float:
-        """Share of the jobs of the latest simulation that have started, 0 to 1."""
+        """Share of started jobs in the latest simulation, 0 to 1."""
         started = int(np.count_nonzero(self._start[: self._jobs] >= 0))
         return started / self._jobs if self._jobs else 0.0
 
     @property
     def started(self) -> Int64:
-        """Starts of the latest simulation so far, s, int64[n]; -1 for none yet."""
+        """Starts of the latest simulation, s, int64[n]; -1 before a job's start."""
         return self._start.copy()
 
     @property
@@ -64,7 +64,7 @@ class Underway:
         return bool(self._wish[0])
 
     def leave(self) -> None:
-        """Cancel the simulations, the present one and all later ones."""
+        """Cancel the present simulation and all later ones."""
         self._wish[0] = 1
 
     def forget(self) -> None:
@@ -72,19 +72,19 @@ class Underway:
         self._start, self._jobs = self._start[:0], 0
 
     def follow(self, start: Int64, jobs: int | None = None) -> Int64:
-        """Follow the starts, -1 for none yet, that a kernel is about to fill in.
+        """Follow an array of starts, initially -1, that a kernel is about to fill in.
 
         Parameters
         ----------
         start : int64[n]
             Starts, s.
         jobs : int, optional
-            Number of jobs, from the first on; by default all.
+            Number of jobs to follow, from the first on; by default all.
 
         Returns
         -------
         int64[1]
-            The flag that the kernel polls: nonzero to cancel.
+            The flag that the kernel polls; nonzero requests cancellation.
         """
         self._start, self._jobs = start, start.size if jobs is None else jobs
         return self._wish
@@ -99,5 +99,5 @@ _here: ContextVar[Underway | None] = ContextVar("underway", default=None)
 
 
 def underway() -> Underway:
-    """Return the object to which this thread's simulations report, made if missing."""
+    """Return, or make, the object to which this thread's simulations report."""
     return _here.get() or Underway()

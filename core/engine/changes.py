@@ -1,6 +1,7 @@
 """Changes of a machine at instants that are known in advance.
 
-Kernels are compiled for one of two types: on a machine without changes the steps are empty.
+Kernels are compiled for one of two types of table. On a machine without changes, the type is
+`Constant`, with empty steps.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ from typing import Any, NamedTuple
 from schedfarm.core.engine.jit import NEVER, generic
 
 NEXT, FIELDS = range(2)
-"""Fields of a table's state: the next change; the number of fields."""
+"""Fields of a table's state: the index of the next change, and the number of fields."""
 
 
 class Constant(NamedTuple):
-    """Nothing changes."""
+    """Stand for the table of a machine without changes."""
 
     none: int
 
 
 CONSTANT = Constant(0)
-"""Most machines."""
+"""The table of most machines."""
 
 AnyTable = Any
-"""Changes in order of time, of a type for which all steps here are implemented."""
+"""Changes in order of time; its type has an implementation of all steps below."""
 
 
 @generic
@@ -34,13 +35,13 @@ def next_change(table: AnyTable) -> int:
 
 @generic
 def change_at(table: AnyTable, k: int) -> int:
-    """Return the instant of change k, s, NEVER behind the last."""
+    """Return the instant of change `k`, s; NEVER after the last change."""
     raise NotImplementedError
 
 
 @generic
 def pass_change(table: AnyTable) -> None:
-    """Go on to the change after the next."""
+    """Go to the following change."""
     raise NotImplementedError
 
 

@@ -1,7 +1,8 @@
-"""Checkpoints of long simulations: the arrays from which another process continues after a kill.
+"""Checkpoints of long simulations, from which another process continues after a kill.
 
-A checkpoint has NumPy's format npz without pickles: the arrays of a simulation between two
-instants, and a key, the digest of everything that determines them. A CRC-32 follows.
+A checkpoint is a file in NumPy's format npz without pickles, followed by a CRC-32. It contains the
+arrays of a simulation between two instants, and a key: the digest of all inputs that determine the
+arrays.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 EVERY_SECONDS = 30.0
-"""Time of a simulation before its first checkpoint, and at least between two, s."""
+"""Time before the first checkpoint of a simulation, and least time between two, s."""
 
 SHARE = 0.02
-"""Largest share of the time that checkpoints take, on slow disks and networks."""
+"""Largest share of the run time for checkpoints, on slow disks and networks."""
 
 POLL_SECONDS = 1.0
-"""Time between two looks for simulations whose next checkpoint is due, s."""
+"""Period of the check for due checkpoints, s."""
 
 FAIR = "fair_start"
 """Name of the array of fair starts."""
@@ -43,25 +44,25 @@ CHECKSUM = 4
 """Bytes of the checksum behind the archive."""
 
 State = Mapping[str, npt.NDArray[Any]]
-"""Arrays of a simulation by name: a checkpoint holds their values, and is restored into them."""
+"""Arrays of a simulation by name; a checkpoint stores and restores their values."""
 
 
 class Checkpoints:
-    """Keep the latest state of the simulation of a ``with`` block, once it takes long.
+    """Keep the latest state of a simulation in a ``with`` block, if the simulation takes long.
 
     Parameters
     ----------
     program : callable
-        Returns a digest of the program; another one's checkpoints are not used.
+        Function that returns a digest of the program; checkpoints of other programs are not used.
     write : callable
-        Stores the bytes of a checkpoint in place of the one before.
+        Function that stores the bytes of a checkpoint in place of the previous checkpoint.
     found : bytes, optional
         The checkpoint of an earlier process.
 
     Attributes
     ----------
     due : int64[1]
-        Nonzero when a kernel is to return between two instants for the next checkpoint.
+        Nonzero if the kernel should return between two instants, for the next checkpoint.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Checkpoints:
     def of(
         self, workload: Workload, policy: Policy, kind: str, state: State, live: bool
     ) -> Iterator[None]:
-        """Restore the state of a simulation, and make checkpoints of it inside this context."""
+        """Restore the state of a simulation, and make its checkpoints inside this context."""
         self._key = lambda: _digest(self._program(), workload.digest(), policy.name, kind)
         self._live, self._next = live, time.monotonic() + EVERY_SECONDS
         if self._found is not None:
@@ -107,7 +108,7 @@ class Checkpoints:
                 self.state = {}
 
     def save(self) -> None:
-        """Write a checkpoint; a simulation goes on without one that cannot be written."""
+        """Write a checkpoint; if this fails, the simulation continues without it."""
         with self._lock:
             if not self.state:
                 return
@@ -126,7 +127,7 @@ class Checkpoints:
             self._next = now + max(EVERY_SECONDS, (now - begun) / SHARE)
 
     def look(self) -> None:
-        """Let the next checkpoint be made if it is due."""
+        """Request the next checkpoint if it is due."""
         if time.monotonic() < self._next:
             return
         if self._live:
@@ -137,10 +138,10 @@ class Checkpoints:
     def _restore(self, found: bytes, state: State) -> None:
         try:
             saved = _unpacked(found)
-        except Exception:  # the readers raise many kinds on altered bytes
+        except Exception:  # the readers raise many types of errors on altered bytes
             self._ignore("is torn")
             return
-        # Of the same key, it has the same arrays.
+        # A checkpoint with the same key has the same arrays.
         if str(saved.pop(_KEY, "")) != self._key():
             self._ignore("is of another program, workload or policy")
             return
@@ -155,31 +156,31 @@ class Checkpoints:
 _here: ContextVar[Checkpoints | None] = ContextVar("checkpoints", default=None)
 
 _open: set[Checkpoints] = set()
-"""Those of the simulations that run in this process."""
+"""The checkpoints of simulations that run in this process."""
 
 _polling = threading.Lock()
-"""Held for ever by the thread that polls them."""
+"""Lock of the polling thread, which never releases it."""
 
 
 @contextmanager
 def checkpointed(
     workload: Workload, policy: Policy, kind: str, state: State, *, live: bool = False
 ) -> Iterator[Checkpoints]:
-    """Restore the state of a simulation, and make checkpoints of it if this thread wants them.
+    """Restore the state of a simulation, and make checkpoints if this thread has requested them.
 
     Parameters
     ----------
     workload, policy
-        The simulation.
+        The inputs of the simulation.
     kind : str
-        Name of the result, such as their schedule.
+        Name of the result, such as the schedule.
     state : mapping of str to array
-        All arrays that the simulation changes, as they are at its beginning.
+        All arrays that the simulation changes, in their initial state.
     live : bool
-        Whether the arrays are a valid state at any time, and not only when a kernel has returned.
+        Whether the arrays are a valid state at any time; otherwise only after a kernel returns.
     """
     here = _here.get()
-    # One simulation for each of many fair starts makes none of its own.
+    # The separate simulation of one fair start among many makes no checkpoints.
     if here is None or here.state:
         yield Checkpoints(str, lambda _: None)
         return
@@ -190,7 +191,7 @@ def checkpointed(
 def fair_starts(jobs: int) -> Int64:
     """Return the fair starts that a kernel is about to fill in, -1 where unknown, int64[jobs].
 
-    A kernel writes only final values into them, which makes them a valid state at any time.
+    A kernel writes only final values into the array, so it is a valid state at any time.
     """
     here = _here.get()
     known = None if here is None else here.state.get(FAIR)
@@ -198,7 +199,7 @@ def fair_starts(jobs: int) -> Int64:
 
 
 def state_of(parts: object, name: str = "") -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of nested named tuples that can be written to, by their paths.
+    """Return the writable arrays of nested named tuples, by their paths.
 
     Examples
     --------
@@ -231,9 +232,9 @@ def _digest(*parts: str) -> str:
 
 
 def _packed(key: str, state: State) -> bytes:
-    """Return an archive of the arrays and its checksum; its headers have no other one."""
+    """Return an archive of the arrays and a checksum, which also protects the headers."""
     data = io.BytesIO()
-    # By hand for the level, which only has to shorten unused parts of the arrays.
+    # `np.savez_compressed` has no argument for the level; level 1 is enough for the unused parts.
     with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name, values in {_KEY: np.array(key), **state}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:

@@ -8,17 +8,17 @@ from schedfarm.core.engine.machine import Machine, give_back, next_end, release_
 from schedfarm.core.engine.running import Jobs
 
 NOW, ARRIVED = 0, 1
-"""First fields of a clock that is kept between calls: the instant, s, and past arrivals."""
+"""First fields of a clock: the instant, s, and the number of jobs that have arrived."""
 
 
 @verb
 def turn_clock(
     jobs: Jobs, machine: Machine, arrived: int, per_event: bool
 ) -> tuple[int, int, bool]:
-    """Go to the next instant, or single event, and end the jobs that complete.
+    """Go to the next instant or, per event, to the next event, and end the completing jobs.
 
-    Returns the instant, s, or NEVER at the end, the number of jobs arrived by then, and whether any
-    job completed, is to leave the queue now or, per event, should have completed by its prediction.
+    Return the instant, s, or NEVER at the end; the number of jobs that have arrived; and whether a
+    job completed, leaves the queue now or, per event, reached its predicted end.
     """
     n = jobs.submit.size
     due, end = jobs.submit[arrived] if arrived < n else NEVER, next_end(machine)

@@ -1,4 +1,4 @@
-"""Mapping of the row of a queue order to the rankings of the kernels."""
+"""Conversion of a policy's queue orders to the rankings of the kernels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from schedfarm.core.workload.workload import Workload
 def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction | None]:
     """Return the ranking of a queue order, and its plug-in function to call at each pass, if any.
 
-    The key of the ranking is 0 for each job unless the order is fixed.
+    The ranking has a key of 0 for each job unless the order is fixed.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def named_order(workload: Workload, name: str) -> tuple[Ranking, OrderFunction |
 def sharing_of(workload: Workload, policy: Policy) -> Sharing | None:
     """Return empty usage accounts and lines for a policy; None if no order ranks users.
 
-    The unknown user, -1, is one user.
+    All jobs with the unknown user, -1, belong to one user.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _sharing(workload: Workload, policy: Policy, first: str | None, second: str 
         refresh,
         halflife or NEVER,
     )
-    # One order has one key array for both: its line is made once a pass.
+    # Two equal orders share one key array, so each pass makes their line only once.
     second = None if policy.backfill in (None, policy.order) else second
     return Sharing(shares, _line(first, users.size), _line(second, users.size))
 
@@ -116,7 +116,7 @@ def weighing_of(workload: Workload, policy: Policy) -> tuple[Weights, Weights] |
     first, second = (find_order(name).weighs for name in names)
     if first is None and second is None:
         return None
-    # One order has one key array for both: its keys are made once a pass.
+    # Two equal orders share one key array, so each pass makes their keys only once.
     second = None if names[0] == names[1] else second
     return (
         unused_weights() if first is None else weights_of(workload, first),
@@ -134,7 +134,7 @@ def _line(code: str | None, users: int) -> Line:
 class Orders:
     """Hold the queue order and the backfill order of a policy, and the inputs of their functions.
 
-    Stepwise, `call` also ranks by the usage of users, for kernels that do not follow it.
+    In stepwise runs, `call` also ranks by the usage of users, which the kernels then do not track.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Orders:
         second = first if names[1] == names[0] else named_order(workload, names[1])
         moves = find_order(names[0]).moves
         self.rankings = Rankings(first[0], second[0], moves, names[0] != names[1])
-        # One order has one key array for both: its function is called once a pass.
+        # Two equal orders share one key array, so each pass calls their function only once.
         self.functions = (first[1], None if second is first else second[1])
         self.sharing = sharing_of(workload, policy)
         self.weighing = weighing_of(workload, policy)
@@ -177,7 +177,7 @@ class Orders:
             self._names, self.functions = names, (None, None)
 
     def check(self) -> None:
-        """Refuse the simulation if an expression had no value for a waiting job."""
+        """Raise an error if an expression had no value for a waiting job."""
         if self._written is not None:
             programs = (self._written.first, self._written.second)
             for name, program in zip(self._names, programs, strict=True):
@@ -185,7 +185,7 @@ class Orders:
 
     @property
     def ranked(self) -> AnyRankings:
-        """Rankings of the kernels, which follow the usage of users unless `call` does."""
+        """Rankings for the kernels, which track the usage of users unless `call` does so."""
         if self._written is not None:
             return self._written
         if self.called or (self.sharing is None and self.weighing is None):
@@ -201,7 +201,8 @@ class Orders:
     def call(self, now: int, waiting: Int64, start: Int64, running: Int64) -> None:
         """Fill in the keys of the waiting jobs, ascending, at an instant, s, before its pass.
 
-        `start` has the start of each job, -1 before it; `running` lists the running jobs.
+        `start` has the start of each job, -1 for jobs that have not started; `running` lists the
+        running jobs.
         """
         history = self._history
         if history is not None:
@@ -251,7 +252,7 @@ class Orders:
 def cloned(ranked: AnyRankings) -> tuple[AnyRankings, AnyRankings]:
     """Return rankings for a schedule and for its clone, with separate sums and instants.
 
-    Ranks and keys are made before each pass, and shared.
+    Both share ranks and keys, which are made before each pass.
     """
     if isinstance(ranked, ExpressionRankings):
         return ranked, cloned_rankings(ranked)

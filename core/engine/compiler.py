@@ -1,8 +1,9 @@
 """Compilation of kernels to machine code, and of their steps to LLVM IR only.
 
-By default numba optimises each function, wraps it for Python and C, and generates machine code
-before it is inlined. Steps that only kernels call need none of this: EASY has 40 of them, and took
-17 s of CPU to compile instead of 4 (numba 0.68, one machine, one day).
+By default numba optimises each function, wraps it for Python and C, and generates its machine code,
+even if the function is then inlined. Steps need none of this, because only kernels call them. EASY
+has 40 steps; with numba's defaults its compilation took 17 s of CPU instead of 4 (numba 0.68, one
+machine, one day).
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from schedfarm.core.engine.lowering import Lower
 
 
 class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The lowered code of a step; its callers link it and the code that it calls."""
+    """Hold the lowered code of a step; callers link this code and that of its callees."""
 
     def add_linking_library(self, library: Any) -> None:
         if library is not rtsys.library:
             super().add_linking_library(library)
 
     def add_ir_module(self, ir_module: Any) -> None:
-        # Numba would check the code, and copy it twice.
+        # Numba's own method checks the code and copies it twice.
         for function in ir_module.functions:
             if not function.is_declaration:
                 function.linkage = "linkonce_odr"
@@ -43,7 +44,7 @@ class _StepLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """The machine code of a kernel, with all of its steps inside."""
+    """Hold the machine code of a kernel, including all its steps."""
 
     _linking_libraries: list[Any]
 
@@ -51,7 +52,7 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """Whether LLVM unrolls loops."""
 
     def finalize(self) -> None:
-        # Callers before callees: LLVM omits functions without a reference.
+        # Callers are linked before callees, because LLVM omits functions without a reference.
         found: dict[Any, None] = {}
         ahead = self._linking_libraries[::-1]
         while ahead:
@@ -64,17 +65,17 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         super().finalize()
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        # Passes over the module follow. Numba's own over single functions unroll loops in addition:
-        # with them `fcfs+conservative` took 4.1 s of CPU to compile instead of 2.8.
+        # Passes over the module follow. Numba's passes over single functions are left out: they
+        # also unroll loops, and `fcfs+conservative` took 4.1 s of CPU to compile instead of 2.8.
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        # Internal steps need not receive all seven fields of an array, of which they use one:
-        # fair starts are 1.06 times as fast.
+        # Internal steps then receive only the fields of an array that they use, usually one of
+        # seven: fair starts are 1.06 times as fast.
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = Linkage.internal
-        # Numba runs a cheaper set of passes first, to bring counts of references together.
+        # This replaces a cheaper first set of passes, in which numba combines reference counts.
         tuning = codegen.ll.create_pipeline_tuning_options(speed_level=config.OPT)
         tuning.loop_vectorization = config.LOOP_VECTORIZE
         tuning.slp_vectorization = config.SLP_VECTORIZE
@@ -97,7 +98,7 @@ class _StepLowering(_Lowering):
         state.flags.no_compile = True
         state.library = _StepLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         super().run_pass(state)
-        # There is no function to call; callers look the code up by this placeholder.
+        # A step has no callable function; callers look up its code by this placeholder.
         state.cr = state.cr._replace(cfunc=object())
         state.targetctx.insert_user_function(state.cr.cfunc, state.cr.fndesc, [state.library])
         return True
@@ -129,7 +130,7 @@ at_work: list[str] = []
 
 
 class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
-    """The passes of numba that functions without closures and array expressions need."""
+    """Run only the passes of numba for functions without closures and array expressions."""
 
     lowering: type
 
@@ -156,13 +157,13 @@ class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
 
 
 class StepCompiler(_Compiler):
-    """The compiler of a step."""
+    """Compile a step."""
 
     lowering = _StepLowering
 
 
 class KernelCompiler(_Compiler):
-    """The compiler of a kernel; without garbage collection, which takes a tenth longer."""
+    """Compile a kernel, without garbage collection, which would take a tenth longer."""
 
     lowering = _KernelLowering
 
@@ -180,13 +181,13 @@ class KernelCompiler(_Compiler):
 
 
 class RolledKernelCompiler(KernelCompiler):
-    """The compiler of a kernel whose loops LLVM does not unroll."""
+    """Compile a kernel without unrolling its loops."""
 
     lowering = _RolledLowering
 
 
 class Step(CPUDispatcher):  # type: ignore[misc]
-    """A function for calls from compiled code; called from Python, it is compiled as a kernel."""
+    """Dispatch a step in compiled code; a call from Python compiles the step as a kernel."""
 
     def __init__(self, function: Callable[..., object], **options: Any) -> None:
         without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -195,9 +196,9 @@ class Step(CPUDispatcher):  # type: ignore[misc]
         self._alone: Any = None
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for types of numbers, not for literal values in addition.
+        """Compile a step for types of numbers only, and not again for literal values.
 
-        EASY had 17 of its 35 steps compiled twice.
+        With literal values, 17 of the 35 steps of EASY were compiled twice.
         """
         given = {name: unliteral(kind) for name, kind in kws.items()}
         return super().get_call_template(tuple(map(unliteral, args)), given)
@@ -218,11 +219,10 @@ class Step(CPUDispatcher):  # type: ignore[misc]
 
 
 class GenericStep(Step):
-    """A step with one implementation for each type of its first argument, a named tuple.
+    """Dispatch a step to an implementation by the type of its first argument, a named tuple.
 
-    Numba looks up the template and the code by the types of a call: both belong to the
-    implementation, so that a kernel and its entry in the disk cache contain no other
-    implementation.
+    Numba looks up the template and the code by the types of a call. Both belong to the chosen
+    implementation, so that neither a kernel nor its cache entry contains another implementation.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:

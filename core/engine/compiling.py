@@ -1,4 +1,4 @@
-"""Notification when kernels are compiled, which takes seconds at the first use only."""
+"""Notification of the compilation of kernels, which takes seconds at the first use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ COMPILER = "schedfarm.core.engine.compiler"
 def compiling(say: Callable[[], None]) -> Iterator[None]:
     """Call a function once, if a kernel is compiled inside the context.
 
-    Loading a kernel of an earlier run from the disk does not count; without the JIT there is none.
+    A kernel that is loaded from the disk does not count. Without the JIT, no kernel is compiled.
 
     Parameters
     ----------
     say : callable
-        Without arguments.
+        Function without arguments.
 
     Examples
     --------
@@ -39,12 +39,12 @@ def compiling(say: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def each_compiled(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever a kernel or a step of one begins to be compiled.
+    """Call a function whenever the compilation of a kernel or of a step begins.
 
     Parameters
     ----------
     say : callable
-        Without arguments.
+        Function without arguments.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Numba's typing and target contexts for kernels: the types and the code of their operations.
+"""Typing and target contexts for kernels: the types and the code of their operations.
 
-By default numba first imports all of its modules, and scipy.linalg with them; each call tries a
-dozen templates for its type, and functions that numba implements in Python, such as min and max,
-are compiled, too. Tuples of arrays are passed number by number: seven per array, 182 for a machine
-and its queue, though nearly all steps are inlined in the end. Without all this `fcfs+easy` is
+By default numba first imports all of its modules and scipy.linalg. It tries a dozen templates for
+the type of each call, and compiles functions that it implements in Python, such as min and max. It
+passes tuples of arrays number by number: seven numbers per array, 182 for a machine and its queue,
+though nearly all steps are finally inlined. These contexts avoid all this, and `fcfs+easy` is
 compiled from some 14,000 instructions instead of 26,000.
 """
 
@@ -38,7 +38,7 @@ from schedfarm.core.engine.bounds import CHECKED, from_the_front
 _TYPES, _CODE = templates.Registry(), imputils.Registry("kernels")
 
 _JITTED = (templates._OverloadFunctionTemplate, templates._OverloadAttributeTemplate)
-"""Templates of functions that numba compiles from Python, with all of its modules at hand."""
+"""Templates of functions that numba compiles from Python code, after importing all its modules."""
 
 
 def target_features() -> str:
@@ -52,19 +52,20 @@ def lowered(
     typed: Callable[..., Any],
     write: Callable[[Any, Any, Any, Any], Any],
 ) -> None:
-    """Let kernels call a function by generated code, not compiled from Python.
+    """Let kernels call a function by generated code instead of code compiled from Python.
 
-    A function that numba also implements is numba's once the first kernel has been compiled.
+    If numba also implements the function, numba's code replaces the generated code after the
+    compilation of the first kernel.
 
     Parameters
     ----------
     function : callable
         The function.
     typed : callable
-        Returns the signature for the types of the arguments; None for unsupported types.
+        Function that returns the signature for the arguments' types; None for unsupported types.
     write : callable
-        Writes the code by numba's context, LLVM's builder, the signature and the arguments'
-        values, and returns the value.
+        Function that generates the code and returns the value, given numba's context, LLVM's
+        builder, the signature and the arguments' values.
     """
 
     class Template(templates.AbstractTemplate):  # type: ignore[misc]
@@ -82,7 +83,7 @@ NUMBERS = (types.boolean, types.int64, types.float64)
 
 
 def _of_one_kind(*kinds: Any) -> Any:
-    """Return a signature of numbers of one kind: float64 if one of them is a float, else int64."""
+    """Return a signature of numbers of one type: float64 if one is a float, else int64."""
     given = {unliteral(kind) for kind in kinds}
     if not given or not given.issubset(NUMBERS):
         return None
@@ -95,7 +96,7 @@ def _of_a_number(kind: Any) -> Any:
 
 
 def _extreme(sign: str) -> Callable[[Any, Any, Any, Any], Any]:
-    """Return the code of min or max, which returns the first extreme value as Python does."""
+    """Return the generator of min or max; of equal values the first is the result, as in Python."""
 
     def write(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         whole = signature.return_type == types.int64
@@ -118,9 +119,9 @@ lowered(int, _of_a_number, _to_int)
 
 
 class _Elements:
-    """Reads and writes of the elements of contiguous arrays.
+    """Generate reads and writes of the elements of contiguous arrays.
 
-    Numba puts an array on the stack, and reads all its fields from there.
+    Numba's own code copies the array to the stack, and reads all its fields from there.
     """
 
     DATA = 4
@@ -128,7 +129,7 @@ class _Elements:
 
     @classmethod
     def place(cls, context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """Return the address of an element, None if only numba can compute it."""
+        """Return the address of an element; None if the case is left to numba."""
         array, kind = signature.args[:2]
         if CHECKED or array.ndim != 1 or array.layout != "C":
             return None
@@ -169,7 +170,7 @@ _CODE.lower(operator.setitem, types.Array, types.Integer, types.Any)(_Elements.w
 
 
 class _Typing(typing.Context):  # type: ignore[misc]
-    """Numba's typing context with a cache of the types of calls."""
+    """Extend numba's typing context with a cache of the types of calls."""
 
     def init(self) -> None:
         self.found: dict[Any, Any] = {}
@@ -183,15 +184,16 @@ class _Typing(typing.Context):  # type: ignore[misc]
         self.install_registry(npydecl.registry)
 
     def install_registry(self, registry: Any) -> None:
-        """Install entries that are not jitted, except functions that are lowered here."""
+        """Install the entries of a registry that are neither jitted nor lowered here."""
         super().install_registry(registry if registry is _TYPES else _usable(registry))
 
     def refresh(self) -> None:
-        """Install new entries; numba calls it for each step."""
+        """Install new entries; numba calls this method for each step."""
         self.install_registry(_TYPES)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        # Steps and methods have their own types; "static_getitem" takes values by its name.
+        # Steps and methods have their own types. Operations named by a string, such as
+        # "static_getitem", take values as arguments.
         own = isinstance(func, types.Type) and not isinstance(func, types.Function)
         if own or isinstance(func, str) or kws:
             return super().resolve_function_type(func, args, kws)
@@ -221,15 +223,15 @@ def _usable(registry: Any) -> Any:
 
 
 def _is_jitted(template: type) -> bool:
-    # issubclass would call their metaclass for every pair: 0.1 s in all.
+    # issubclass would call the metaclass for every pair, which takes 0.1 s in all.
     return not set(_JITTED).isdisjoint(template.__mro__)
 
 
 class _Interface(pythonapi.PythonAPI):  # type: ignore[misc]
-    """The calls of Python's interface in the function that Python calls."""
+    """Generate the calls of Python's C interface in the wrapper of a kernel."""
 
     def to_native_value(self, typ: Any, obj: Any) -> Any:
-        """Read an array by a function of its own: a machine with its queue has 50 of them."""
+        """Read an array by a separate function; a machine with its queue has 50 arrays."""
         if type(typ) is not types.Array:
             return super().to_native_value(typ, obj)
         place = cgutils.alloca_once(self.builder, self.context.get_value_type(typ))
@@ -256,7 +258,7 @@ def _digest(*kinds: Any) -> str:
 
 
 class _Target(cpu.CPUContext):  # type: ignore[misc]
-    """Numba's target context."""
+    """Extend numba's target context."""
 
     def init(self) -> None:
         super().init()
@@ -274,13 +276,13 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
             self.install_registry(registry)
 
     def refresh(self) -> None:
-        """Install new entries; numba calls it for each step."""
+        """Install new entries; numba calls this method for each step."""
         self.install_registry(_CODE)
 
     def mangler(self, name: str, kinds: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
-        """Return a name of a step for the linker, with a digest of the types of its arguments.
+        """Return the linker's name of a step, with a digest of the types of its arguments.
 
-        Numba writes them out: up to some kilobytes for each call.
+        Numba would write out the types: up to some kilobytes for each call.
         """
         return str(super().mangler(name, (_digest(*kinds),), abi_tags=abi_tags, uid=uid))
 
@@ -289,7 +291,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
         return _Interface(self, builder)
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        """Return the code of an operation, of which numba inspects the arguments each time."""
+        """Return the cached code of an operation; numba would inspect its arguments each time."""
         if isinstance(fn, types.Type):
             return super().get_function(fn, sig, _firstcall)
         if (found := self.known.get((fn, sig))) is None:
@@ -297,9 +299,9 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
         return found
 
     def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
-        """Call a step, and return if it raises; the step has recorded the location.
+        """Call a step, and return if it raises; the step itself records the location.
 
-        Numba computes eight values about the outcome of each call.
+        Numba would compute eight values about the outcome of each call.
         """
         if isinstance(sig.return_type, types.Optional):  # type: ignore[attr-defined]
             return super().call_internal(builder, fndesc, sig, args)
@@ -315,7 +317,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
 
 
 class _Whole:
-    """Data that a call passes unchanged."""
+    """Model data that a call passes unchanged."""
 
     get_value_type: Callable[[], Any]
 
@@ -330,19 +332,19 @@ class _Whole:
 
 
 class _WholeArray(_Whole, models.ArrayModel):  # type: ignore[misc]
-    """An array."""
+    """Model an array."""
 
 
 class _WholeTuple(_Whole, models.TupleModel):  # type: ignore[misc]
-    """A tuple."""
+    """Model a tuple."""
 
 
 class _WholeUniTuple(_Whole, models.UniTupleModel):  # type: ignore[misc]
-    """A tuple of things of one type."""
+    """Model a tuple with elements of one type."""
 
 
 def _handed_over_whole() -> Any:
-    """Return data models in which calls do not unpack arrays and tuples."""
+    """Return the data models with which calls do not unpack arrays and tuples."""
     manager = datamodel.default_manager.copy()
     manager.register(types.Array, _WholeArray)
     for kind in (types.Tuple, types.NamedTuple):  # type: ignore[attr-defined]
@@ -355,12 +357,12 @@ def _handed_over_whole() -> Any:
 @global_compiler_lock  # type: ignore[untyped-decorator]
 @cache
 def contexts(target: Any) -> tuple[Any, Any]:
-    """Return the typing and target contexts, which share the code library of numba's own.
+    """Return the typing and target contexts, which share the code library of numba's context.
 
     Parameters
     ----------
     target : numba.core.cpu.CPUContext
-        Numba's own.
+        Numba's target context.
     """
     of_types = _Typing()
     of_code = _Target(of_types, "cpu")

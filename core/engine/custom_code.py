@@ -1,9 +1,9 @@
-"""Machine code of users' rules, by numba's documented interface.
+"""Compilation of users' rules by numba's documented interface.
 
-A rule is compiled with checks of array indices, in each process that needs it: 1 to 2 s of CPU. The
-functions of `core.policy.custom_rule` that it calls have these checks, too, because it can write to
-the arrays that they read. All helpers of its module have them, whether its author compiles them or
-not.
+Each process that needs a rule compiles it, with checks of array indices, in 1 to 2 s of CPU. The
+called functions of `core.policy.custom_rule` also have these checks, because the rule can write to
+the arrays that these functions read. All helpers in the rule's module have the checks, whether or
+not the author compiles the helpers.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from schedfarm.core.policy.custom_rule import (
 
 
 class Code(NamedTuple):
-    """The code of a rule: its address (0 if kernels cannot call it), and a function of the desk.
+    """Hold the code of a rule: its address, and a function of the desk.
 
-    If both are missing, `why` is the reason.
+    The address is 0 if kernels cannot call the code. If both are missing, `why` has the reason.
     """
 
     address: int
@@ -56,7 +56,7 @@ _known: WeakKeyDictionary[Any, Code] = WeakKeyDictionary()
 
 
 def code_of(name: str, rule: Any) -> Code:
-    """Return the code of a rule, or the reason why it runs as plain Python."""
+    """Return the code of a rule, or the reason why the rule runs in plain Python."""
     function = getattr(rule, "py_func", rule)
     if isinstance(function, type) or not hasattr(function, "__code__"):
         return Code(0, None, None, "it is a class or an object, not a function")
@@ -78,7 +78,7 @@ def _compiled(name: str, function: Callable[..., Any]) -> Code:
             called = numba.njit("int64(int64)", nogil=True)(entry)
             return Code(0, called, called, "")
         compiled = numba.cfunc("int64(int64)")(entry)
-    except Exception as error:  # Numba refuses a function by many kinds of errors.
+    except Exception as error:  # Numba raises many types of errors for an unsupported function.
         return Code(0, None, None, _reason(error))
     if (given := inner.overloads[next(iter(inner.overloads))].signature.return_type) != numba.none:
         # The name of a generator's type contains those of all its variables.
@@ -91,12 +91,12 @@ def _compiled(name: str, function: Callable[..., Any]) -> Code:
 
 
 def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls the helpers of its module in Python, compiled there or not."""
+    """Return a copy of a function that calls the Python versions of its module's helpers."""
     return cast(Callable[..., Any], _copied(function, lambda copy: copy))
 
 
 def _copied(function: Callable[..., Any], made: Callable[[FunctionType], Any]) -> Any:
-    """Return a copy of a function with copies of the helpers of its module that it calls."""
+    """Return a copy of a function that calls copies of its module's helpers."""
     known: dict[Any, Any] = {}
 
     def copied(one: FunctionType) -> Any:
@@ -113,7 +113,7 @@ def _copied(function: Callable[..., Any], made: Callable[[FunctionType], Any]) -
         return known[one]
 
     def replaced(value: Any, module: str) -> Any:
-        # An already compiled helper has no checks, unless its author requested them.
+        # A helper compiled by its author has no checks unless the author requested them.
         other = value.py_func if isinstance(value, Dispatcher) else value
         own = isinstance(other, FunctionType) and other.__module__ == module
         return copied(other) if own else value
@@ -122,7 +122,7 @@ def _copied(function: Callable[..., Any], made: Callable[[FunctionType], Any]) -
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of globals in a function's code, and in that of functions within it."""
+    """Return the names of globals in a function's code and in its inner functions."""
     inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
     return set(code.co_names).union(*inner)
 
@@ -136,7 +136,7 @@ def _reason(error: Exception) -> str:
 
 @cache
 def make_callable() -> None:
-    """Let compiled code call the functions of `core.policy.custom_rule`."""
+    """Make the functions of `core.policy.custom_rule` callable from compiled code."""
     from numba.extending import overload
 
     for function in COMPILED:
@@ -149,7 +149,7 @@ def _chosen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _entry(rule: Any) -> Callable[[int], int]:
-    """Return the function of a desk's address that calls a rule with its state."""
+    """Return a function that takes a desk's address and calls a rule with the desk's state."""
     at_address = _pointer()
     carray, int64, float64 = numba.carray, numba.int64, numba.float64
 
@@ -188,7 +188,7 @@ def _entry(rule: Any) -> Callable[[int], int]:
 
 @cache
 def _pointer() -> Any:
-    """Return the function from an address to a pointer, for compiled code."""
+    """Return the function that converts an address to a pointer in compiled code."""
     from numba.extending import intrinsic
 
     def typed(typing: Any, address: Any) -> Any:

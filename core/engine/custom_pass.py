@@ -1,7 +1,7 @@
-"""Passes of a plug-in rule: the kernel copies the state, and checks and executes its decisions.
+"""Passes of a plug-in rule: the kernel copies the state, then checks and executes decisions.
 
-The rule gets copies, so that its writes change no simulation. If it is compiled, it is called by
-its address (`core.engine.custom_code`); otherwise the kernel returns for each call.
+The rule gets copies, so that its writes do not change the simulation. The kernel calls a compiled
+rule by its address (`core.engine.custom_code`); for other rules it returns to Python at each call.
 """
 
 from __future__ import annotations
@@ -22,33 +22,39 @@ from schedfarm.core.engine.world import Options, starving_before
 from schedfarm.core.policy.custom_rule import FREE, LATE, LATE_AT, OVERBOOKED, STARTS, TALLY
 
 END, ORDER, RULE, FAULT = range(4)
-"""Reasons for the kernel to return: the simulation is over; the order's keys, or the rule's
-decisions, are to be computed in Python; the rule made a mistake."""
+"""Reasons for a return of the kernel.
+
+END: the simulation has ended. ORDER: Python must compute the order's keys. RULE: Python must
+compute the rule's decisions. FAULT: the rule made a mistake.
+"""
 
 AT, SIZE, ARRIVALS, WAITS, RUNS, CALLS, INSIDE, ROOM, MEMORY, ADDRESSES = range(10)
-"""Fields of a desk: the instant, s; processors; arrived, waiting and running jobs; calls of the
-rule so far; whether it is being called; room for jobs; size of the rule's memory; the address of
-the first array."""
+"""Fields of a desk: the instant, s; processors; numbers of arrived, waiting and running jobs;
+number of calls of the rule; whether a call is in progress; room for jobs; size of the rule's
+memory; and the address of the first array."""
 
 ARRAYS = 12
-"""Number of arrays whose addresses are on the desk."""
+"""Number of arrays with addresses on the desk."""
 
 OUTSIDE, TWICE, WIDE, IDLE, PAST, OVER, RAISED = range(1, 8)
-"""Mistakes of a rule: starting a job that has not arrived, that has already started, or that does
-not fit; starting none while the machine is idle; reserving for a job in the past, or processors
-that are not free; raising an exception."""
+"""Mistakes of a rule.
+
+OUTSIDE, TWICE, WIDE: start of a job that has not arrived, has already started, or does not fit.
+IDLE: no start on an idle machine. PAST, OVER: a reservation in the past, or of processors that are
+not free. RAISED: an exception.
+"""
 
 KIND, JOB, DETAIL = range(3)
 """Fields of a fault: the mistake, the job, and a number for its sentence."""
 
 
 class View(NamedTuple):
-    """The copies for a rule, the records of its decisions, and the kernel's own arrays.
+    """Hold the copies for a rule, the records of its decisions, and the kernel's own arrays.
 
     desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
-    running jobs, the soonest predicted end first. fault: int64[3]. before: float64, the memory
-    before the call, to repeat it. columns: int64[8, n], of all jobs. The others are those of
-    `core.policy.custom_rule.State`.
+    running jobs in order of predicted ends. fault: int64[3]. before: float64, the rule's memory
+    before a call, to repeat the call. columns: int64[8, n], the columns of all jobs. The other
+    fields are those of `core.policy.custom_rule.State`.
     """
 
     desk: Int64
@@ -144,7 +150,7 @@ def blame(view: View, kind: int, j: int, detail: int) -> bool:
 
 @verb
 def note_start(planner: Planner, view: View, j: int) -> None:
-    """Insert a job into the running ones by its predicted end."""
+    """Insert a job into the list of running jobs, by its predicted end."""
     jobs, active = planner.jobs, view.active
     end, place = jobs.start[j] + jobs.estimate[j], view.desk[RUNS]
     while place > 0 and jobs.start[active[place - 1]] + jobs.estimate[active[place - 1]] > end:
@@ -177,14 +183,14 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
 
 @verb
 def check_reserved(planner: Planner, view: View) -> bool:
-    """Return whether reservations lie in the future, and hold only free processors."""
+    """Return whether no reservation is in the past, and all hold only free processors."""
     plan, now, tally = planner.plan, planner.clock[NOW], view.tally
     for i in range(plan.state[COUNT]):
         j = plan.job[plan.front[0] + i]
         at = view.reserved[j]
         if j == tally[LATE] - 1:
             return blame(view, PAST, j, tally[LATE_AT])
-        # The rule can write to its records, too.
+        # The rule can also write to its records.
         if at != NO_PROMISE and at < now:
             return blame(view, PAST, j, at)
         if j == tally[OVERBOOKED] - 1:
@@ -194,7 +200,7 @@ def check_reserved(planner: Planner, view: View) -> bool:
 
 @verb
 def promise(planner: Planner, view: View) -> None:
-    """Record the starts that this pass gives to the jobs that arrived with it."""
+    """Record the starts or reservations of the jobs that arrived at this instant."""
     jobs, _, _, clock, promised = planner
     for j in range(clock[BEFORE], clock[ARRIVED]):
         promised[j] = clock[NOW] if jobs.start[j] >= 0 else view.reserved[j]
@@ -228,11 +234,11 @@ def run_custom(
     ordered: bool,
     decided: bool,
 ) -> int:
-    """Run every event and its pass until the rule, or an order, is to be called, or to the end.
+    """Run events and passes until Python must call the rule or an order, or to the end.
 
-    Unless `address` is 0, the rule is called there with the address of the desk. ordered: whether
-    keys of the waiting jobs are to be computed in Python. decided: whether the rule has just been
-    called there.
+    address: that of the compiled rule, which is called with the address of the desk; 0 if Python
+    calls the rule. ordered: whether Python computes the keys of the waiting jobs. decided: whether
+    Python has just called the rule.
     """
     jobs, _, plan, clock, _ = planner
     if decided and not judge(planner, view, unit):

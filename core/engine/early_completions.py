@@ -1,6 +1,7 @@
-"""Early completions: which reservations they move, and which ones remain.
+"""Early completions: the reservations that they move, and the reservations that remain.
 
-Without snapshots of the profile an early completion invalidates all (`core.engine.plan`).
+Without snapshots of the profile, an early completion invalidates all reservations
+(`core.engine.plan`).
 """
 
 from __future__ import annotations
@@ -34,13 +35,15 @@ from schedfarm.core.engine.snapshots import (
 )
 
 PATIENCE = 8
-"""Early completions with few reservations after which snapshots are given up. If they are given up
-after the first one, the KTH log at load 1.0 takes a seventh longer."""
+"""Number of early completions with few reservations after which no snapshots are made.
+
+With a value of 1, the KTH log at load 1.0 takes a seventh longer.
+"""
 
 
 @routine
 def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
-    """Return the processors of the jobs that end early now, or of the first, to all profiles."""
+    """Add the processors of jobs that end early now, or of the first one, to all profiles."""
     p = running.count[0] - 1
     while p >= 0 and running.end[p] == now:
         j = running.job[p]
@@ -54,20 +57,21 @@ def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bo
 
 @verb
 def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
-    """Return these processors, unless the plan is about to be invalidated."""
+    """Add these processors to the profiles, if there are snapshots."""
     if plan.snapshots.state[SAVED] > 0:
         give_to_profiles(plan, running, jobs, now, one)
 
 
 @verb
 def may_move(plan: Plan, profile: Profile, i: int, now: int) -> bool:
-    """Return whether the job at place i fits earlier than reserved next to reservations before it.
+    """Return whether the job at place i fits before its reservation, given earlier places.
 
-    Only processors that were freed until state[FREED] can have made a gap: the job had none before
-    its reservation.
+    The job had no gap before its reservation, so only processors that were freed until state[FREED]
+    can make one.
 
-    Invariant: after checked[need] = (check, length, t), in the same check no job of this need and
-    of at least this length fits before t. The profiles of a check, by place, only lose processors.
+    Invariant: after checked[need] = (check, length, t), no job with this need and at least this
+    length fits before t in the same check. From place to place, the profile of a check only loses
+    processors.
     """
     checked, check, cell = plan.snapshots.checked, plan.snapshots.state[ROUND], plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
@@ -85,7 +89,7 @@ def may_move(plan: Plan, profile: Profile, i: int, now: int) -> bool:
 
 @verb
 def most_free_until(profile: Profile, end: int) -> int:
-    """Return the most processors that are free at once before `end`."""
+    """Return the largest number of free processors at any instant before `end`."""
     most, i = 0, profile.mark[HEAD]
     while i < profile.mark[TAIL] and profile.times[i] < end:
         most = max(most, profile.free[i])
@@ -95,13 +99,13 @@ def most_free_until(profile: Profile, end: int) -> int:
 
 @verb
 def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
-    """Return the first place from below[k] on whose reservation may move, `stop` if there is none.
+    """Return the first place from below[k] on with a reservation that may move, or `stop`.
 
-    The profile in the making then has the reservations before it.
+    The profile in the making then has all reservations before this place.
 
-    A job that fits nowhere earlier in snapshot k does not fit next to further reservations either.
-    For any other job, the reservations between the snapshot and the job, which do not move, are
-    added to a copy. If the copy is full, the next place is returned.
+    A job that fits nowhere earlier in snapshot k does not fit with further reservations either. For
+    any other job, a copy of the snapshot gets the reservations between the snapshot and the job,
+    which do not move. If the copy is full, the place of the next reservation is returned.
     """
     snapshots, front, placed = plan.snapshots, plan.front[0], plan.snapshots.below[k]
     first, saved, made, copied = placed, profile_of(snapshots, k), in_the_making(snapshots), False
@@ -149,13 +153,14 @@ def resume_last(plan: Plan) -> None:
 
 @routine
 def check_all(plan: Plan, now: int) -> None:
-    """Keep the reservations before the first one that moves to processors that were freed early.
+    """Keep the reservations before the first one that can move to early freed processors.
 
-    Invariant: the snapshots have these processors already. Let no reservation before place i move.
+    Invariant: the snapshots already have these processors. Let no reservation before place i move.
     Then the job at i is placed in the profile of the running jobs and of the reservations before i.
-    Since the last check this has gained the freed processors, and jobs from behind i that started
-    left the reservation its room. So the job still fits there, and it moves exactly if it has an
-    earlier gap, which begins before the last predicted end of the freed processors.
+    Since the last check this profile has gained the freed processors. Jobs behind i that started
+    have left room for the reservation. So the job still fits at its reservation, and moves exactly
+    if the profile has an earlier gap. Such a gap begins before the last predicted end of the freed
+    processors.
     """
     snapshots, state = plan.snapshots, plan.state
     saved, k = snapshots.state[SAVED], 0
@@ -179,9 +184,9 @@ def check_all(plan: Plan, now: int) -> None:
 
 @verb
 def reconsider(plan: Plan, now: int) -> None:
-    """Invalidate the reservations from the first one on that an early completion moves.
+    """Invalidate the reservations from the first one that an early completion moves.
 
-    All if there are no snapshots, which are worth their upkeep only if many reservations are kept.
+    Without snapshots, all are invalid. Snapshots pay only if many reservations are kept.
     """
     state, kept = plan.snapshots.state, plan.state[KEPT]
     state[WORTH] = PATIENCE if kept >= 2 * state[APART] else max(0, state[WORTH] - 1)
@@ -193,7 +198,7 @@ def reconsider(plan: Plan, now: int) -> None:
 
 @verb
 def keep(plan: Plan) -> None:
-    """Save the profile if that is worth it, and the last snapshot has far fewer reservations."""
+    """Save the profile if snapshots pay, and the last one has far fewer reservations."""
     snapshots, planned, saved = plan.snapshots, plan.state[PLANNED], plan.snapshots.state[SAVED]
     if saved == 0:
         if planned == 0 and snapshots.state[WORTH] > 0:

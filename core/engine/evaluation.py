@@ -1,6 +1,6 @@
-"""Programs of expressions: instructions on registers, and their execution for a block of jobs.
+"""Programs of expressions: instructions on registers, executed for a block of jobs.
 
-The instructions are data, so that the kernels are compiled once for all expressions.
+Instructions are data, so that the same compiled kernels serve all expressions.
 """
 
 from __future__ import annotations
@@ -56,16 +56,17 @@ from schedfarm.core.engine.lanes import (
 
 
 class Program(NamedTuple):
-    """Instructions for an expression; empty for other orders and for orders that tie all jobs.
+    """Hold the instructions of an expression; empty for other orders and for constants.
 
-    steps: int64[5k], of each the code, register of the result, and up to three of values, or two
-    and a sign. column: float64[n * c], the parts without the instant, job by job. columns: c.
-    place: int64[r], begin of each register in `register`: the instant, the columns, then constants
-    and results, the last of which is the key. moves: int64[r], -1 for columns, which have a value
-    for each cell of the queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks],
-    columns last; bits: the same as int64. block: int64[FIELDS * blocks]. state: int64[STATE].
-    trend: direction of the keys with time. follows: whether the columns are those of one queue from
-    its beginning, in which jobs are only appended, in order of their numbers.
+    For n jobs, k instructions, c columns and r registers: steps: int64[5k], for each instruction
+    its code, the register of the result, and three registers of values, or two and a sign. column:
+    float64[n * c], the parts without the instant, job by job. columns: c. place: int64[r], begin of
+    each register in `register`: the instant, the columns, then constants and results; the last
+    result is the key. moves: int64[r], -1 for columns, which have a value for each cell of the
+    queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks], columns last. bits: the
+    same memory as int64. block: int64[FIELDS * blocks]. state: int64[STATE]. trend: direction of
+    the keys with time. follows: whether the columns follow one queue from its beginning; jobs are
+    then only appended to the queue, in order of their numbers.
     """
 
     steps: Int64
@@ -83,13 +84,13 @@ class Program(NamedTuple):
 
 @verb
 def place_of(program: Program, r: int, at: int) -> int:
-    """Return the place of a register; those of columns are by cell."""
+    """Return the place of a register; the registers of columns have a place for each cell."""
     return int(program.place[r] + (at & program.moves[r]))
 
 
 @verb
 def compute(program: Program, s: int, now: int, at: int, m: int) -> None:
-    """Execute the instruction at place s for the first m jobs of a block, in cells from `at` on."""
+    """Execute the instruction at place s for m jobs, in the cells from `at` on."""
     steps, register = program.steps, program.register
     code, to = steps[s], program.place[steps[s + 1]]
     a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
@@ -114,14 +115,14 @@ def compute(program: Program, s: int, now: int, at: int, m: int) -> None:
 
 @verb
 def write_keys(program: Program, now: int, at: int, m: int, key: Int64, to: int) -> None:
-    """Execute all instructions for m jobs, and write integers that sort like the last values."""
+    """Execute all instructions for m jobs, and write integers that sort like the results."""
     steps, register = program.steps, program.register
     s = steps.size - 5
     last = program.place[steps[s + 1]]
     for before in range(0, s, 5):
         compute(program, before, now, at, m)
     if steps[s] == ELAPSED_QUOTIENT:
-        # One loop for difference, quotient and key. With a loop for each, a simulation took 1.1
+        # One loop computes difference, quotient and key. With three loops, a simulation took 1.1
         # times as long.
         a, b = place_of(program, steps[s + 2], at), place_of(program, steps[s + 3], at)
         sign = steps[s + 4]
@@ -156,7 +157,7 @@ def compute_arithmetic(code: int, register: Float64, to: int, a: int, b: int, m:
 
 @verb
 def take_extreme(code: int, register: Float64, to: int, a: int, b: int) -> None:
-    """Write the lesser or the greater values of a word."""
+    """Write the lesser or the greater values of two words."""
     if code == LEAST:
         take_less(register, to, a, b)
     else:
@@ -165,7 +166,7 @@ def take_extreme(code: int, register: Float64, to: int, a: int, b: int) -> None:
 
 @verb
 def condition_value(code: int, a: float, b: float, c: float) -> float:
-    """Return the value of an operation that gives or takes a condition."""
+    """Return the value of a comparison, a logical operation or a conditional expression."""
     if code == LESS:
         value = 1.0 if a < b else 0.0
     elif code == LESS_EQUAL:
@@ -186,9 +187,9 @@ def condition_value(code: int, a: float, b: float, c: float) -> float:
 
 
 def by_ieee(function: Callable[..., float], ufunc: np.ufunc) -> Callable[..., float]:
-    """Return a function of `math` that gives inf or NaN, like compiled code, where Python raises.
+    """Return a function of `math` with the inf and NaN of compiled code instead of errors.
 
-    Other arguments keep the values of `math`: numpy may round the last digit differently.
+    For other arguments the values are those of `math`: numpy may round the last digit differently.
     """
     if not numba.config.DISABLE_JIT:
         return function
@@ -240,7 +241,7 @@ def logarithm(code: int, a: float) -> float:
 @verb
 @without_warnings
 def remainder(a: float, b: float) -> float:
-    """Return the remainder with the sign of b, as Python's; not a number for b = 0."""
+    """Return the remainder with the sign of b, as in Python; NaN for b = 0."""
     if b == 0.0:
         return math.nan
     return a % b

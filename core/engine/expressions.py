@@ -1,9 +1,9 @@
 """Orders as expressions that change over time, evaluated for the waiting jobs in each pass.
 
-The cells of the queue hold the columns of their jobs: reading columns by job at each pass took half
-of the time of CTC's keys. A block of the queue is evaluated when a scan reaches it, and not at all
-if a bound of its keys tells that none of its jobs comes first. A bound is the least key at an
-instant some passes ahead, if keys only fall with time, and holds until then
+The cells of the queue hold the columns of their jobs: on the log CTC, reading columns by job at
+each pass took half of the time for the keys. A block of the queue is evaluated when a scan reaches
+it, unless a bound of its keys shows that none of its jobs comes first. If keys only fall with time,
+the bound is the least key at an instant some passes ahead, and holds until that instant
 (`core.engine.trends`).
 """
 
@@ -37,30 +37,37 @@ from schedfarm.core.workload.workload import Workload
 NO_JOB = -1
 
 STRIDE = BLOCK + WORD
-"""Values of a column for each block of the queue: a shift of the last cells reads one word more."""
+"""Room of a column for each block of the queue; a shift of the last cells reads one word more."""
 
 INSTANT = 0
-"""The field of `now`."""
+"""Index of the instant in the array `now`."""
 
 FAILED_JOB, FAILED_AT, PASS, SPAN, MARK, STATE = range(6)
-"""Fields of a program's `state`: the first job whose value was not a number, and when; the number
-of passes; how long the last PERIOD of them took, s, and when they ended. The number of fields."""
+"""Fields of a program's `state`.
+
+FAILED_JOB, FAILED_AT: the first job with NaN as its value, and the instant. PASS: number of passes.
+SPAN, MARK: simulated time of the last PERIOD passes, s, and its end. STATE: number of fields.
+"""
 
 FIRST, LENGTH, LAST, KEYED_IN, UNTIL, BOUND, FIELDS = 0, 1, 2, 3, 4, 5, 8
-"""Fields of a block: its first cell, its length and its last job when its columns were written; the
-pass whose keys its cells have; a lower bound of its keys, and until when it holds, s. The number of
-fields, a cache line."""
+"""Fields of a block.
+
+FIRST, LENGTH, LAST: its first cell, its length and its last job when its columns were written.
+KEYED_IN: the pass for which its cells have keys. UNTIL, BOUND: a lower bound of its keys, and the
+last instant at which the bound holds, s. FIELDS: number of fields, a cache line.
+"""
 
 PERIOD = 16
-"""Passes for which a bound of a block's keys is made."""
+"""Number of passes ahead for which a bound of a block's keys is computed."""
 
 UNSET, UNTRIED = -(2**63), 1 - 2**63
-"""Instants before all others: of a block that has changed, and of one that was looked at since. The
-first is also a pass without keys, and a bound of all keys."""
+"""Values of UNTIL that precede all instants: UNSET for a changed block, UNTRIED for a block that
+was read since its change. UNSET is also the value of KEYED_IN without keys, and a bound of all
+keys."""
 
 
 class ExpressionRankings(NamedTuple):
-    """`Rankings` of which at least one is an expression of the instant.
+    """Hold `Rankings` of which at least one is an expression of the instant.
 
     now: int64[1], the instant of the pass, s.
     """
@@ -75,7 +82,7 @@ class ExpressionRankings(NamedTuple):
 
 
 def program_of(workload: Workload, expression: Expression | None) -> Program:
-    """Return the instructions of an expression for the jobs of a workload; none for None.
+    """Return an expression's instructions for the jobs of a workload; none for None.
 
     Examples
     --------
@@ -126,7 +133,7 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
 
 
 def clone_of(program: Program) -> Program:
-    """Return a program for clones of the queue, which writes all columns again in each pass."""
+    """Return a program for clones of the queue; it writes all columns again in each pass."""
     register = np.empty_like(program.register)
     begin = register.size - program.columns * STRIDE * (program.block.size // FIELDS)
     register[:begin] = program.register[:begin]
@@ -151,10 +158,10 @@ def hold(program: Program, j: int, at: int) -> None:
 def rank_cells(
     program: Program, now: int, at: int, m: int, key: Int64, to: int, jobs: Int64, i: int, skip: int
 ) -> None:
-    """Write the keys of m jobs, at most BLOCK, and of the rest of their last word.
+    """Write the keys of m jobs, m <= BLOCK, and fill up the last word.
 
-    The jobs are those from place i on; they have columns from cell `at` on, and keys from place
-    `to` on. The first `skip` of them, less than a word, do not exist.
+    The jobs are ``jobs[i : i + m]``, with columns from cell `at` on and keys from place `to` on.
+    The first `skip` places, less than a word, hold no jobs.
     """
     write_keys(program, now, at, m, key, to)
     if program.trend == UNKNOWN:
@@ -165,7 +172,7 @@ def rank_cells(
 def report_missing(
     program: Program, now: int, m: int, key: Int64, to: int, jobs: Int64, i: int, skip: int
 ) -> None:
-    """Record the first of m jobs, after the first `skip`, whose value was not a number."""
+    """Record the first of m jobs, after the first `skip`, with NaN as its value."""
     state = program.state
     for k in range(0, m, WORD):
         missing = not_numbers(key, to + k) & first_places(m - k) & ~first_places(max(skip - k, 0))
@@ -175,10 +182,10 @@ def report_missing(
 
 @verb
 def held_in(program: Program, queue: Queue, b: int) -> int:
-    """Return how many of the first cells of a block have the columns of their jobs.
+    """Return the number of leading cells of a block with the columns of their jobs.
 
-    The last of these jobs and the number of jobs up to it identify them: no job is inserted before
-    the last one, so that the number only decreases.
+    The last of these jobs and their number identify all of them: no job is inserted before the last
+    one, so that the number only decreases.
     """
     s, first = b * FIELDS, queue.first[b]
     count = program.block[s + LENGTH]
@@ -213,11 +220,11 @@ def rank_block(program: Program, now: int, queue: Queue, b: int, key: Int64) -> 
 
 @verb
 def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar: int) -> bool:
-    """Return whether a block may have a job with a key up to the bar; if so, write its keys.
+    """Return whether a block may have a job with a key up to `bar`; if so, write its keys.
 
-    With NEVER as the bar, no bound is used. A block that has changed gets a bound when it is looked
-    at again without another change. One loop writes the keys of the bound and the present keys,
-    since its steps are compiled where they are called.
+    If `bar` is NEVER, no bound is used. A changed block gets a bound at the second read without
+    another change. One loop writes both the keys of the bound and the present keys, since each call
+    of a step is inlined.
     """
     s, block, instant = b * FIELDS, program.block, now
     if block[s + KEYED_IN] == program.state[PASS]:
@@ -231,7 +238,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
             return False
         bounds = False
     if bounds and program.trend != RISES:
-        # Keys that rise are least now, others at the end of the period.
+        # Rising keys are least now, falling keys at the end of the period.
         instant = now + program.state[SPAN]
     while True:
         rank_block(program, instant, queue, b, key)
@@ -250,7 +257,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
 
 @verb
 def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
-    """Count a pass, for which all keys are old; write all keys if one of them may be NaN."""
+    """Begin a pass, for which all keys are old; write all keys if one of them may be NaN."""
     state = program.state
     state[PASS] += 1
     if state[PASS] % PERIOD == 1:
@@ -265,10 +272,10 @@ def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
 
 @verb
 def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: Int64) -> None:
-    """Set the keys of the first `count` of the waiting jobs to the values of an expression."""
+    """Set the keys of the first `count` waiting jobs to the values of an expression."""
     if program.steps.size == 0:
         return
-    # Lists have no cells: one block takes the columns, and keys replace the values.
+    # Lists have no cells: one block takes the columns, and its keys replace its values.
     last = program.place[program.place.size - 1]
     begin = 0
     while begin < count:
@@ -283,10 +290,10 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
 
 @verb
 def is_without(queue: Queue, b: int, cell: int, first: int, count: int, last: int) -> bool:
-    """Return whether a block has the jobs that it had up to `last`, except a removed cell.
+    """Return whether a block still has its earlier jobs up to `last`, except a removed one.
 
-    The block had count + 1 such jobs, from cell `first` on. If the first job leaves, no other job
-    is shifted.
+    The block had count + 1 jobs up to `last`, from cell `first` on. If the first job leaves, no
+    other job is shifted.
     """
     here = queue.first[b]
     if here != first + (cell == first) or queue.length[b] < count:
@@ -300,7 +307,7 @@ def is_without(queue: Queue, b: int, cell: int, first: int, count: int, last: in
 
 @verb
 def close_up(program: Program, queue: Queue, cell: int) -> None:
-    """Move the columns of the cells after a removed one, as the queue did its jobs."""
+    """Move the columns behind a removed cell, as the queue moved the jobs."""
     b = cell // BLOCK
     s, block = b * FIELDS, program.block
     block[s + KEYED_IN] = UNSET
@@ -321,7 +328,7 @@ def close_up(program: Program, queue: Queue, cell: int) -> None:
 
 @rank.begun_by.of(ExpressionRankings)
 def begun_by(rankings: ExpressionRankings, machine: Machine) -> int:
-    """Return 0: completions are not tracked."""
+    """Return 0, because completions are not tracked."""
     return 0
 
 
@@ -386,20 +393,20 @@ def rank_list(rankings: ExpressionRankings, waiting: Int64, count: int) -> None:
 
 @rank.settled_until.of(ExpressionRankings)
 def settled_until(rankings: ExpressionRankings, now: int) -> int:
-    """Return now: values change with the instant."""
+    """Return now, because values change with the instant."""
     return now
 
 
 @rank.copy_usage.of(ExpressionRankings)
 def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> None:
-    """Copy the instant; keys are made before each pass, and shared."""
+    """Copy the instant; clones share keys, which are made before each pass."""
     other.now[INSTANT] = rankings.now[INSTANT]
 
 
 def ranked_by_expression(
     workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
 ) -> ExpressionRankings:
-    """Return rankings with the programs of expressions, None for other orders."""
+    """Return rankings with the programs of two orders; an order without one has None."""
     queue, backfill, moves, differ = rankings
     if first is not None:
         queue = queue._replace(cell=cells_of(len(workload)))
@@ -412,14 +419,14 @@ def ranked_by_expression(
 
 
 def cloned_rankings(rankings: ExpressionRankings) -> ExpressionRankings:
-    """Return rankings for clones of the queue; keys are made in each pass, and shared."""
+    """Return rankings for clones of the queue, which share keys made in each pass."""
     first = clone_of(rankings.first)
     second = clone_of(rankings.second) if rankings.differ else first
     return rankings._replace(first=first, second=second, now=rankings.now.copy())
 
 
 def check_numbers(workload: Workload, program: Program, order: str) -> None:
-    """Refuse a simulation in which an expression had no value for a waiting job."""
+    """Raise an error if an expression had no value for a waiting job."""
     job, now = program.state[[FAILED_JOB, FAILED_AT]].tolist()
     if job != NO_JOB:
         raise InputError(

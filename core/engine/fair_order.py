@@ -1,4 +1,4 @@
-"""Fair orders for the kernels, and the policies whose fair starts are compiled."""
+"""Fair orders for the kernels, and the policies with compiled fair starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:
-    """Return the fair order and the requested jobs, at least one, for the kernels.
+    """Return the fair order and the requested jobs for the kernels; at least one is requested.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: b
     """
     wanted = np.zeros(rank.size, np.bool_)
     wanted[asked] = True
-    # One past the last job that is not later than each: a running maximum along the fair order.
+    # For each job, 1 + the last job that is not later: a running maximum along the fair order.
     order = np.argsort(rank)
     until = np.empty(rank.size, np.int64)
     until[order] = np.maximum.accumulate(order) + 1
@@ -47,10 +47,10 @@ def is_compiled(policy: Policy, platform: str, plain: bool = True) -> bool:
 
 
 def is_patient(policy: Policy) -> bool:
-    """Return whether under a compiled policy no waiting job affects an earlier one.
+    """Return whether no waiting job affects an earlier job, under a compiled policy.
 
-    Starving jobs are also served first come, first served. With `events=per-event`, the pass of an
-    arrival may start jobs before the completions of the same instant return their processors.
+    Starving jobs are also served first come, first served. With `events=per-event`, the pass after
+    an arrival may start jobs before the completions of the same instant free their processors.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Entry point of fair start times: the start of each job without later jobs.
+"""Fair start times: the start of each job in a simulation without later jobs.
 
 G. Sabin and P. Sadayappan, Unfairness metrics for space-sharing parallel job schedulers, JSSPP
-2005, section 3.1; the definition is in SEMANTICS, "Fairness".
+2005, section 3.1; the definition is in docs/semantics.md, section Fairness.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS = ("strict", "relaxed")
 """Kinds of fair start time."""
 
 ARRIVAL = "arrival"
-"""The fair order of the paper: order of arrival."""
+"""The fair order of the paper, which is the order of arrival."""
 
 NOT_ASKED = -1
 """Fair start time of a job that was not requested."""
@@ -38,14 +38,14 @@ def fair_start_times(
     jobs: slice | Iterable[int] | None = None,
     later: str = ARRIVAL,
 ) -> Int64:
-    """Return the start that each job would have without the jobs later than it.
+    """Return the start that each job would have without later jobs.
 
-    The schedule is the real one up to the arrival of a job. It continues with true run times and
-    the same policy, and without later jobs, except those that run already:
+    Up to the arrival of a job, the schedule is the real schedule. It continues with true run times
+    and the same policy, and without later jobs that are not running yet:
 
-    - ``strict``: the job waits with the others;
+    - ``strict``: the job waits with the other jobs;
     - ``relaxed``: the job joins the queue, with its own submit time, only at the first instant at
-      which all arrived jobs before it have started.
+      which all earlier jobs that have arrived have started.
 
     Parameters
     ----------
@@ -54,35 +54,34 @@ def fair_start_times(
     policy : Policy or str
         The policy, or its name.
     kind : {"strict", "relaxed"}
-        Whether the job waits with others, or joins after them.
+        Whether the job waits with the other jobs, or joins the queue after their starts.
     jobs : slice or iterable of int, optional
-        Indices of the requested jobs; by default all. A range also takes the time to simulate the
-        schedule up to its end.
+        Indices of the requested jobs; by default all. A range also takes the time of a simulation
+        up to the end of the range.
     later : str
-        The fair order: ``arrival``, or a queue order that is fixed at submission, such as
-        ``spf``. Job k is later than job j if its key is larger, or if the keys are equal and k
-        comes after j by (submit, position). At the arrival of j, waiting jobs that are later than j
-        vanish. Future jobs that are not later than j still arrive. Under ``arrival`` there are no
-        such jobs.
+        The fair order: ``arrival``, or a queue order that is fixed at submission, such as ``spf``.
+        Job k is later than job j if its key is larger, or if the keys are equal and k comes after j
+        by (submit, position). At the arrival of j, waiting jobs that are later than j vanish.
+        Future jobs that are not later than j still arrive; under ``arrival`` no future job does.
 
     Returns
     -------
     int64[n]
-        Fair start time, s; -1 for jobs that are not requested, and for refused ones.
+        Fair start times, s; -1 for jobs that are not requested, and for refused jobs.
 
     Raises
     ------
     InputError
-        If the kind, the policy or a job is unknown, or the fair order changes as time passes. Also
+        If the kind, the policy or a job is unknown, or if the fair order changes with time. Also
         for a plug-in rule or a rule on nodes, unless the fair starts are strict and by arrival.
     Left
         As `core.simulate`.
 
     Notes
     -----
-    Plug-in orders that change as time passes, and plug-in rules, are slow: strict fair starts by
-    arrival take one simulation for each job, and all others the reference simulator. Request some
-    hundreds of jobs at most.
+    Plug-in orders that change with time, and plug-in rules, are slow. Strict fair starts by arrival
+    take one simulation for each job, and all other fair starts take the reference simulator.
+    Request some hundreds of jobs at most.
 
     Examples
     --------
@@ -102,7 +101,8 @@ def fair_start_times(
     rank = _rank(workload, later)
     fst, known = (np.full(len(workload), NOT_ASKED, np.int64) for _ in range(2))
     what = f"{kind} fair starts by {later}"
-    # Each is independent of the others that are requested: a checkpoint holds those known so far.
+    # Each fair start is independent of the other requested ones, so a checkpoint holds the known
+    # fair starts.
     with checkpointed(workload, chosen, what, {FAIR: known}, live=True):
         left = asked[known[asked] < 0]
         if left.size:
@@ -121,7 +121,7 @@ def _find(
     rank: Int64,
     fst: Int64,
 ) -> None:
-    """Fill in the fair starts of the requested jobs, at least one."""
+    """Fill in the fair starts of the requested jobs; at least one is requested."""
     relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
     from schedfarm.core.engine.fair_order import fair_order, is_compiled, is_patient
 
@@ -134,7 +134,7 @@ def _find(
         for j in asked:
             fst[j] = simulate(workload.take(slice(j + 1)), chosen).start[j]
     elif workload.platform.asks:
-        # A job that is reserved in advance, or waits in a shelf, cannot join later.
+        # A job with an advance reservation, or in a shelf, cannot join later.
         raise InputError(
             f"fair start times on a platform of kind {platform!r} are of kind 'strict', with "
             f"later='{ARRIVAL}'; kind={kind!r} with later={later!r} has no meaning there"

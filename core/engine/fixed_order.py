@@ -29,14 +29,14 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import EASY, KNOWN, NONE, Options, World
 
 STARVED = -(2**63)
-"""Key of a starving job: before all others, first come first served among themselves."""
+"""Key of starving jobs, which precede all other jobs and are served first come, first served."""
 
 
 @verb
 def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, limit: int) -> int:
     """Move waiting jobs submitted before `limit` to the front; return the next job to examine.
 
-    Invariant: all jobs before `oldest` starve already or have started, since the limit only grows.
+    Invariant: all jobs before `oldest` already starve or have started, since the limit only grows.
     """
     while oldest < arrived and jobs.submit[oldest] < limit:
         if jobs.start[oldest] < 0:
@@ -49,11 +49,12 @@ def promote(queue: Queue, jobs: Jobs, key: Int64, oldest: int, arrived: int, lim
 
 @verb
 def admit(world: World, rule: int, j: int) -> bool:
-    """Start or queue a job that arrives alone; return whether a pass over the queue is needed.
+    """Start or queue a job that arrives alone; return whether the queue needs a pass.
 
-    Invariant: after a pass no waiting job may start. Behind a blocked head, and if nothing has been
-    released, only the arriving job can start: time makes no waiting job's backfill legal, and a
-    legal backfill neither moves the shadow time nor, on a grid, makes another cluster's earlier.
+    Invariant: after a pass no waiting job may start. If the head is blocked and no processors have
+    been released, only the arriving job can start. The passage of time does not permit any other
+    backfill. A permitted backfill neither moves the shadow time nor, on a grid, gives another
+    cluster an earlier shadow time.
     """
     jobs, machine, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
@@ -78,7 +79,7 @@ def admit(world: World, rule: int, j: int) -> bool:
 
 @verb
 def start_heads(world: World, now: int) -> int:
-    """Start the head while it fits; return the need of the next head, 0 if no job waits."""
+    """Start heads while they fit; return the need of the next head, 0 if no job waits."""
     jobs, machine, queue, _, _ = world
     while queue.size[0] > 0:
         b = queue.order[0]
@@ -95,7 +96,7 @@ def start_heads(world: World, now: int) -> int:
 
 @verb
 def backfill(world: World, now: int, b: int) -> None:
-    """Start the jobs of block `b` after the head that may start, and make its minima exact."""
+    """Start the backfills in block `b`, and make the minima of the block exact."""
     jobs, machine, queue, hold, _ = world
     first, stop = queue.first[b], queue.first[b] + queue.length[b]
     least_need = least_estimate = NEVER
@@ -117,7 +118,7 @@ def backfill(world: World, now: int, b: int) -> None:
         least_need = min(least_need, least(queue.need, cell, left))
         least_estimate = min(least_estimate, least(queue.estimate, cell, left))
     queue.least_need[b], queue.least_estimate[b] = least_need, least_estimate
-    # Last: reading by lanes stalls on data that has just been moved.
+    # This step is last, because reads by lanes stall on data that has just been moved.
     while gone != 0:
         at = highest(gone)
         close_cell(queue, b, first + at)
@@ -126,7 +127,7 @@ def backfill(world: World, now: int, b: int) -> None:
 
 @verb
 def schedule(world: World, rule: int, now: int) -> None:
-    """Run one pass: start the head while it fits, then backfill behind the first that does not.
+    """Run one pass: start heads while they fit, then backfill behind the first that does not.
 
     A block is skipped if its least need exceeds the free processors, which only decrease.
     """
@@ -165,7 +166,7 @@ def take_in(world: World, rule: int, first: int, arrived: int, look: bool) -> bo
 
 @routine
 def run_events(world: World, options: Options) -> None:
-    """Go through all events, each with its pass."""
+    """Process all events, each with its pass."""
     jobs, machine, queue, _, _ = world
     rule, threshold = options.rule, options.threshold
     arrived = oldest = 0
@@ -185,7 +186,7 @@ def run_events(world: World, options: Options) -> None:
 
 @rolled_kernel
 def run_fixed(world: World, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of semantics.md.
 
     Starving jobs are marked in the key.
     """

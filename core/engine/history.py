@@ -1,4 +1,4 @@
-"""Waits and work of users' completed jobs, followed through a simulation."""
+"""Waits and work of users' completed jobs, updated during a simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class History:
     Parameters
     ----------
     workload : Workload
-        The jobs; those of the unknown user, -1, count as jobs of one user.
+        The jobs; all jobs of the unknown user, -1, count as jobs of one user.
 
     Examples
     --------
@@ -44,14 +44,14 @@ class History:
     def note(self, start: Int64, waiting: Int64, running: Int64) -> Int64:
         """Add the jobs that completed since the last call, and return them, int64[d].
 
-        Call it before each pass, after the completions before it.
+        Call this method before each pass, after the preceding completions.
 
         Parameters
         ----------
         start : int64[n]
-            Start of each job, s; -1 for those that have not started.
+            Start of each job, s; -1 for jobs that have not started.
         waiting, running : int64[k], int64[m]
-            Jobs that wait and that run now.
+            The waiting jobs, and the running jobs.
         """
         # A job with run 0 starts and completes between two calls, which never list it as running.
         begun = self._waiting[start[self._waiting] >= 0]
@@ -64,6 +64,6 @@ class History:
         return done
 
     def of(self, jobs: Int64) -> Mapping[str, Int64]:
-        """Return the sums of some jobs' users, s and processor-seconds, int64[k] each."""
+        """Return the sums of some jobs' users: waits, s, and processor-seconds, int64[k] each."""
         person = self._person[jobs]
         return {"waited": self._waited[person], "worked": self._worked[person]}

@@ -1,4 +1,4 @@
-"""Calls of compiled functions by their address, so that no kernel is compiled for a function."""
+"""Calls of compiled functions by address, so that kernels are not compiled for each function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.engine.toolchain import PLAIN
 
 
 def call_address(address: int, argument: int) -> int:
-    """Call a compiled function from int64 to int64 at an address; only kernels can."""
+    """Call a compiled function from int64 to int64 by its address; only kernels can do so."""
     raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
 """Inference of the types in kernels and steps, without evaluating each statement twice.
 
-Numba evaluates all statements again until no type changes, at least twice, and changes the filters
-of warnings for each of them.
+Numba evaluates all statements repeatedly, at least twice, until no type changes. It also changes
+the filters of warnings for each statement.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numba.core.errors import TypingError
 
 
 class _Inference(typeinfer.TypeInferer):  # type: ignore[misc]
-    """Types of the variables of a function.
+    """Infer the types of the variables of a function.
 
-    Invariant: evaluating a statement again changes no type if its variables have the same types as
-    after its last evaluation, since the result depends on nothing else.
+    Invariant: a new evaluation of a statement changes no type if its variables still have the types
+    of the last evaluation, since the result depends only on these types.
     """
 
     def __init__(self, *given: Any) -> None:
@@ -66,7 +66,7 @@ class InferTypes(typed.BaseTypeInference):  # type: ignore[misc]
     _name = "infer_types"
 
     def run_pass(self, state: Any) -> bool:
-        """Find them, or let numba refuse or allow a returned array or function."""
+        """Find the types, or let numba refuse or allow a returned array or function."""
         context, function = state.typingctx, state.func_ir
         inference = _Inference(context, function, None)
         with context.callstack.register(

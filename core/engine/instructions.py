@@ -1,7 +1,7 @@
 """Orders as expressions, lowered to instructions on registers.
 
-A tree is lowered to instructions, each with a value for every job of a block of the queue. All
-parts without the instant are columns, which numpy computes once.
+A tree is lowered to instructions; each computes a value for every job of a block of the queue.
+Parts of the tree without the instant become columns, which numpy computes once.
 """
 
 from __future__ import annotations
@@ -23,14 +23,20 @@ from schedfarm.core.policy.expression import (
 ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, GREATEST = range(6)
 LESS, LESS_EQUAL, EQUAL, UNEQUAL, AND, OR, NOT, CHOICE = range(6, 14)
 ABSOLUTE, ROOT, REMAINDER, POWER, LOG, LOG2, LOG10, EXP, FLOOR = range(14, 23)
-"""Codes of instructions, of arithmetic, conditions and functions. Conditions are 1 and 0."""
+"""Codes of instructions for arithmetic, conditions and functions.
+
+Conditions have values 1 and 0.
+"""
 
 FILL, ELAPSED_QUOTIENT = 23, 24
-"""Codes of steps with the instant. The first writes it to a register. The second divides an elapsed
-time by a value; its third value is the sign of the instant (`AFTER`, `BEFORE`)."""
+"""Codes of instructions with the instant.
+
+FILL writes the instant to a register. ELAPSED_QUOTIENT divides an elapsed time by a value; its
+third operand is the sign of the instant (`AFTER`, `BEFORE`).
+"""
 
 AFTER, BEFORE = 1, -1
-"""Signs of `now` in a difference: of now - a, and of a - now."""
+"""Sign of `now` in the difference now - a, and in the difference a - now."""
 
 CODES = {
     "+": ADD,
@@ -57,13 +63,13 @@ CODES = {
     "exp": EXP,
     "floor": FLOOR,
 }
-"""Code of each operation; the two others are these with their values exchanged."""
+"""Code of each operation; operations with reversed operands use the code of their counterparts."""
 
 EXCHANGED = {">": LESS, ">=": LESS_EQUAL}
 
 
 class Lowering:
-    """Assign registers to the parts of a tree, each part once."""
+    """Assign one register to each distinct part of a tree."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[int, int, int, int, int]] = []
@@ -73,7 +79,7 @@ class Lowering:
         self.count = 0
 
     def load(self, tree: Tree) -> None:
-        """Assign registers, after that of the instant, to the parts of a tree without it."""
+        """Assign the registers after register 0, the instant, to the parts without the instant."""
         if "now" in tree.names:
             if isinstance(tree, Applied):
                 tree = sign_moved(tree)
@@ -84,7 +90,7 @@ class Lowering:
             self.places[tree] = len(self.columns)
 
     def place(self, tree: Tree) -> int:
-        """Return the register of a part, with the steps that compute it."""
+        """Return the register of a part, and add the instructions that compute the part."""
         if tree in self.places:
             return self.places[tree]
         if not tree.names:
@@ -106,7 +112,7 @@ class Lowering:
                 place = self._step(MULTIPLY, place, first)
             return place
         if tree.operation.name == MINUS:
-            # A product with -1 has the same bits as -x.
+            # The product of x and -1 has the same bits as -x.
             return self._step(MULTIPLY, first, self.place(Constant(-1.0)))
         name, places = tree.operation.name, [first, *map(self.place, tree.values[1:])]
         if name in EXCHANGED:
@@ -119,7 +125,8 @@ class Lowering:
 
     def _step(self, code: int, *values: int) -> int:
         place = self._fresh()
-        # The first value stands for missing ones, so that no step reads the instant in vain.
+        # The first operand replaces missing ones, so that no instruction reads the instant
+        # unnecessarily.
         a, b, c = (*values, values[0], values[0])[:3]
         self.steps.append((code, place, a, b, c))
         return place
@@ -129,10 +136,10 @@ class Lowering:
         return len(self.columns) + self.count
 
     def fused(self) -> list[tuple[int, int, int, int, int]]:
-        """Return the steps with each difference of the instant in the quotient that takes it.
+        """Return the instructions, with differences from the instant merged into their quotients.
 
-        A difference that another step reads too keeps its register. The instant gets one only if a
-        step reads it there.
+        A difference that another instruction also reads keeps its register. The instant has a
+        register only if an instruction reads it.
         """
         uses = Counter(place for step in self.steps for place in set(step[2:]))
         elapsed = {
@@ -156,7 +163,7 @@ class Lowering:
 def sign_moved(tree: Applied) -> Applied:
     """Return (-x) / c, -(x / c) and their products as x / (-c), which has the same bits.
 
-    c has no instant, so that its sign needs no step.
+    The divisor c does not depend on the instant, so that no instruction changes its sign.
     """
     outer: Tree = tree
     inner = tree.values[0]

@@ -1,4 +1,4 @@
-"""The decorators of every kernel and its steps, and the sentinels that kernels share."""
+"""The decorators of kernels and steps, and the common sentinels of kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ else:
     )
 
 NEVER = 2**63 - 1
-"""An instant that does not come, s."""
+"""Instant of events that never occur, s."""
 
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
@@ -35,21 +35,23 @@ R = TypeVar("R")
 def kernel(function: F) -> F:
     """Compile a function of int64 scalars and arrays, cached on disk where a folder allows it.
 
-    `nogil` lets threads of one worker run side by side. Never `fastmath`: it may flip ties. A host
-    without a writable cache folder compiles again in each process instead of failing. If several
-    processes need a kernel at the same time, one compiles it, and the others wait. A kernel
-    allocates no arrays: it writes to arguments. For each combination of types of generic steps,
-    call it with only one combination of all types: workers that start together and cache two of
-    them may take each other's file. Debug information is never generated, whatever numba's
-    variables: the cache does not distinguish it.
+    `nogil` lets threads of one worker run in parallel. `fastmath` is never used, because it may
+    break ties differently. On a host without a writable cache folder, each process compiles the
+    kernel again. If several processes need a kernel at the same time, one compiles it, and the
+    others wait. A kernel allocates no arrays, and writes its results to its arguments. For each
+    combination of types of generic steps, call a kernel with only one combination of types of all
+    arguments: workers that start together and cache two combinations may overwrite each other's
+    file. Debug information is never generated, because the cache does not distinguish code with and
+    without it.
     """
     return _kernel(function) if PLAIN else _kernel(function, KernelCompiler)
 
 
 def rolled_kernel(function: F) -> F:
-    """Compile a kernel without unrolling its loops; otherwise as `kernel`.
+    """Compile a kernel without unrolling its loops; all else is as in `kernel`.
 
-    The loops of a pass are short. Those of four policies took 0.83 of the CPU time to compile.
+    The loops of a pass are short. Without unrolling, the compilation of four policies took 0.83 of
+    the CPU time.
     """
     return _kernel(function) if PLAIN else _kernel(function, RolledKernelCompiler)
 
@@ -65,7 +67,7 @@ def _kernel(function: F, compiler: type | None = None) -> F:
         "pipeline_class": compiler,
     }
     compiled: Any = numba.njit(**options)(function)
-    # Source without a file has no digest, and another cell of a notebook may change it.
+    # Source code without a file has no digest, and a cell of a notebook may change it.
     kept = not numba.config.DISABLE_JIT and os.path.isfile(function.__code__.co_filename)
     if kept and (root := folder()) is not None:
         compiled._cache = KernelCache(function, root)
@@ -74,21 +76,21 @@ def _kernel(function: F, compiler: type | None = None) -> F:
 
 
 def verb(function: F) -> F:
-    """Compile a step of a kernel into the kernels that call it; it allocates no arrays either.
+    """Compile a step into the kernels that call it; a step allocates no arrays.
 
     Without inlining and with reference counts for its array arguments, a call costs more than the
-    step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. Where bounds are checked, LLVM
-    decides on inlining: with forced inlining, `fcfs+conservative` had not compiled after 116 s
-    instead of 10.
+    step: EASY on the KTH log ran at 2.3 M jobs/s instead of 10 M. In builds that check bounds, LLVM
+    decides on inlining: with forced inlining, the compilation of `fcfs+conservative` was unfinished
+    after 116 s, instead of taking 10.
     """
     return _step(function, forceinline=True)
 
 
 def routine(function: F) -> F:
-    """Compile a long step, which kernels call without inlining; it allocates no arrays either.
+    """Compile a long step, which kernels call without inlining; a step allocates no arrays.
 
-    A kernel counts references to every array of a tuple argument at each call: the clones for fair
-    starts, called once per job with some 50 arrays, took 1.3 times as long.
+    A call to a kernel would count references to every array of a tuple argument. The clones for
+    fair starts, called once per job with some 50 arrays, then took 1.3 times as long.
     """
     return _step(function)
 
@@ -97,9 +99,9 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
     """Declare a step whose implementation is chosen by the type of its first argument.
 
     The decorated function is the declaration and has no body; ``@NAME.of(KIND)`` adds the verb for
-    a type of named tuples. This separates the steps of a machine from the passes: a prototype was
-    bit-equal and as fast, and its kernels were found on the disk, while a kernel with another one
-    as an argument is compiled in every process.
+    a type of named tuples. Generic steps separate the machines from the passes. A prototype gave
+    the same bits at the same speed, and the disk cache found its kernels. A kernel that takes
+    another kernel as an argument would be compiled in every process.
     """
 
     def __new__(cls, function: Callable[P, R]) -> generic[P, R]:
@@ -129,7 +131,7 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
         return add
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the implementation for the first argument."""
+        """Call the implementation for the type of the first argument."""
         kind = type(args[0])
         if self.default is not None and kind not in self.variants:
             return self.default(*args, **kwargs)
@@ -137,7 +139,7 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
 
 
 def optional(function: Callable[P, R]) -> generic[P, R]:
-    """Declare a generic step whose own body holds for each type without an implementation."""
+    """Declare a generic step whose body serves all types without an implementation."""
     declared = generic(function)
     declared.default = verb(function)
     return declared
@@ -146,7 +148,7 @@ def optional(function: Callable[P, R]) -> generic[P, R]:
 if not PLAIN:
 
     class _GenericStep(GenericStep):
-        """A generic step that is compiled."""
+        """Hold a compiled generic step."""
 
         of = generic.of
 

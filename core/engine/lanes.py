@@ -1,11 +1,12 @@
 """Steps that compare several neighbours of an array at once, as lane masks (words of bits).
 
 A loop along an array until a comparison fails is not vectorised, and mispredicts a branch at its
-end. Comparing WORD places at once, with a bit for each, leaves only the search for the first or
-last bit: finding the first place below a bound, among random ones with a tenth below, took 2 ns
-instead of 14 by 16 places. A plain loop that builds the same mask took 15 ns, since LLVM folds its
-bits one by one: hence vector code, in this module only. Each step is written twice, as its meaning,
-which runs with the JIT off, and as operations on lanes.
+end. A step of this module compares WORD places at once, with a bit for each place; the kernel then
+only searches for the first or last bit. With 16 places per word, the search for the first place
+below a bound took 2 ns instead of 14, on random values of which a tenth is below. A plain loop that
+builds the same mask took 15 ns, since LLVM folds its bits one by one. So this module, and no other,
+has vector code. Each step is written twice: as Python code, which runs with the JIT off, and as
+operations on lanes.
 
 An array that is read by lanes has room for one more word after its last valid place (`room`). The
 values there are arbitrary; their bits are masked.
@@ -32,8 +33,9 @@ if not PLAIN:
     from schedfarm.core.engine.contexts import lowered, target_features
 
 WORD = 16 if not PLAIN and "+avx512f" in target_features() else 8
-"""Places that are compared together: two vectors of the processor, of 4 or 8 numbers each. With 16
-where vectors have 4, plans on six logs took 1.0 to 1.2 times as long."""
+"""Number of places that are compared together: two vectors of the processor, of 4 or 8 numbers
+each. On a processor with vectors of 4, plans on six logs took 1.0 to 1.2 times as long with 16
+places."""
 
 ALL = (1 << WORD) - 1
 """Lane mask of all places."""
@@ -46,19 +48,19 @@ _FLOATS = ir.VectorType(ir.DoubleType(), WORD)
 
 
 def room(places: int) -> int:
-    """Return the length of an array with `places` places and room for a word after them."""
+    """Return the length of an array for `places` places and one more word."""
     return places + WORD
 
 
 class Lanes:
-    """Generate code for a word of places; `values` are a step's arguments."""
+    """Generate code for a word of places; `values` are the arguments of a step."""
 
     def __init__(self, context: Any, builder: Any, kinds: Any, values: Any) -> None:
         self.builder, self.values = builder, values
         self._context, self._kinds = context, kinds
 
     def place(self, array: int, i: int) -> Any:
-        """Return the address of the word of one argument at another."""
+        """Return the address of a word in the array of one argument, at the index of another."""
         array_at = self._context.make_array(self._kinds[array])
         places = array_at(self._context, self.builder, self.values[array])
         if CHECKED:
@@ -71,28 +73,28 @@ class Lanes:
         return self.builder.load(place, align=8)
 
     def write(self, place: Any, lanes: Any, word: int) -> None:
-        """Write the places under the mask, an argument; others keep their values."""
+        """Write the places in the mask of argument `word`; others keep their values."""
         kept = self.builder.select(self.bits(word), lanes, self.read(place))
         self.builder.store(kept, place, align=8)
 
     def spread(self, value: int) -> Any:
-        """Return an argument for each place."""
+        """Return a vector with an argument in each place."""
         anything = ir.Constant(ir.VectorType(self.values[value].type, WORD), ir.Undefined)
         first = self.builder.insert_element(anything, self.values[value], ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [0] * WORD)
         return self.builder.shuffle_vector(first, anything, zeros)
 
     def all_of(self, number: int) -> Any:
-        """Return a number for each place."""
+        """Return a vector with a number in each place."""
         return ir.Constant(_LANES, [number] * WORD)
 
     def product(self, one: Any, other: Any) -> Any:
-        """Return products of values below 2**32, or of the lower halves of others."""
+        """Return products of values below 2**32; of larger values, only the lower halves count."""
         low = self.all_of(2**32 - 1)
         return self.builder.mul(self.builder.and_(one, low), self.builder.and_(other, low))
 
     def bits(self, word: int) -> Any:
-        """Return the bits of a lane mask, an argument."""
+        """Return the bits of the lane mask of argument `word`."""
         return self.builder.bitcast(self.builder.trunc(self.values[word], _SHORT), _BITS)
 
     def word(self, bits: Any) -> Any:
@@ -101,14 +103,14 @@ class Lanes:
 
 
 def without_warnings(meaning: F) -> F:
-    """Let a step that runs without the JIT compute inf and NaN silently, as compiled ones do."""
+    """Suppress numpy's warnings of inf and NaN in a step that runs without the JIT."""
     if not numba.config.DISABLE_JIT:
         return meaning
     return np.errstate(all="ignore")(meaning)
 
 
 def in_lanes(write: Callable[[Lanes], Any]) -> Callable[[F], F]:
-    """Compile a step as operations on lanes; without the JIT it runs as written."""
+    """Compile a step as operations on lanes; without the JIT, its Python code runs."""
 
     def chosen(meaning: F) -> F:
         if numba.config.DISABLE_JIT:
@@ -166,7 +168,7 @@ def _find_least(lanes: Lanes) -> Any:
 
 @in_lanes(_find_least)
 def least(array: Int64, i: int, word: int) -> int:
-    """Return the least value from i on under a lane mask, NEVER if the mask is empty."""
+    """Return the least value from i on in a lane mask, NEVER if the mask is empty."""
     found = NEVER
     for k in range(WORD):
         if word >> k & 1:
@@ -183,7 +185,7 @@ def _find_most(lanes: Lanes) -> Any:
 
 @in_lanes(_find_most)
 def most(array: Int64, i: int, word: int) -> int:
-    """Return the greatest value from i on under a lane mask, -2**63 if the mask is empty."""
+    """Return the greatest value from i on in a lane mask, -2**63 if the mask is empty."""
     found = -(2**63)
     for k in range(WORD):
         if word >> k & 1:
@@ -192,7 +194,7 @@ def most(array: Int64, i: int, word: int) -> int:
 
 
 def _compare_arrays(relation: str) -> Callable[[Lanes], Any]:
-    """Return the code of the lane mask in which two arrays are in a relation."""
+    """Return the code of the lane mask of the places at which a relation of two arrays holds."""
 
     def write(lanes: Lanes) -> Any:
         found, other = lanes.read(lanes.place(0, 1)), lanes.read(lanes.place(2, 3))
@@ -237,7 +239,7 @@ def highest(word: int) -> int:
 
 @verb
 def without(word: int, place: int) -> int:
-    """Return a lane mask without one place, which need not be in the word."""
+    """Return a lane mask without one place; the place may lie outside the word."""
     return word & ~(1 << place) if 0 <= place < WORD else word
 
 
@@ -248,7 +250,7 @@ def first_places(count: int) -> int:
 
 
 def _write_less(lanes: Lanes) -> None:
-    # A store of all lanes: after a masked store, reads of the same places wait for longer.
+    # All lanes are stored: after a masked store, reads of the same places wait longer.
     place, builder = lanes.place(0, 1), lanes.builder
     taken = builder.and_(lanes.spread(2), builder.sext(lanes.bits(3), _LANES))
     builder.store(builder.sub(lanes.read(place), taken), place, align=8)
@@ -256,7 +258,7 @@ def _write_less(lanes: Lanes) -> None:
 
 @in_lanes(_write_less)
 def lessen(array: Int64, i: int, by: int, word: int) -> None:
-    """Subtract an amount from the places from i on under a lane mask."""
+    """Subtract an amount from the places of a lane mask, from i on."""
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] -= by
@@ -272,7 +274,7 @@ def _write_most(lanes: Lanes) -> None:
 
 @in_lanes(_write_most)
 def raise_to(array: Int64, i: int, least: int, word: int) -> None:
-    """Raise the places from i on under a lane mask to at least a bound."""
+    """Raise the places of a lane mask, from i on, to at least a bound."""
     for k in range(WORD):
         if word >> k & 1:
             array[i + k] = max(array[i + k], least)
@@ -294,7 +296,7 @@ def lower_to(array: Int64, i: int, most: int, by: Int64) -> None:
 
 
 def in_float_lanes(compute: Callable[[ir.IRBuilder, Any, Any], Any]) -> Callable[[F], F]:
-    """Compile a step as IEEE 754 arithmetic on lanes; without the JIT numpy does not warn of it."""
+    """Compile a step as IEEE 754 arithmetic on lanes; without the JIT, suppress warnings."""
 
     def write(lanes: Lanes) -> None:
         builder = lanes.builder
@@ -350,10 +352,10 @@ def divide(array: Float64, to: int, one: int, other: int) -> None:
 
 
 def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
-    """Return the code of min or max: the first float if the comparison holds or it is NaN."""
+    """Return the code of min or max: the first float if it is NaN or the comparison holds."""
 
     def write(builder: ir.IRBuilder, one: Any, other: Any) -> Any:
-        # NaN stays, as in numpy.
+        # NaN remains, as in numpy.
         kept = builder.or_(
             builder.fcmp_unordered("uno", one, one), builder.fcmp_ordered(relation, one, other)
         )
@@ -364,7 +366,7 @@ def _first_if(relation: str) -> Callable[[ir.IRBuilder, Any, Any], Any]:
 
 @in_float_lanes(_first_if("<="))
 def take_less(array: Float64, to: int, one: int, other: int) -> None:
-    """Write the lesser of the floats from two places on, the first of equal ones; NaN stays."""
+    """Write the lesser floats from two places on; of equal floats the first, of any NaN a NaN."""
     for k in range(WORD):
         a, b = array[one + k], array[other + k]
         array[to + k] = a if a <= b or np.isnan(a) else b
@@ -372,7 +374,7 @@ def take_less(array: Float64, to: int, one: int, other: int) -> None:
 
 @in_float_lanes(_first_if(">="))
 def take_more(array: Float64, to: int, one: int, other: int) -> None:
-    """Write the greater of the floats from two places on, the first of equal ones; NaN stays."""
+    """Write the greater floats from two places on; of equal floats the first, of any NaN a NaN."""
     for k in range(WORD):
         a, b = array[one + k], array[other + k]
         array[to + k] = a if a >= b or np.isnan(a) else b
@@ -383,8 +385,8 @@ def _write_elapsed(lanes: Lanes) -> None:
     one, other = (
         builder.bitcast(lanes.read(lanes.place(0, argument)), _FLOATS) for argument in (2, 3)
     )
-    # A product with 1 or -1 is exact, so that the difference is rounded as without it; as floats,
-    # since -1 x 0 is -0.
+    # A product with 1 or -1 is exact, so that it does not change the rounding of the difference.
+    # The product is of floats, since -1 x 0 is -0.
     sign, now = (builder.sitofp(lanes.spread(argument), _FLOATS) for argument in (4, 5))
     elapsed = builder.fsub(builder.fmul(sign, now), builder.fmul(sign, one))
     found = builder.bitcast(builder.fdiv(elapsed, other), _LANES)
@@ -413,7 +415,7 @@ def _write_ordered(lanes: Lanes) -> None:
 def write_sortable(array: Int64, to: int, values: Float64, i: int) -> None:
     """Write integers that sort like the floats from i on, from place `to` on.
 
-    The bits of floats sort like integers, in reverse for negative numbers; -0 is 0.
+    The bits of floats sort like integers, but those of negative numbers in reverse; -0 counts as 0.
     """
     found = values[i : i + WORD].copy().view(np.int64)
     for k in range(WORD):
@@ -422,7 +424,7 @@ def write_sortable(array: Int64, to: int, values: Float64, i: int) -> None:
 
 
 INFINITE = 0x7FF0000000000000
-"""The integer of infinity by `write_sortable`, the bits of it."""
+"""The integer that `write_sortable` writes for infinity: its bits."""
 
 
 @verb
@@ -450,7 +452,7 @@ def _write_copy(lanes: Lanes) -> None:
 
 @in_lanes(_write_copy)
 def copy(array: Int64, source: int, target: int, word: int) -> None:
-    """Copy the places from `source` on under a lane mask to those from `target` on."""
+    """Copy the places of a lane mask, from `source` on, to those from `target` on."""
     found = array[source : source + WORD].copy()
     for k in range(WORD):
         if word >> k & 1:
@@ -463,14 +465,14 @@ def _write_other(lanes: Lanes) -> None:
 
 @in_lanes(_write_other)
 def copy_from(array: Int64, i: int, other: Int64) -> None:
-    """Copy the places from i on of another array."""
+    """Copy a word of another array, from i on."""
     for k in range(WORD):
         array[i + k] = other[i + k]
 
 
 @verb
 def carry(columns: tuple[Int64, ...], source: int, target: int, count: int) -> None:
-    """Copy `count` places of arrays; the target must not overlap places still to be read."""
+    """Copy `count` places of arrays; the target must not overlap later places of the source."""
     for k in range(0, count, WORD):
         word = first_places(count - k)
         for column in columns:

@@ -1,6 +1,6 @@
-"""Jobs that are withdrawn from the queue at a known instant if they have not started by then.
+"""Jobs that leave the queue at a known instant unless they have started before.
 
-Kernels are compiled for one of two types: without such jobs the steps below are empty.
+Kernels are compiled for one of two types: `Leaving`, or `Staying`, with empty steps.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Staying(NamedTuple):
-    """Every job waits until it starts."""
+    """Stand for a workload in which every job waits until it starts."""
 
     none: int
 
 
 class Leaving(NamedTuple):
-    """The jobs that may leave, int64[k], by (instant, position), their instants, and a place.
+    """Hold the jobs that may leave, int64[k], by (instant, position), and their instants, s.
 
-    passed: int64[1], the number of jobs that have started or left, from the first on.
+    passed: int64[1], the number of leading jobs that have started or left.
     """
 
     job: Int64
@@ -33,7 +33,7 @@ class Leaving(NamedTuple):
 
 
 STAYING = Staying(0)
-"""The jobs of most workloads."""
+"""The value for most workloads."""
 
 
 def leaving_of(workload: Workload) -> Staying | Leaving:
@@ -55,9 +55,10 @@ def leaving_of(workload: Workload) -> Staying | Leaving:
 
 
 def true_starts(workload: Workload, start: Int64) -> Int64:
-    """Return the starts of a kernel's jobs, -1 of those that were withdrawn.
+    """Return the starts of a kernel's jobs, -1 for withdrawn jobs.
 
-    Kernels give those the instant at which they left. No job starts at that instant.
+    Kernels mark a withdrawn job with its leaving instant as its start. No job starts at its own
+    leaving instant.
     """
     if not workload.has_leaving:
         return start
@@ -67,22 +68,22 @@ def true_starts(workload: Workload, start: Int64) -> Int64:
 
 @generic
 def next_leave(leaving: Staying | Leaving, start: Int64) -> int:
-    """Return the next instant, s, at which a job leaves that has not started, or NEVER."""
+    """Return the next instant, s, at which a waiting job leaves, or NEVER."""
     raise NotImplementedError
 
 
 @generic
 def next_due(leaving: Staying | Leaving, start: Int64, now: int) -> int:
-    """Return the next job that leaves now, marked by a start at this instant; -1 for none.
+    """Return the next job that leaves now, or -1; mark the job with this instant as its start.
 
-    Nothing is lost: no job with that instant starts at it.
+    The mark is unambiguous: no job starts at its own leaving instant.
     """
     raise NotImplementedError
 
 
 @generic
 def withdraw_due(leaving: Staying | Leaving, world: Any, now: int) -> None:
-    """Take the waiting jobs that leave now out of the queue of a `core.engine.world.World`."""
+    """Remove the jobs that leave now from the queue of a `core.engine.world.World`."""
     raise NotImplementedError
 
 
@@ -105,7 +106,7 @@ def withdraw_none(leaving: Staying, world: Any, now: int) -> None:
 
 @next_leave.of(Leaving)
 def next_leave_of(leaving: Leaving, start: Int64) -> int:
-    """Pass over the jobs that have started or left, and return the instant of the next."""
+    """Skip the jobs that have started or left; return the leaving instant of the next."""
     k = leaving.passed[0]
     while k < leaving.job.size and start[leaving.job[k]] >= 0:
         k += 1
@@ -115,7 +116,7 @@ def next_leave_of(leaving: Leaving, start: Int64) -> int:
 
 @next_due.of(Leaving)
 def next_due_of(leaving: Leaving, start: Int64, now: int) -> int:
-    """Pass over the jobs that have started, and take the next."""
+    """Skip the jobs that have started, and return the next job."""
     k, found = leaving.passed[0], -1
     while found < 0 and k < leaving.job.size and leaving.instant[k] == now:
         if start[leaving.job[k]] < 0:

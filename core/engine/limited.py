@@ -1,11 +1,11 @@
 """The rules none, aggressive, easy, depth(K) and conservative with limits on jobs.
 
-A job that a limit keeps from starting is passed over: it does not start, is not the head, and holds
-no reservation. Passes keep only the order of the queue. A start or an end may admit or exclude jobs
-anywhere in the queue, so each pass makes all of its reservations again.
+A pass skips a job that a limit keeps from starting: the job is not the head and has no reservation.
+Only the order of the queue is kept between passes. A start or an end may admit or exclude jobs
+anywhere in the queue, so each pass makes all reservations again.
 
-Invariant: in one pass starts only add to the use of limits and of the machine, so that a job that
-is passed over, or does not fit, cannot start in the rest of the pass.
+Invariant: in one pass starts only increase the use of limits and of the machine. So a skipped job,
+or a job that does not fit, cannot start in the rest of the pass.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import NONE, RESERVING, Options, starving_before
 
 WAITS, OUTSIDE, TURNED, STATE = range(2, 6)
-"""Fields of a clock after its first: number of waiting jobs, and of those outside of the queue;
-whether the pass of this instant is pending; the number of fields."""
+"""Further fields of a clock: number of waiting jobs; number of submitted jobs outside the queue;
+whether the pass of this instant is pending; and the number of fields."""
 
 
 class Limited(NamedTuple):
-    """A machine, its waiting jobs in the order of the last pass, and the use of limits.
+    """Hold a machine, its waiting jobs in the order of the last pass, and the use of limits.
 
-    waiting, behind, spare, outside: int64[n], the queue, the order of backfills, room to sort them,
-    and submitted jobs that may not wait yet, by (submit, position). hold: the head's reservation.
-    promised: the starts reserved at arrival, s.
+    waiting, behind, spare, outside: int64[n]: the queue; the order of backfills; scratch space for
+    sorting; and submitted jobs that limits keep out of the queue, by (submit, position). hold: the
+    head's reservation. promised: the starts reserved at arrival, s.
     """
 
     jobs: Jobs
@@ -75,7 +75,7 @@ class Limited(NamedTuple):
 def end_jobs(world: Limited, before: int) -> None:
     """Remove the jobs that have just ended from the counters of limits.
 
-    Called before the orders track the completions, which removes these on a grid.
+    Call this step before the orders track the completions, which deletes the ended jobs on a grid.
     """
     ended = list_ended(world.machine, before, world.spare, 0)
     for p in range(ended):
@@ -86,7 +86,7 @@ def end_jobs(world: Limited, before: int) -> None:
 
 @verb
 def remove_job(jobs: Int64, count: int, j: int) -> int:
-    """Remove a job from the first `count` of a list; return their number."""
+    """Remove a job, if present, from the first `count` of a list; return the new number."""
     kept = 0
     for p in range(count):
         jobs[kept] = jobs[p]
@@ -96,7 +96,7 @@ def remove_job(jobs: Int64, count: int, j: int) -> int:
 
 @verb
 def withdraw(world: Limited) -> None:
-    """Remove the submitted jobs that leave now; those in the queue count in no limit."""
+    """Remove the submitted jobs that leave now, inside and outside the queue."""
     clock, jobs = world.clock, world.jobs
     j = next_due(jobs.leaving, jobs.start, clock[NOW])
     while j >= 0:
@@ -111,7 +111,7 @@ def withdraw(world: Limited) -> None:
 
 @verb
 def let_in(world: Limited) -> None:
-    """Move jobs from outside into the queue, in their order, as far as limits allow."""
+    """Move jobs from outside into the queue, in order, unless limits keep them out."""
     clock, kept = world.clock, 0
     for p in range(clock[OUTSIDE]):
         j = world.outside[p]
@@ -127,7 +127,7 @@ def let_in(world: Limited) -> None:
 
 @verb
 def turn(world: Limited, rankings: AnyRankings) -> bool:
-    """Go to the next instant, its completions and arrivals; return False at the end."""
+    """Go to the next instant, and process completions and arrivals; return False at the end."""
     jobs, machine, clock = world.jobs, world.machine, world.clock
     begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
     clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
@@ -146,13 +146,13 @@ def turn(world: Limited, rankings: AnyRankings) -> bool:
 
 @verb
 def may_start(world: Limited, j: int, free: int, now: int) -> bool:
-    """Return whether a job takes part in this pass and may fit the largest free place."""
+    """Return whether limits admit a job to this pass and the largest free place may hold it."""
     return bool(world.jobs.procs[j] <= free and not exceeds(world.running, j, now))
 
 
 @verb
 def last_to_start(world: Limited, now: int) -> int:
-    """Return the last place of the queue whose job may start, or -1."""
+    """Return the last place of the queue with a job that may start, or -1."""
     free = most_free(world.machine)
     for p in range(world.clock[WAITS] - 1, -1, -1):
         j = world.waiting[p]
@@ -193,7 +193,7 @@ def merge_runs(
 def end_of_run(
     source: Int64, ranking: Ranking, jobs: Jobs, now: int, limit: int, first: int, count: int
 ) -> int:
-    """Return the end of the sorted run that begins at a place."""
+    """Return the end of the sorted run that begins at `first`."""
     stop = first + 1
     while stop < count and not goes_before(
         ranking, jobs, now, limit, source[stop], source[stop - 1]
@@ -206,9 +206,9 @@ def end_of_run(
 def sort_jobs(
     source: Int64, spare: Int64, count: int, ranking: Ranking, jobs: Jobs, now: int, limit: int
 ) -> None:
-    """Sort jobs by a ranking, starving ones first: a merge sort of the existing runs.
+    """Sort jobs by a ranking, starving jobs first, by a merge sort of the existing runs.
 
-    The order of the last pass has few runs: users change their ranks as a whole.
+    The order of the last pass has few runs, because all jobs of a user change their ranks together.
     """
     sorted_ = False
     while not sorted_:
@@ -251,9 +251,9 @@ def leave_queue(world: Limited) -> None:
 def order_behind(
     world: Limited, rankings: AnyRankings, first: int, now: int, limit: int
 ) -> tuple[int, int]:
-    """Write the jobs that may be backfilled in their order; return the first place and the end.
+    """Write the candidates for backfilling in order; return their first place and the end.
 
-    In queue order these are the jobs from a place on, otherwise all waiting ones.
+    In queue order, the candidates are the jobs from `first` on; in another order, all waiting jobs.
     """
     count = world.clock[WAITS]
     for p in range(count):
@@ -268,7 +268,7 @@ def order_behind(
 def pass_simple(
     world: Limited, rankings: AnyRankings, rule: int, now: int, limit: int, last: int
 ) -> None:
-    """Start heads while they fit; then jobs that fit and do not affect the head's reservation."""
+    """Start heads while they fit, then jobs that fit next to the head's reservation."""
     jobs, machine, hold = world.jobs, world.machine, world.hold
     place, head = 0, -1
     while place <= last:
@@ -298,7 +298,7 @@ def pass_simple(
 
 @verb
 def put_last(plan: AnyPlan, jobs: Jobs, j: int) -> int:
-    """Put a job behind the reserved ones of a plan; return its place."""
+    """Append a job to the reserved jobs of a plan; return its place."""
     i = plan.state[COUNT]
     cell = plan.front[0] + i
     plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
@@ -308,7 +308,7 @@ def put_last(plan: AnyPlan, jobs: Jobs, j: int) -> int:
 
 @verb
 def reserve_next(world: Limited, j: int, now: int) -> None:
-    """Start a job whose earliest start, next to the reservations so far, is now; or reserve it."""
+    """Find a job's earliest start given earlier reservations; start the job now, or reserve."""
     jobs, machine, plan = world.jobs, world.machine, world.plan
     i, need, length = put_last(plan, jobs, j), jobs.procs[j], jobs.estimate[j]
     c, t, step = earliest(machine, plan, i, now)
@@ -335,7 +335,7 @@ def pass_reserving(
     last: int,
     promises: bool,
 ) -> None:
-    """Reserve for the first `depth` jobs that take part, up to the last that may start."""
+    """Reserve for the first `depth` jobs that limits admit, up to the last that may start."""
     jobs, machine, plan = world.jobs, world.machine, world.plan
     plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
     plan.state[POINTS] = 0
@@ -352,7 +352,7 @@ def pass_reserving(
         guard_points(machine, plan)
     holders = plan.state[COUNT]
     for i in range(holders):
-        # Marked as started, so that the order of backfills passes over them.
+        # Reserved jobs are marked as started, so that the order of backfills skips them.
         jobs.start[plan.job[i]] = now
     place, count = order_behind(world, rankings, place, now, limit)
     while place < count:
@@ -392,8 +392,8 @@ def run_limited(
 ) -> bool:
     """Run every instant and its pass to the last completion; return False then, or if cancelled.
 
-    Stepwise, return True before each pass, so that the caller computes the keys of the waiting
-    jobs.
+    With `stepwise`, return True before each pass, so that the caller computes the keys of the
+    waiting jobs.
     """
     clock = world.clock
     while True:

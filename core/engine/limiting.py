@@ -1,4 +1,4 @@
-"""Mapping of a policy's limits and a workload to the counters of kernels."""
+"""Conversion of a policy's limits and a workload to the kernels' counters."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _OVER = {
 
 
 class LimitError(InputError):
-    """A limit that the jobs of a workload make impossible, and the reason without its name."""
+    """Report a limit that the jobs of a workload make impossible; the reason omits its name."""
 
     def __init__(self, message: str, limit: Limit, why: str) -> None:
-        # All three in `args`, from which workers unpickle it.
+        # Workers unpickle the error from `args`, which therefore has all three values.
         super().__init__(message, limit, why)
         self.limit, self.why = limit, why
 
@@ -42,7 +42,7 @@ class LimitError(InputError):
 
 
 class Entries(NamedTuple):
-    """The jobs of one limit: the counter of each, 0.., and whether the limit holds for it."""
+    """Hold the jobs of one limit, each job's counter from 0 on, and whether the limit applies."""
 
     limit: Limit
     jobs: Int64
@@ -51,7 +51,7 @@ class Entries(NamedTuple):
 
 
 def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]:
-    """Return the counters of running and of submitted jobs, with none yet.
+    """Return the counters of running and of submitted jobs, initially without jobs.
 
     Examples
     --------
@@ -68,9 +68,9 @@ def counters_of(workload: Workload, policy: Policy) -> tuple[Counters, Counters]
 
 
 def check_limits(workload: Workload, policy: Policy) -> None:
-    """Refuse limits of names and numbers that are missing in a whole log.
+    """Raise an error for limits with names or numbers that are missing in a whole log.
 
-    Parts of it, such as samples and windows, may be without the jobs of a limit.
+    Parts of a log, such as samples and windows, may lack the jobs of a limit.
     """
     if policy.limits:
         _Jobs(workload, policy, read_limits(policy.limits), whole=True).checked()
@@ -79,7 +79,7 @@ def check_limits(workload: Workload, policy: Policy) -> None:
 def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
     """Return the limits of a policy that the jobs of a workload make impossible.
 
-    Without them, other limits may apply to these jobs, and be impossible, too.
+    Without these limits, other limits may apply to the same jobs, and may also be impossible.
     """
     limits = read_limits(policy.limits) if policy.limits else ()
     jobs = _Jobs(workload, policy, limits, whole=False)
@@ -88,7 +88,7 @@ def faults_of(workload: Workload, policy: Policy) -> list[LimitError]:
 
 
 class _Jobs:
-    """The jobs of a workload by QOS, account and user, by name."""
+    """Hold the jobs of a workload by the names of their QOS, account and user."""
 
     def __init__(
         self, workload: Workload, policy: Policy, limits: Sequence[Limit], *, whole: bool
@@ -106,7 +106,7 @@ class _Jobs:
         }
 
     def checked(self) -> _Jobs:
-        """Return the jobs, if the log has the data of every limit."""
+        """Return the jobs; raise an error if the log lacks the data of a limit."""
         for fault in self.faults():
             raise fault
         return self
@@ -130,11 +130,11 @@ class _Jobs:
         return Entries(limit, jobs, counter, checked)
 
     def _inherited(self, limits: Sequence[Limit]) -> list[Entries]:
-        """Return the entries of associations, each under the limit that is nearest to it."""
+        """Return the entries of associations, each with the nearest limit in the tree."""
         if not limits:
             return []
         by_name = {(limit.kind, limit.name): k for k, limit in enumerate(limits)}
-        # One number for each pair of a user and an account.
+        # Number of each pair of a user and an account.
         pair = self.user.which * len(self.account.labels) + self.account.which
         _, first, which = np.unique(pair, return_index=True, return_inverse=True)
         chosen = np.full(first.size, -1)
@@ -166,7 +166,7 @@ class _Jobs:
         )
 
     def _line(self, account: tuple[str, ...]) -> list[str]:
-        """Return the labels of an account, and the accounts above it, without the root."""
+        """Return the labels of an account and of the accounts above it, without the root."""
         found, last = [*account], account[0]
         while (row := self.accounts.get(last)) is not None and row.parent:
             last = row.parent
@@ -174,7 +174,7 @@ class _Jobs:
         return found
 
     def _left(self, limit: Limit) -> Bool:
-        """Return the jobs whose QOS leaves an association's limit in force."""
+        """Return the jobs for which no limit of a QOS replaces an association's limit."""
         over = _OVER.get(limit.what, (limit.what,))
         own = {
             one.name
@@ -184,7 +184,7 @@ class _Jobs:
         return ~self.qos.among(own)
 
     def faults(self) -> Iterator[LimitError]:
-        """Yield limits on data that the log lacks; refuse unknown names."""
+        """Yield limits on missing data of the log; raise an error for unknown names."""
         for limit in self.limits:
             words = limit.name.split("@")
             named = {"account": words[-1]} if limit.kind in ("account", "user") else {}
@@ -225,14 +225,14 @@ class _Jobs:
         raise InputError(f"limits: {limit.says}: {kind} {name!r} is unknown; {there}")
 
     def _lacks(self, kind: str, number: int) -> bool:
-        """Return whether the log lacks such a number; unknown for a part of a log without names."""
+        """Return whether the log lacks a number; False for a part of a log without names."""
         table, column = self.workload.names.get(COLUMNS[kind], {}), COLUMNS[kind]
         if number in table or not (table or self.whole):
             return False
         return not (getattr(self.workload, column) == number).any()
 
     def _check_twice(self, limit: Limit) -> None:
-        """Refuse a limit that is given by a name and by the number of that name."""
+        """Raise an error if the same limit is given by a name and by the number of this name."""
         same = (limit.kind, limit.what, limit.tres)
         for other in self.limits:
             if other.name >= limit.name or (other.kind, other.what, other.tres) != same:
@@ -257,9 +257,9 @@ def _merged(tables: Sequence[Mapping[str, Account]]) -> dict[str, Account]:
 
 
 class _Names:
-    """The users, accounts or QOS of jobs: labels, and the index of each job's label, int64[n].
+    """Hold labels of users, accounts or QOS, and the index of each job's label, int64[n].
 
-    Labels are the name in the log, and the number unless it is also another one's name.
+    A label is the name in the log or the number; a number that is also another name is no label.
     """
 
     def __init__(self, workload: Workload, column: str) -> None:
@@ -275,7 +275,7 @@ class _Names:
         return (called,) if str(number) in self.taken else tuple({called: 0, str(number): 0})
 
     def label(self, name: str) -> str:
-        """Return the first label of the jobs for a name or number of the log."""
+        """Return the first label of the jobs with a name or number of the log."""
         if name in self.taken or not _NUMBER.fullmatch(name):
             return name
         return self.names.get(int(name), name)
@@ -293,7 +293,7 @@ class _Names:
 
 
 def _counters(workload: Workload, entries: Sequence[Entries]) -> Counters:
-    """Return the counters of some limits, one after the other, and their entries by job."""
+    """Return the counters of some limits, in order, and the entries of each job."""
     jobs, counter, amount, slope, checked, most = ([np.zeros(0, np.int64)] for _ in range(6))
     begin = 0
     for one in entries:
@@ -332,7 +332,10 @@ def _amounts(workload: Workload, limit: Limit, jobs: Int64) -> Int64:
 
 
 def _requested(workload: Workload, one: Entries) -> tuple[Int64, Int64, int]:
-    """Return the requests of jobs, alone and times their time limits, and the limit."""
+    """Return the requests of jobs, their amounts under a limit, and the limit.
+
+    Under a limit in minutes, an amount is the request times the estimate.
+    """
     value = _amounts(workload, one.limit, one.jobs)
     lasting = one.limit.row.counts == "minutes"
     whole = value * workload.estimate[one.jobs] if lasting else value
@@ -340,7 +343,7 @@ def _requested(workload: Workload, one: Entries) -> tuple[Int64, Int64, int]:
 
 
 def _impossible(workload: Workload, one: Entries) -> Iterator[LimitError]:
-    """Yield the fault of a limit that a job exceeds alone, so that it would wait for ever."""
+    """Yield the fault of a limit that one job alone exceeds, so that it would wait for ever."""
     value, whole, limit = _requested(workload, one)
     lasting = one.limit.row.counts == "minutes"
     times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0

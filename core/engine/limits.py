@@ -1,8 +1,8 @@
 """Use of limits by jobs, and whether another job would exceed a limit.
 
-Each limit counts for a set of jobs. A running job adds an amount to each of its counters, of
-running TRES-minutes one that falls with time: procs x (start + estimate - now). So a counter holds
-the sum at the instant of its last change, and the sum of procs as the slope by which it falls.
+Each limit has counters for sets of jobs. A running job adds an amount to each of its counters. For
+limits of running TRES-minutes this amount falls with time: procs x (start + estimate - now). So a
+counter holds the sum of the amounts at its last change, and the sum of procs as its slope.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schedfarm.core.engine.machine import Machine
 
 
 class Counters(NamedTuple):
-    """The counters of limits, and the entries by which jobs add to them.
+    """Hold the counters of limits, and the entries with the jobs' amounts.
 
     The entries of job j are ``first[j] : first[j + 1]``, int64[n + 1]. counter, amount, slope,
     checked: int64[entries], the counter, the job's amount at its start, its decrease per
@@ -36,7 +36,7 @@ class Counters(NamedTuple):
 
 @verb
 def exceeds(counters: Counters, j: int, now: int) -> bool:
-    """Return whether a job that starts now would exceed a limit that holds for it."""
+    """Return whether the start of a job now would exceed a limit that applies to the job."""
     for entry in range(counters.first[j], counters.first[j + 1]):
         k = counters.counter[entry]
         used = counters.used[k] - (now - counters.since[k]) * counters.fall[k]
@@ -47,7 +47,7 @@ def exceeds(counters: Counters, j: int, now: int) -> bool:
 
 @verb
 def allowed_from(counters: Counters, j: int, now: int) -> int:
-    """Return the instant, s, from which a job exceeds no limit if no job starts or ends."""
+    """Return the instant, s, from which limits admit a job if no other job starts or ends."""
     instant = now
     for entry in range(counters.first[j], counters.first[j + 1]):
         k = counters.counter[entry]
@@ -63,7 +63,7 @@ def allowed_from(counters: Counters, j: int, now: int) -> int:
 
 @verb
 def add(counters: Counters, j: int, start: int, now: int, sign: int) -> None:
-    """Add a job that starts now, or remove one that started at an instant, s, with sign -1."""
+    """Add a job that starts now, or, with sign -1, remove a job that started at `start`, s."""
     for entry in range(counters.first[j], counters.first[j + 1]):
         k, slope = counters.counter[entry], counters.slope[entry]
         counters.used[k] -= (now - counters.since[k]) * counters.fall[k]
@@ -76,5 +76,5 @@ def add(counters: Counters, j: int, start: int, now: int, sign: int) -> None:
 def forget_ended(machine: Machine) -> None:
     """Forget the jobs that `core.engine.priority.list_ended` lists.
 
-    By default released jobs are behind the end of the list.
+    By default nothing is done: released jobs are stored behind the end of the list.
     """

@@ -11,11 +11,11 @@ from schedfarm.core.workload.workload import Workload
 
 
 def logged(workload: Workload, policy: Policy) -> Schedule:
-    """Return the schedule of the log: starts are its submits and waits, run times the workload's.
+    """Return the schedule of the log: each start is the submission plus the logged wait.
 
-    The machine's size is not enforced: nodes of a log's own machine came and went, and some jobs
-    were left out of the log. A job counts as backfilled if it started before a job that was
-    submitted earlier.
+    Run times are those of the workload. The machine's size is not enforced: the real machine gained
+    and lost nodes, and some logs lack jobs. A job counts as backfilled if it started before a job
+    with an earlier submission.
 
     Parameters
     ----------

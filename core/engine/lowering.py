@@ -1,8 +1,8 @@
-"""Lowering of kernels and steps to LLVM IR, without the parts that only other functions need.
+"""Lowering of kernels and steps to LLVM IR, without numba's code for other functions.
 
-Numba keeps each variable that several blocks use on the stack, whole machines included, and reads
-it for each use; it clears variables when they are dead, and reads an array through a copy on the
-stack. LLVM removes all this again, one field at a time: a machine with its queue has 350 of them.
+Numba keeps each variable that several blocks use, even a whole machine, on the stack, and reads it
+for each use. It also clears dead variables, and reads an array through a copy on the stack. LLVM
+would remove all this, field by field: a machine with its queue has 350 fields.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 
 
 class Lower(lowering.Lower):  # type: ignore[misc]
-    """Lower a function whose variables need no counts of references."""
+    """Lower a function whose variables need no reference counts."""
 
     blocks: dict[int, Any]
 
-    # With debug information numba would read the places of variables that have none here.
+    # With debug information numba would read the stack places of variables, which are missing here.
     _disable_sroa_like_opt = False
 
     def _find_singly_assigned_variable(self) -> None:
-        """Find the variables that are assigned once, before each use: values, without a place.
+        """Find the variables with one assignment before all uses, which need no stack place.
 
-        All paths to a use pass the assignment if its block dominates that of the use. Blocks are
-        lowered in the order of their numbers.
+        Every path to a use passes the assignment if the block of the assignment dominates the block
+        of the use. Blocks are lowered in the order of their numbers.
         """
         uses = compute_use_defs(self.blocks)
         dominators = compute_cfg_from_blocks(self.blocks).dominators()

@@ -1,9 +1,9 @@
-"""The steps that depend on the machine; everything else is written for every machine.
+"""The steps that depend on the type of machine; all other steps serve every machine.
 
 A place is a part of a machine inside which a job runs: a whole pool, or a cluster of a grid. A need
-is a number of processors, or a number that represents a request on a machine with other resources.
-It is above 0, and a smaller need never requests more processors. `core.machines` has an
-implementation of each step for each type of machine.
+is a number above 0: the requested processors, or a number that represents a request on a machine
+with other resources. A smaller need never requests more processors. `core.machines` implements each
+step for each type of machine.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ def next_end(machine: Machine) -> int:
 
 @optional
 def give_back(machine: Machine, now: int) -> bool:
-    """Count jobs that are predicted to end by now as free; return whether there are any.
+    """Free the processors of jobs with a predicted end up to now; return whether there are any.
 
-    By default there is no per-event clock.
+    Only machines with the per-event clock implement this step.
     """
     return False
 
 
 @generic
 def release_due(machine: Machine, jobs: Jobs, now: int, one: bool) -> bool:
-    """End the jobs that end now, or only the first of them; return whether any is early.
+    """End the jobs that end now, or only the first; return whether an end is early.
 
-    A job ends, or the machine changes. An end before its prediction is early.
+    At this instant a job ends or the machine changes. An end before the predicted end is early.
     """
     raise NotImplementedError
 
@@ -75,38 +75,38 @@ def begin(machine: Machine, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @generic
 def set_aside(machine: Machine, need: int) -> bool:
-    """Withhold all that a job that does not fit could take; return whether another may fit."""
+    """Withhold all resources that a job could use; return whether another job may fit."""
     raise NotImplementedError
 
 
 @optional
 def put_back(machine: Machine) -> None:
-    """Give back the withheld amounts. By default nothing is withheld."""
+    """Give back the withheld resources; by default, nothing is withheld."""
 
 
 @generic
 def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
-    """Make the head's reservation; without one, every job that fits may start."""
+    """Make the head's reservation; if the rule has none, every job that fits may start."""
     raise NotImplementedError
 
 
 @generic
 def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first place where a job fits without affecting the reservation, or -1.
+    """Return the first place at which a job fits without delaying the head, or -1.
 
-    The job starts there; if it ends after the shadow time, its processors are charged to the extra
-    ones.
+    The caller starts the job there. If its predicted end is after the shadow time, this step
+    subtracts its processors from the extra processors.
     """
     raise NotImplementedError
 
 
 @generic
 def candidates(machine: Machine, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place."""
+    """Return the lane mask of the cells, from `cell` on, with jobs that `place_beside` accepts."""
     raise NotImplementedError
 
 
 @generic
 def within_reach(machine: Machine, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether the minima of block b, which fits somewhere, leave room for a backfill."""
+    """Return whether block b may contain a backfill by its minima; its least need fits."""
     raise NotImplementedError

@@ -1,14 +1,14 @@
 """The rules none, aggressive and easy in orders that change with time, or differ for backfills.
 
-Nothing is sorted. The jobs wait by (submit, position); the head is the best of all, and the next
-backfill the best of those that may start. A pass starts about one job, so that two scans of the
-queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
+No queue is sorted. The jobs wait by (submit, position). The head is the best of all jobs, and the
+next backfill is the best of the jobs that may start. A pass starts about one job, so that two scans
+of the queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
 
-Invariants: a job refused once stays refused in a pass, since backfills only take processors. A scan
-begins with the head of the previous one, which usually is still first, and skips blocks and cells
-that cannot reach its ratio or key (`core.engine.ranking`, `core.engine.expressions`). The threshold
-is that of the best job so far, so that a skipped job never goes before it; the others are compared
-exactly. The result does not depend on the job with which a scan begins.
+Invariants: a job that is refused once stays refused in a pass, since backfills only take
+processors. A scan begins with the head of the previous scan, which is usually still first. It skips
+blocks and cells that cannot reach the threshold of the best job so far, a ratio or a key
+(`core.engine.ranking`, `core.engine.expressions`). So a skipped job never precedes the best job;
+the other jobs are compared exactly. The first job of a scan does not affect the result.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 
 @verb
 def fits_somewhere(queue: Queue, free: int) -> bool:
-    """Return whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
+    """Return whether a waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
     for place in range(queue.size[0]):
         least = min(least, queue.least_need[queue.order[place]])
@@ -70,10 +70,10 @@ def fits_somewhere(queue: Queue, free: int) -> bool:
 def first_among(
     queue: Queue, jobs: Jobs, ranking: Ranking, now: int, cell: int, word: int, best: int
 ) -> int:
-    """Return the cell that comes first: the best so far, or one of the lane mask from `cell` on."""
+    """Return the cell that comes first among `best` and the lane mask from `cell` on."""
     word = without(word, best - cell)
     if word != 0 and ranking.cell.size > 0:
-        # Cells are in order of arrival: the first of those with the least key.
+        # Cells are in order of arrival, so the result is the first cell with the least key.
         rival = cell + lowest(word & up_to(ranking.cell, cell, least(ranking.cell, cell, word)))
         earlier = queue.job[rival] < queue.job[best]
         return rival if earlier or ranking.cell[rival] < ranking.cell[best] else best
@@ -89,7 +89,7 @@ def first_among(
 def next_rivals(
     ranking: Ranking, queue: Queue, cell: int, stop: int, now: int, bar: tuple[int, int]
 ) -> tuple[int, int]:
-    """Return the next cell from which jobs may reach a threshold, and their lane mask."""
+    """Return the next cell with jobs that may reach a threshold, and their lane mask."""
     while cell < stop:
         word = rivals(ranking, queue.submit, queue.estimate, cell, now, bar)
         word &= first_places(stop - cell)
@@ -101,7 +101,7 @@ def next_rivals(
 
 @verb
 def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limit: int) -> int:
-    """Return the cell of the head; a job submitted before `limit` starves and goes first."""
+    """Return the cell of the head; a job submitted before `limit` starves and comes first."""
     best, ranking = head_of(queue), rankings.queue
     if queue.submit[best] < limit or best == last_of(queue):
         return best
@@ -126,7 +126,7 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
 
 @verb
 def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) -> int:
-    """Return the cell of the first job that may start behind the head, -1 if none may."""
+    """Return the cell of the first backfill behind the head, or -1."""
     jobs, machine, queue, hold, _ = world
     ranking = rankings.backfill
     best, bar, free = -1, (0, 1), most_free(machine)
@@ -159,12 +159,12 @@ def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) ->
 
 @verb
 def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int) -> None:
-    """Run one pass: the head while it fits, in the one order; then backfills, in the other.
+    """Run one pass: heads in queue order while they fit, then backfills in backfill order.
 
-    Some job fits, by `fits_somewhere`. One loop for both, since its steps are compiled where they
-    are called.
+    The caller has found with `fits_somewhere` that a job may fit. One loop starts both heads and
+    backfills, since each call of a step is inlined.
 
-    The world's key is 0 for each job, so that all wait by (submit, position).
+    The world's key is 0 for each job, so that all jobs wait by (submit, position).
     """
     jobs, machine, queue, hold, _ = world
     ranked = reserved = False
@@ -197,7 +197,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
 def turn_moving(
     world: World, rankings: AnyRankings, arrived: int, per_event: bool
 ) -> tuple[int, int]:
-    """Do as `turn`, and charge completions to users for the orders."""
+    """Call `turn`, then add completions to the usage of users for the orders."""
     begun = begun_by(rankings, world.machine)
     now, arrived = turn(world, arrived, per_event)
     if now < NEVER:
@@ -207,7 +207,7 @@ def turn_moving(
 
 @verb
 def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) -> bool:
-    """Go on to the next pass that may start a job; return False if there is none."""
+    """Go to the next pass that may start a job; return False if there is none."""
     while world.jobs.leave[0] == 0:
         clock[NOW], clock[ARRIVED] = turn_moving(world, rankings, clock[ARRIVED], per_event)
         if clock[NOW] == NEVER:
@@ -219,22 +219,22 @@ def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) 
 
 @verb
 def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
-    """Run one pass, in which some job fits."""
+    """Run one pass in which a job may fit."""
     decide(world, rankings, options.rule, now, starving_before(options, now))
 
 
 @routine
 def run_events(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
-    """Go through all events, each with its pass."""
+    """Process all events, each with its pass."""
     while advance(world, rankings, clock, options.per_event):
         make_pass(world, rankings, options, clock[NOW])
 
 
 @rolled_kernel
 def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of semantics.md.
 
-    Jobs wait by (submit, position): all keys of the world are the same.
+    The jobs wait by (submit, position), because all keys of the world are equal.
     """
     run_events(world, clock, rankings, options)
 
@@ -243,12 +243,12 @@ def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Optio
 def next_pass(
     world: World, clock: Int64, rankings: AnyRankings, options: Options, waiting: Int64
 ) -> int:
-    """Go on as `advance`; write the waiting jobs, ascending, and return their number or 0."""
+    """Call `advance`; write the waiting jobs, ascending, and return their number, 0 at the end."""
     more = advance(world, rankings, clock, options.per_event)
     return gather(world.queue, waiting) if more else 0
 
 
 @kernel
 def run_pass(world: World, rankings: AnyRankings, options: Options, now: int) -> None:
-    """Run one pass with the present orders."""
+    """Run one pass with the present keys of the orders."""
     make_pass(world, rankings, options, now)

@@ -8,7 +8,7 @@ from schedfarm.core.engine.jit import NEVER, kernel, verb
 
 @verb
 def release(end: Int64, width: Int64, count: int, now: int) -> int:
-    """Drop the running jobs that have ended by now; return how many are left."""
+    """Remove the running jobs that have ended by now; return the number of remaining jobs."""
     left = 0
     for k in range(count):
         if end[k] > now:
@@ -47,10 +47,11 @@ def run_trials(
     width: Int64,
     slowdown: Float64,
 ) -> None:
-    """Set the mean bounded slowdown of each permutation, float64[trials].
+    """Set the mean bounded slowdown of the queued jobs of each permutation, float64[trials].
 
-    order: int64[trials, queued], places of the queued jobs; the jobs before the first of them start
-    in their own order. No job starts before a preceding job. end, width: int64[jobs], scratch.
+    order: int64[trials, queued], a permutation of the last `queued` jobs in each row; the jobs
+    before them start in their given order. No job starts before a preceding job. end, width:
+    int64[jobs], scratch space.
     """
     trials, queued = order.shape
     running = submit.size - queued

@@ -1,4 +1,4 @@
-"""Kernels and steps compiled only by numba's documented interface: see `toolchain`."""
+"""Kernels and steps compiled by numba's documented interface only; see `toolchain`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def kernel(function: F) -> F:
-    """Compile a kernel; threads of one worker run side by side."""
+    """Compile a kernel that releases the GIL."""
     return cast(F, numba.njit(nogil=True)(function))
 
 
@@ -22,7 +22,7 @@ def step(function: F) -> F:
 
 def choose(declared: Any) -> None:
     """Make a generic step callable from compiled code, by the type of the first argument."""
-    # Imported here: it reads modules of numba that no process with the own compiler needs.
+    # The import is here because it loads modules of numba that only this function needs.
     from numba.extending import overload
 
     def implementation(first: Any, *rest: Any) -> Any:

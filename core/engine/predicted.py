@@ -1,4 +1,4 @@
-"""Mapping of a policy with predictions to the kernel that simulates it on one pool."""
+"""Simulation of policies with predictions on one pool."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 class _Keyed(NamedTuple):
-    """Key array of an order, its code, and the function that makes keys of arriving jobs."""
+    """Hold the keys of an order, its code, and a function for the keys of arriving jobs."""
 
     key: Int64
     code: int
@@ -51,7 +51,7 @@ class _Keyed(NamedTuple):
 
 
 class _Predicted:
-    """Columns for orders, with predictions in place of estimates."""
+    """Hold the columns for orders, with predictions in place of estimates."""
 
     def __init__(self, workload: Workload, estimate: Int64) -> None:
         self._workload, self.estimate = workload, estimate
@@ -62,7 +62,7 @@ class _Predicted:
 
 
 class _Past:
-    """Columns of the completed jobs in order of completion, for predictors."""
+    """Hold the columns of the completed jobs in order of completion, for predictors."""
 
     def __init__(self, workload: Workload, jobs: Jobs) -> None:
         columns = {name: getattr(workload, name) for name in KNOWN_AT_SUBMISSION}
@@ -71,20 +71,21 @@ class _Past:
         self._count = 0
 
     def until(self, completed: Int64) -> dict[str, Int64]:
-        """Return the columns of jobs that include those of the last call."""
+        """Return the columns of completed jobs, which include the jobs of the last call."""
         new, found = completed[self._count :], {}
         for name, column in self._to.items():
             column[self._count : completed.size] = self._from[name][new]
             found[name] = column[: completed.size]
             found[name].flags.writeable = False
-        # A job of run time 0 may yet complete at this instant and come before others of it.
+        # A job with run time 0 may still complete at this instant, and precede others of the
+        # instant.
         end = self._from["start"][completed] + self._from["run"][completed]
         self._count = int(np.searchsorted(end, end[-1])) if end.size else 0
         return found
 
 
 def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedule:
-    """Simulate a rule, by its code, with predictions in place of estimates.
+    """Simulate the rule with a code, with predictions in place of estimates.
 
     Examples
     --------
@@ -99,12 +100,12 @@ def simulate_predicted(workload: Workload, policy: Policy, code: int) -> Schedul
 
 
 def promise_predicted(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that a rule reserves at arrival by predictions, s."""
+    """Return the starts that a rule with predictions reserves at arrival, s."""
     return _run(workload, policy, RESERVING, promises=True)[1].promised
 
 
 def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tuple[Jobs, Lists]:
-    """Return the jobs with their starts, and the lists with the requested promises."""
+    """Run the simulation; return the jobs with their starts, and the lists with the promises."""
     jobs = idle_jobs(workload, workload.procs)._replace(estimate=workload.estimate.copy())
     predicting = _predicting(workload, policy)
     orders = _orders(workload, policy)
@@ -131,9 +132,10 @@ def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tu
 
 
 def predictions(schedule: Schedule) -> Int64:
-    """Return the run time that was predicted for each job at its submission, int64[n], s.
+    """Return the run time predicted for each job at its submission, int64[n], s.
 
-    Without `predict=` in the policy, this is the estimate. Predictions follow from the starts.
+    Without `predict=` in the policy, the prediction is the estimate. Predictions are computed from
+    the starts.
 
     Examples
     --------
@@ -165,14 +167,14 @@ def predictions(schedule: Schedule) -> Int64:
 
 
 def _policy_of(schedule: Schedule) -> Policy | None:
-    """Return the policy that a schedule names; None if it names none, as a schedule from a file."""
+    """Return the policy named by a schedule; None for schedules from files, which name none."""
     return Policy.parse(schedule.policy) if is_predicted(schedule.policy) else None
 
 
 def _ask(
     predictor: OwnPredictor, past: _Past, workload: Workload, jobs: Jobs, completed: Int64, j: int
 ) -> None:
-    """Fill in the prediction of a job by a user's predictor."""
+    """Fill in the prediction of a job by a plug-in predictor."""
     one = {name: getattr(workload, name)[j : j + 1] for name in KNOWN_AT_SUBMISSION}
     seconds = predictor.ask(one, past.until(completed), int(workload.job[j]))
     jobs.estimate[j] = min(max(int(seconds // 1), 1), int(workload.estimate[j]))

@@ -1,8 +1,8 @@
 """Rules on one pool, planned with predicted run times: none, aggressive, easy, depth, conservative.
 
-A separate simulation: predictions change while jobs run, so that almost none of the invariants of
-the other kernels hold. Each pass examines the whole queue, and makes all reservations again. The
-running jobs are sorted by predicted end, the waiting ones by key.
+This simulation is separate because predictions change while jobs run, so that almost no invariant
+of the other kernels holds. Each pass examines the whole queue, and makes all reservations again.
+The running jobs are sorted by predicted end, the waiting jobs by key.
 """
 
 from __future__ import annotations
@@ -32,12 +32,16 @@ STEPS, DOUBLE, ESTIMATE = 0, 1, 2
 """Codes of corrections."""
 
 MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
-"""Codes of keys: already in the array, or by prediction, or by prediction x processors."""
+"""Codes of keys: those already in the array; and the smallest or largest first, of predictions
+(SHORTEST, LONGEST) or of prediction x processors (SMALLEST, LARGEST)."""
 
 NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9)
-"""Fields of a clock: the instant, s; jobs that had arrived before the instant, and by it; numbers
-of waiting and running jobs; free processors; number of completed jobs; whether the pass of the
-instant is pending; the number of fields."""
+"""Fields of a clock.
+
+NOW: the instant, s. ARRIVED, UNTIL: number of jobs that arrived before the instant, and up to it.
+WAITING, RUNNING: numbers of waiting and running jobs. FREE: free processors. COMPLETED: number of
+completed jobs. PENDING: whether the pass of the instant is pending. CLOCK: number of fields.
+"""
 
 UNRESERVED = -1
 """Start of a job without a reservation."""
@@ -47,12 +51,13 @@ ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50
 
 
 class Predicting(NamedTuple):
-    """Method of predicting jobs, and the state of each.
+    """Hold the method of prediction, and its state for each job and user.
 
-    code, jobs: of the predictor. correction: its code. limit: estimates, int64[n], s. added:
-    `ADDED`. corrections: int64[n], number so far. person: int64[n], each job's user. latest:
-    int64[users], the last job of each that completed. before: int64[n], for each job the previous
-    completed job of its user; -1 for none.
+    code, jobs: code of the predictor, and the number of jobs in its mean. correction: code of the
+    correction. limit: estimates, int64[n], s. added: `ADDED`. corrections: int64[n], number of
+    corrections of each job. person: int64[n], each job's user. latest: int64[users], the last
+    completed job of each user. before: int64[n], for each job the previous completed job of its
+    user; -1 for none.
     """
 
     code: int
@@ -67,12 +72,12 @@ class Predicting(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Jobs by state, each int64[n]: completed in that order, running by predicted end, waiting.
+    """Hold the jobs by state, each int64[n]: in order of completion, of predicted ends, of waits.
 
-    waiting, behind: in the order of the queue and of backfills, without starvation. line: scratch
-    space for the order with starvation. key, other: keys of the two orders, with their codes.
-    profile: that of a pass with reservations. at: their starts by job, s, UNRESERVED for other
-    jobs. promised: the starts reserved at arrival, s, or empty if they are not wanted.
+    waiting, behind: waiting jobs in the order of the queue and of backfills, without starvation.
+    line: scratch space for the order with starvation. key, other: keys of the two orders, with
+    their codes. profile: the profile of a pass with reservations. at: reserved start of each job,
+    s, or UNRESERVED. promised: the starts reserved at arrival, s; empty if they are not requested.
     """
 
     completed: Int64
@@ -91,7 +96,7 @@ class Lists(NamedTuple):
 
 @verb
 def part_of(whole: int, part: int, parts: int) -> int:
-    """Return whole x part // parts without overflow, for 0 <= part <= parts < 2^62 and parts > 0.
+    """Return whole x part // parts without overflow, for 0 <= part <= parts < 2^62, parts > 0.
 
     Examples
     --------
@@ -154,7 +159,7 @@ def insert(line: Int64, count: int, key: Int64, code: int, jobs: Jobs, j: int) -
 
 @verb
 def put(running: Int64, jobs: Jobs, count: int, j: int) -> None:
-    """Insert a job into the list of the running ones, by its predicted end."""
+    """Insert a job into the list of running jobs, by its predicted end."""
     end, p = jobs.start[j] + jobs.estimate[j], count
     while p > 0 and jobs.start[running[p - 1]] + jobs.estimate[running[p - 1]] > end:
         running[p] = running[p - 1]
@@ -173,7 +178,7 @@ def next_end(jobs: Jobs, running: Int64, count: int) -> int:
 
 @verb
 def ended_later(jobs: Jobs, i: int, j: int) -> bool:
-    """Return whether completed job i comes after j, which ends now, by (end, position)."""
+    """Return whether completed job i comes after job j by (end, position); job j ends now."""
     return bool(i > j and jobs.start[i] + jobs.run[i] == jobs.start[j] + jobs.run[j])
 
 
@@ -214,7 +219,7 @@ def complete(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> 
 
 @verb
 def corrected(predicting: Predicting, predicted: int, times: int) -> int:
-    """Return the prediction that replaces one found too short, after some corrections."""
+    """Return the prediction that replaces a prediction found too short."""
     if predicting.correction == DOUBLE:
         return 2 * predicted
     if predicting.correction == STEPS and times < predicting.added.size:
@@ -224,10 +229,10 @@ def corrected(predicting: Predicting, predicted: int, times: int) -> int:
 
 @verb
 def correct(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
-    """Raise the predictions of running jobs until each is predicted to end after now.
+    """Raise the predictions of running jobs until each predicted end is after now.
 
-    Invariant: after the completions of an instant every running job ends later, and at its estimate
-    at the latest, so that corrections reach a sufficient prediction.
+    Invariant: after the completions of an instant, every running job ends later, at the latest at
+    its estimate. So corrections always reach a sufficient prediction.
     """
     running, count, now = lists.running, clock[RUNNING], clock[NOW]
     while count > 0 and jobs.start[running[0]] + jobs.estimate[running[0]] <= now:
@@ -252,7 +257,7 @@ def start(jobs: Jobs, lists: Lists, clock: Int64, j: int) -> None:
 
 @verb
 def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> None:
-    """Write the waiting jobs with those submitted before `limit` first, by position."""
+    """Write the waiting jobs; jobs submitted before `limit` come first, by position."""
     starving = 0
     for p in range(count):
         j = waiting[p]
@@ -271,7 +276,7 @@ def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> 
 
 @verb
 def shadow_of(jobs: Jobs, lists: Lists, clock: Int64, need: int) -> tuple[int, int]:
-    """Return the predicted instant with enough free processors, s, and the extra ones then."""
+    """Return the shadow time, s, by predicted ends, and the extra processors then."""
     level, p, shadow = clock[FREE], 0, clock[NOW]
     running, count = lists.running, clock[RUNNING]
     while p < count:
@@ -287,7 +292,7 @@ def shadow_of(jobs: Jobs, lists: Lists, clock: Int64, need: int) -> tuple[int, i
 
 @verb
 def drop_started(jobs: Jobs, waiting: Int64, count: int) -> int:
-    """Remove the jobs that have started from a list; return how many remain."""
+    """Remove the jobs that have started from a list; return the number of remaining jobs."""
     kept = 0
     for p in range(count):
         if jobs.start[waiting[p]] < 0:
@@ -311,10 +316,10 @@ def lay_out(jobs: Jobs, lists: Lists, clock: Int64) -> None:
 
 @verb
 def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit: int) -> None:
-    """Reserve for the first `depth` jobs in `line`; backfill others that delay none of them.
+    """Reserve for the first `depth` jobs in `line`; backfill jobs that delay none of these.
 
-    A job whose reservation is now starts. Without promises, the jobs behind the last one that fits
-    the free processors need no reservation.
+    A job with a reservation for this instant starts. If no promises are requested, the jobs behind
+    the last job that fits the free processors need no reservation.
     """
     count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
     promising = lists.promised.size > 0 and clock[UNTIL] > clock[ARRIVED]
@@ -344,7 +349,7 @@ def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit:
 
 @verb
 def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
-    """Backfill the jobs that delay none of the reservations."""
+    """Backfill the jobs that delay no reservation."""
     count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
     for p in range(count):
         j = lists.waiting[p]
@@ -365,7 +370,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
 
 @verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
-    """Start the head while it fits, then backfill behind the first head that does not."""
+    """Start heads while they fit, then backfill behind the first head that does not fit."""
     count, now, line = clock[WAITING], clock[NOW], lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)
@@ -396,7 +401,7 @@ def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
 
 @verb
 def turn(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> bool:
-    """Go to the next instant, its completions and arrivals; return False at the end."""
+    """Go to the next instant, and process completions and arrivals; return False at the end."""
     arrived, n = clock[UNTIL], jobs.submit.size
     due = jobs.submit[arrived] if arrived < n else NEVER
     now = min(due, next_end(jobs, lists.running, clock[RUNNING]))
@@ -423,8 +428,8 @@ def run_predicting(
 ) -> bool:
     """Run every instant and its pass; return False at the end or if cancelled.
 
-    Stepwise, return True before the pass of each instant with arrivals, so that the caller makes
-    the keys of the arriving jobs, and their predictions if these are CALLED.
+    With `stepwise`, return True before the pass of each instant with arrivals. The caller then
+    computes the keys of the arriving jobs and, if the predictor is CALLED, their predictions.
     """
     while True:
         if clock[PENDING] == 0:
@@ -450,10 +455,11 @@ def run_predicting(
 def finish_until(
     predicting: Predicting, jobs: Jobs, ends: Int64, at: int, instant: int, known: Int64
 ) -> int:
-    """Add jobs completed by the arrivals of an instant to the histories; return the next place.
+    """Add the jobs that ended by an instant to the histories; return the next place.
 
-    ends: the jobs in order of (end, position), to be added from place `at` on, except those
-    marked in `known`. A job of run 0 that starts at the instant completes after its arrivals.
+    ends: the jobs in order of (end, position); those before place `at`, and those marked in
+    `known`, have been added. A job with run 0 that starts at the instant is not added, because it
+    completes after the arrivals.
     """
     n, first = ends.size, at
     while at < n and jobs.start[ends[at]] + jobs.run[ends[at]] <= instant:

@@ -1,4 +1,4 @@
-"""Slurm's multifactor priority of waiting jobs: usage of associations, their factors, and keys."""
+"""Slurm's multifactor priority: usage and factors of associations, and keys of waiting jobs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from schedfarm.core.engine.usage import SETTLED, copy_shares, follow
 from schedfarm.core.engine.user_ranking import Sharing, rank_by_shares
 
 PERIODS, STALE, STATE = range(3)
-"""Fields of a tree's state: calculations after the first submission; whether usage has changed
-since the factors were computed; the number of fields."""
+"""Fields of a tree's state: number of calculations since the first submission; whether usage has
+changed since the computation of the factors; and the number of fields."""
 
 LARGEST = 4294967295.0
 """Largest priority."""
 
 
 class Constants(NamedTuple):
-    """Arguments of the order.
+    """Hold the arguments of the order.
 
-    used: whether the order is this one. calc, max_age: s. decay: factor of usage in a period. two:
-    the base of the classic formula; as a constant, LLVM would replace the power by another
-    function.
+    used: whether the order is Slurm's priority. calc, max_age: s. decay: factor of usage in a
+    period. two: 2.0, the base of the classic formula; with a literal 2.0, LLVM would replace the
+    power by another function.
     """
 
     used: bool
@@ -44,18 +44,19 @@ class Constants(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The tree of associations, and the parts of jobs' priorities.
+    """Hold the tree of associations, and the components of jobs' priorities.
 
-    submit, width, leaf: int64[n], of each job its submission, s, processors and association.
-    steady: float64[n], the part of its priority that does not change. tier: int64[n], the tier of
-    its partition x 2^32, or 0 without tiers. usage: float64[a + u], of
-    the accounts, parents first, and of the u associations at the last calculation,
-    processor-seconds. pending, held: int64[u], usage since then, and processors in use. fair:
-    float64[u], weighted factors. parent, part, normal: of each account and association its
-    account, the part of its siblings' shares, and the product of the parts up to the root.
-    value: float64[a + u], level fairshare or effective usage. child, first: children of account i
-    are ``child[first[i] : first[i + 1]]``. path: int64[u, d], accounts from below the root, and
-    the association itself, then -1. order: int64[u], associations in order of their last visit.
+    For n jobs, a accounts (parents first) and u associations: submit, width, leaf: int64[n],
+    submission, s, processors and association of each job. steady: float64[n], the constant part of
+    its priority. tier: int64[n], the tier of its partition x 2^32, or 0 without tiers. usage:
+    float64[a + u], usage of accounts and associations at the last calculation, processor-seconds.
+    pending: int64[u], usage since this calculation. held: int64[u], usage of the running jobs in
+    one period. fair: float64[u], weighted factors. parent, part, normal: for each account and
+    association, its parent account, its share divided by the sum over the siblings, and the product
+    of these quotients up to the root. value: float64[a + u], level fairshare or effective usage.
+    child, first: children of account i are ``child[first[i] : first[i + 1]]``. path: int64[u, d],
+    the accounts below the root and the association itself, then -1. order: int64[u], associations
+    in order of their last visit.
     """
 
     constants: Constants
@@ -93,7 +94,7 @@ def copy_weights(tree: Weights, other: Weights) -> None:
 
 @verb
 def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int) -> None:
-    """Make all calculations up to a number; the active jobs ran until the present or still run."""
+    """Make all calculations up to number `periods`; the active jobs ran until now or still run."""
     calc, decay = tree.constants.calc, tree.constants.decay
     accounts = tree.first.size - 1
     begin = tree.state[PERIODS] * calc
@@ -118,7 +119,7 @@ def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int
 
 @verb
 def charge(tree: Weights, jobs: Jobs, active: Int64, running: int, count: int, now: int) -> None:
-    """Charge jobs at an instant, s: the first `running` active ones still run, the others end."""
+    """Charge active jobs at an instant, s; the first `running` still run, the others end."""
     age, calc = now - tree.submit[0], tree.constants.calc
     periods = age // calc
     if tree.constants.fairshare == 0:
@@ -135,7 +136,7 @@ def charge(tree: Weights, jobs: Jobs, active: Int64, running: int, count: int, n
 
 @verb
 def add_up(tree: Weights) -> None:
-    """Give accounts the sums of the usage of their children."""
+    """Set the usage of each account to the sum over its children."""
     for i in range(tree.first.size - 2, -1, -1):
         total = 0.0
         for k in range(tree.first[i], tree.first[i + 1]):
@@ -159,16 +160,16 @@ def set_levels(tree: Weights) -> None:
 
 @verb
 def have_same_account(tree: Weights, u: int, v: int) -> bool:
-    """Return whether two associations differ only in the last of their paths."""
+    """Return whether two associations belong to the same account."""
     accounts = tree.first.size - 1
     return bool(tree.parent[accounts + u] == tree.parent[accounts + v])
 
 
 @verb
 def compare(tree: Weights, u: int, v: int) -> int:
-    """Compare two associations: -1 if u is visited first, 1 if v; 0 if they tie.
+    """Compare two associations: -1 if `u` is visited first, 1 if `v` is, 0 if they tie.
 
-    Merging tied accounts makes the order that of the values along the paths.
+    The fair tree merges tied accounts, so the values along the paths determine the order.
     """
     if have_same_account(tree, u, v):
         a, b = tree.value[tree.first.size - 1 + u], tree.value[tree.first.size - 1 + v]
@@ -189,7 +190,7 @@ def compare(tree: Weights, u: int, v: int) -> int:
 
 @verb
 def is_tied(tree: Weights, u: int, v: int) -> bool:
-    """Return whether association v, visited right after u, has its rank."""
+    """Return whether association v, visited right after u, has the same rank as u."""
     if have_same_account(tree, u, v):
         accounts = tree.first.size - 1
         return bool(tree.value[accounts + u] == tree.value[accounts + v])
@@ -206,7 +207,7 @@ def is_tied(tree: Weights, u: int, v: int) -> bool:
 def visit(tree: Weights) -> None:
     """Set the factors of the fair tree.
 
-    The sort is by insertion, since the last visit left the order almost sorted.
+    An insertion sort is used, since the order of the last visit is almost sorted.
     """
     order, number = tree.order, tree.order.size
     for p in range(1, number):
@@ -256,9 +257,9 @@ def refresh(tree: Weights) -> None:
 
 @verb
 def weigh(tree: Weights, waiting: Int64, count: int, key: Int64) -> None:
-    """Set the keys of the first `count` of the waiting jobs to their negative priorities.
+    """Set the keys of the first `count` waiting jobs to their negative priorities.
 
-    One job has no other to be compared with: on SDSC-BLUE this leaves out half of the refreshes.
+    A single job needs no key: on SDSC-BLUE this avoids half of the refreshes.
     """
     constants = tree.constants
     if not constants.used or count < 2:
@@ -274,9 +275,9 @@ def weigh(tree: Weights, waiting: Int64, count: int, key: Int64) -> None:
 
 
 class WeighedRankings(NamedTuple):
-    """`Rankings` of which at least one is Slurm's priority; the other may rank users by usage.
+    """Hold `Rankings` with Slurm's priority in at least one; the other may rank users by usage.
 
-    waiting, active: int64[n], to write the waiting jobs and the active ones on.
+    waiting, active: int64[n], scratch space for the waiting and the active jobs.
     """
 
     queue: Ranking
@@ -292,7 +293,10 @@ class WeighedRankings(NamedTuple):
 
 @generic
 def list_ended(machine: Machine, begun: int, active: Int64, at: int) -> int:
-    """Write the jobs that have just ended, of `begun` that ran before, from `at` on; count them."""
+    """Write the jobs that have just ended, from `at` on; return their number.
+
+    `begun` jobs ran before.
+    """
     raise NotImplementedError
 
 
@@ -322,7 +326,7 @@ def charge_all(rankings: WeighedRankings, jobs: Jobs, running: int, count: int, 
 
 @rank.begun_by.of(WeighedRankings)
 def begun_by(rankings: WeighedRankings, machine: Machine) -> int:
-    """Return the number of completed jobs counted so far plus the running ones."""
+    """Return the number of counted completed jobs plus the number of running jobs."""
     return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
 
 
@@ -330,7 +334,7 @@ def begun_by(rankings: WeighedRankings, machine: Machine) -> int:
 def follow_up(
     rankings: WeighedRankings, machine: Machine, jobs: Jobs, begun: int, now: int
 ) -> None:
-    """Charge usage up to now; running jobs are read only when a calculation is due."""
+    """Charge usage up to now; running jobs are read only if a calculation is due."""
     shares, running = rankings.sharing.shares, 0
     if is_due(rankings.first, now) or is_due(rankings.second, now):
         running = list_running(machine, rankings.active)
@@ -342,7 +346,7 @@ def follow_up(
 
 @verb
 def weigh_all(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
-    """Set the keys of the first `count` of the waiting jobs in both orders."""
+    """Set the keys of the first `count` waiting jobs in both orders."""
     weigh(rankings.first, waiting, count, rankings.queue.key)
     weigh(rankings.second, waiting, count, rankings.backfill.key)
     rank_by_shares(rankings.sharing, rankings, waiting, count)
@@ -365,7 +369,7 @@ def rank_list(rankings: WeighedRankings, waiting: Int64, count: int) -> None:
 
 @rank.settled_until.of(WeighedRankings)
 def settled_until(rankings: WeighedRankings, now: int) -> int:
-    """Return the next calculation, if the queue has this order."""
+    """Return the next calculation, s, if Slurm's priority orders the queue."""
     tree = rankings.first
     if not tree.constants.used:
         return now
@@ -375,7 +379,7 @@ def settled_until(rankings: WeighedRankings, now: int) -> int:
 
 @rank.copy_usage.of(WeighedRankings)
 def copy_usage(rankings: WeighedRankings, other: WeighedRankings) -> None:
-    """Copy the usage of users and associations; keys are made before each pass, and shared."""
+    """Copy the usage of users and associations; clones share keys, made before each pass."""
     copy_shares(rankings.sharing.shares, other.sharing.shares)
     copy_weights(rankings.first, other.first)
     copy_weights(rankings.second, other.second)
@@ -383,7 +387,10 @@ def copy_usage(rankings: WeighedRankings, other: WeighedRankings) -> None:
 
 @kernel
 def charge_ended(tree: Weights, jobs: Jobs, active: Int64, running: int, now: int) -> None:
-    """Charge jobs that have ended by now, s: all active ones after the running, the first last."""
+    """Charge the active jobs behind the running ones, which have ended by now, s.
+
+    The last active job ended first.
+    """
     count = active.size
     while count > running:
         j = active[count - 1]

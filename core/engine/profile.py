@@ -1,10 +1,10 @@
 """Free processors over time: a step function, and the steps that read and change it.
 
 In step i of a profile, mark[HEAD] <= i < mark[TAIL], free[i] processors are free from times[i]
-until times[i + 1], s; the last step lasts for ever, and there the whole machine is free, because
-every reservation ends. Times ascend and never repeat. Every operation splits the steps that it
-needs. Neighbouring steps may be equal where one reservation ends and another begins, since each
-must be removable as a whole.
+until times[i + 1], s. The last step never ends; in it the whole machine is free, because every
+reservation ends. Times ascend and never repeat. Every operation splits steps as needed.
+Neighbouring steps may have equal free processors if one reservation ends and another begins, since
+each reservation must be removable as a whole.
 
 Source: Mu'alem and Feitelson (2001), Utilization, predictability, workloads, and user runtime
 estimates in scheduling the IBM SP2 with backfilling, section 2.2 (the profile of conservative
@@ -33,20 +33,22 @@ from schedfarm.core.engine.lanes import (
 )
 
 HEAD, TAIL = 0, 1
-"""Indices of a profile's mark: the first step, and the place behind the last."""
+"""Indices of a profile's mark: the first step, and the place behind the last step."""
 
 
 HALVED = 2 * WORD
-"""Steps that are scanned by lanes."""
+"""Number of steps that are scanned by lanes; longer ranges are halved first."""
 
 
 FAR = 1024
-"""Dropped steps from which on the rest may be moved to the front, so that the memory behind them
-stays untouched."""
+"""Number of dropped steps from which on the other steps may be moved to the front.
+
+So memory behind them stays untouched.
+"""
 
 
 class Profile(NamedTuple):
-    """The instants of changes, the free processors from each on, and the first and last step.
+    """Hold the instants of changes, the free processors in each step, and the bounds of the steps.
 
     times, free: int64[room(steps)]. mark: int64[2].
     """
@@ -57,7 +59,7 @@ class Profile(NamedTuple):
 
 
 def empty_profile(steps: int) -> Profile:
-    """Return a profile with room for this many steps, to be cleared.
+    """Return an uninitialised profile with room for some steps; call `clear` before its use.
 
     Examples
     --------
@@ -83,10 +85,10 @@ def clear(profile: Profile, now: int, processors: int) -> None:
 
 @verb
 def step_at(profile: Profile, t: int) -> int:
-    """Return the step that holds at t, which is not before the first one."""
+    """Return the step that contains t, which is not before the first step."""
     times, _, mark = profile
     low, left = mark[HEAD], mark[TAIL] - mark[HEAD]
-    # Halving by a length has no branch to mispredict, but each half waits for the one before it.
+    # Halving has no branch to mispredict, but each half depends on the previous one.
     while left > HALVED:
         half = left >> 1
         low += half if times[low + half] <= t else 0
@@ -96,7 +98,7 @@ def step_at(profile: Profile, t: int) -> int:
 
 @verb
 def first_later(profile: Profile, i: int, t: int) -> int:
-    """Return the first step from i on that begins after t, or one past the last."""
+    """Return the first step from i on that begins after t, or the place behind the last step."""
     times, _, mark = profile
     while i < mark[TAIL]:
         later = up_to(times, i, t) ^ ALL
@@ -108,9 +110,9 @@ def first_later(profile: Profile, i: int, t: int) -> int:
 
 @verb
 def step_from(profile: Profile, i: int, t: int) -> int:
-    """Return the step that holds at t: step i, which does not begin later, or a later one."""
+    """Return the step that contains t; step i begins at or before t."""
     times, _, mark = profile
-    # Usually the first: testing it separately makes conservative 1.05 to 1.1 times as fast.
+    # Usually step i contains t: a separate test makes conservative 1.05 to 1.1 times as fast.
     if i + 1 >= mark[TAIL] or times[i + 1] > t:
         return i
     return int(first_later(profile, i + 1, t) - 1)
@@ -118,9 +120,9 @@ def step_from(profile: Profile, i: int, t: int) -> int:
 
 @verb
 def first_short(profile: Profile, i: int, need: int, end: int) -> int:
-    """Return the first step from i on with fewer processors free, if it begins before `end`.
+    """Return the first step from i on with fewer than `need` free processors, up to `end`.
 
-    Otherwise return a step that begins later, or the place behind the last step.
+    If no such step begins before `end`, return a later step or the place behind the last step.
     """
     times, free, mark = profile
     while i < mark[TAIL] and times[i] < end:
@@ -140,9 +142,9 @@ def has_room(profile: Profile, i: int, need: int, end: int) -> bool:
 
 @verb
 def run_before(profile: Profile, i: int, need: int) -> int:
-    """Return the first step of those up to step i on which `need` processors are free all along.
+    """Return the first step from which on `need` processors are free up to step i.
 
-    i + 1 if fewer are free on step i.
+    If fewer are free in step i, return i + 1.
     """
     free, head, stop = profile.free, profile.mark[HEAD], i + 1
     while stop > head:
@@ -160,8 +162,8 @@ def fit_before(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on with `need` processors free for `duration` seconds.
 
-    Also return the step that holds there. Step i holds at `after`. From `at` on all are free, and
-    if there is no such instant before `stop`, `at` is returned.
+    Also return the step that contains this instant. Step i contains `after`. From `at` on all
+    processors are free. If no instant before `stop` is suitable, `at` is returned.
     """
     times, free, mark = profile
     first, seen, short = i, 0, below(free, i, need)
@@ -192,7 +194,7 @@ def fit_before(
 def fit_from(profile: Profile, i: int, need: int, duration: int, after: int) -> tuple[int, int]:
     """Return the first instant >= after with `need` processors free for `duration` seconds.
 
-    Also return the step that holds there. Step i holds at `after`.
+    Also return the step that contains this instant. Step i contains `after`.
     """
     return fit_before(profile, i, need, duration, after, NEVER, NEVER)
 
@@ -209,15 +211,16 @@ def earlier_fit(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on, before `stop`, to which a reservation can move.
 
-    Also return the step that holds there. The reservation is in the profile, at `at`, which is
-    returned if there is none: from there on its own processors are free for it.
+    Also return the step that contains this instant. The profile contains the reservation, at `at`.
+    From `at` on, the processors of the reservation itself are free for it. If there is no earlier
+    instant, `at` is returned.
     """
     return fit_before(profile, step_at(profile, after), need, duration, after, stop, at)
 
 
 @verb
 def open_step(profile: Profile, i: int, t: int, free: int) -> None:
-    """Put a step before step i."""
+    """Insert a step before step i."""
     slide((profile.times, profile.free), i, profile.mark[TAIL], 1)
     profile.times[i], profile.free[i] = t, free
     profile.mark[TAIL] += 1
@@ -225,13 +228,13 @@ def open_step(profile: Profile, i: int, t: int, free: int) -> None:
 
 @verb
 def split(profile: Profile, t: int) -> int:
-    """Make t, which is not before the first step, a breakpoint; return its step."""
+    """Make t a breakpoint, and return its step; t is not before the first step."""
     return split_at(profile, step_at(profile, t), t)
 
 
 @verb
 def split_at(profile: Profile, i: int, t: int) -> int:
-    """Make t, at which step i holds, a breakpoint; return its step."""
+    """Make t a breakpoint, and return its step; step i contains t."""
     if profile.times[i] < t:
         i += 1
         open_step(profile, i, t, profile.free[i - 1])
@@ -246,9 +249,9 @@ def reserve(profile: Profile, t: int, duration: int, procs: int) -> None:
 
 @verb
 def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> None:
-    """Take processors out of the profile during [t, t + duration); step i holds at t.
+    """Take processors out of the profile during [t, t + duration); step i contains t.
 
-    A reservation without duration takes nothing and leaves no breakpoint.
+    A reservation with duration 0 takes no processors and makes no breakpoint.
     """
     if duration > 0:
         take_at(profile, i, t, t + duration, procs)
@@ -256,7 +259,7 @@ def reserve_at(profile: Profile, i: int, t: int, duration: int, procs: int) -> N
 
 @verb
 def take_at(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors from t, at which step i holds, until the later `end`."""
+    """Take processors during [t, end), t < end; step i contains t."""
     times, free, mark = profile
     last, taken = split_at(profile, i, t), ALL
     while taken == ALL:
@@ -284,12 +287,12 @@ def slide_steps(profile: Profile, first: int, stop: int, by: int) -> None:
 
 @verb
 def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
-    """Take processors, not 0, from t, where step i holds, until `end`; leave no level step there.
+    """Take processors, not 0, during [t, end), and merge equal steps there; step i contains t.
 
-    A dropped instant is split again when it is needed. Each step moves at most once: opening and
-    dropping steps one by one would move all later ones back and forth. At t a step is added or
-    dropped; the step at `end` may merge with its neighbour; inner and later steps move by the
-    differences.
+    A later operation splits a merged step again if needed. Each step moves at most once: single
+    insertions and deletions would move all later steps back and forth. At t a step is added or
+    dropped, and the step at `end` may merge with its neighbour. Inner and later steps move by the
+    resulting differences.
     """
     times, free, mark = profile
     last, tail = first_later(profile, i, end - 1), mark[TAIL]
@@ -314,17 +317,18 @@ def change(profile: Profile, i: int, t: int, end: int, procs: int) -> None:
 
 @verb
 def lift(profile: Profile, t: int, duration: int, procs: int) -> None:
-    """Return a reservation's processors to the profile."""
+    """Add a reservation's processors to the profile again."""
     if duration > 0:
         change(profile, step_at(profile, t), t, t + duration, -procs)
 
 
 @verb
 def move(profile: Profile, i: int, far: int, at: int, t: int, duration: int, procs: int) -> None:
-    """Move a reservation from `at` to the earlier t.
+    """Move a reservation from `at` to t < at.
 
-    Step i holds at t; step `far` does not begin after the later of `at` and the new end. The
-    overlap of both windows is not changed. The later part comes first, so that step i stays.
+    Step i contains t. Step `far` begins no later than the second part of the change, which begins
+    at the later of `at` and the new end. The profile does not change in the overlap of the old and
+    the new interval. The second part is changed first, so that step i stays in its place.
     """
     left = max(at, t + duration)
     change(profile, step_from(profile, far, left), left, at + duration, -procs)
@@ -333,9 +337,9 @@ def move(profile: Profile, i: int, far: int, at: int, t: int, duration: int, pro
 
 @verb
 def advance(profile: Profile, now: int) -> bool:
-    """Drop the steps that ended by now; return whether the other ones have been moved.
+    """Drop the steps that ended by now; return whether the other steps have been moved.
 
-    Once many steps are dropped, and fewer are left, these are moved to the front.
+    After many steps have been dropped, and fewer are left, the remaining steps move to the front.
     """
     times, free, mark = profile
     head = step_from(profile, mark[HEAD], now)

@@ -14,8 +14,8 @@ __all__ = ["NO_PROMISE", "promises"]
 def promises(workload: Workload, policy: Policy | str) -> Int64:
     """Return the start that a rule reserves for each job at its arrival.
 
-    A conservative simulation leaves out the reservations behind the last job that fits now, which
-    nearly halves its time. This function simulates again with all reservations.
+    A conservative simulation omits the reservations behind the last job that fits now, which nearly
+    halves its time. So this function simulates again with all reservations.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def promises(workload: Workload, policy: Policy | str) -> Int64:
     Returns
     -------
     int64[n]
-        Starts, s; `NO_PROMISE` where the rule reserves none.
+        Reserved starts, s; `NO_PROMISE` for jobs without a reservation.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """The waiting jobs in queue order, as a chain of short blocks.
 
-One flat sorted array is as fast up to some 100 waiting jobs; at load 1.1 the KTH log has 420
-waiting on average and shifting them on each arrival halves the speed. A chain of blocks shifts
-one block only, and a block whose smallest need exceeds the free processors is skipped unread.
+One flat sorted array is as fast up to some 100 waiting jobs. At load 1.1, the KTH log has 420
+waiting jobs on average, and shifting them at each arrival halves the speed. A chain of blocks
+shifts one block only, and a scan skips a block if its smallest need exceeds the free processors.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ BLOCK = 64
 """Cells in a block; 32 and 128 are 5 to 10 % slower at load 1.1."""
 
 MERGE = 48
-"""Neighbouring blocks with at most this many jobs together are joined."""
+"""Largest number of jobs in two neighbouring blocks that are joined."""
 
 STEPS = 12
-"""Cells that are searched one by one: bisection to the end is 4 % slower."""
+"""Number of cells that are searched one by one; bisection of these cells, too, is 4 % slower."""
 
 
 SEEN_FIRST, SEEN_AT = 1, 2
-"""Indices of a queue's `size`: the first job at the last search, and its cell then."""
+"""Indices of a queue's `size`: the head at the last search, and its cell."""
 
 
 class Queue(NamedTuple):
-    """Blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
+    """Hold blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
 
     Invariant: the minima are lower bounds of the needs and estimates of a block, so that a block
-    whose minimum is too large may be skipped. `close_cell` does not update them; `take_out` and a
-    scan make them exact. Cells of block b are ``job[first[b] : first[b] + length[b]]``, in queue
-    order, within ``b * BLOCK`` to ``(b + 1) * BLOCK``: the head leaves without a shift.
+    whose minimum is too large may be skipped. `close_cell` does not update the minima; `take_out`
+    and a scan make them exact. The jobs of block b are ``job[first[b] : first[b] + length[b]]``, in
+    queue order, within the cells ``b * BLOCK`` to ``(b + 1) * BLOCK``. So the head leaves without a
+    shift.
     """
 
     size: Int64
@@ -54,14 +55,14 @@ class Queue(NamedTuple):
 def blocks_of(most: int) -> int:
     """Return the number of blocks for `most` jobs.
 
-    Two neighbours always hold at least BLOCK / 2 jobs together: a split leaves that many on
-    each side, and a removal is followed by `tidy`. So most / 16 + 2 blocks are enough.
+    Two neighbouring blocks always have at least BLOCK / 2 jobs together: a split leaves BLOCK / 2
+    jobs on each side, and `tidy` follows a removal. So most / 16 + 2 blocks are enough.
     """
     return most // (BLOCK // 4) + 2
 
 
 def cells_of(most: int) -> Int64:
-    """Return a column of the cells of a queue with room for `most` jobs."""
+    """Return a column for the cells of a queue with room for `most` jobs."""
     return np.empty(room(blocks_of(most) * BLOCK), np.int64)
 
 
@@ -120,7 +121,7 @@ def precedes(key: Int64, i: int, j: int) -> bool:
 
 @verb
 def find_place(queue: Queue, key: Int64, j: int) -> int:
-    """Return the place in the chain of the block where job `j` is or belongs."""
+    """Return the place in the chain of the block that has, or would have, job `j`."""
     low, high = 0, queue.size[0] - 1
     while low < high:
         middle = (low + high) // 2
@@ -134,7 +135,7 @@ def find_place(queue: Queue, key: Int64, j: int) -> int:
 
 @verb
 def find_cell(queue: Queue, key: Int64, b: int, j: int) -> int:
-    """Return the first cell of block `b` whose job does not precede job `j`."""
+    """Return the first cell of block `b` with a job that does not precede job `j`."""
     low = queue.first[b]
     high = low + queue.length[b]
     while high - low > STEPS:
@@ -171,7 +172,7 @@ def columns_of(queue: Queue) -> tuple[Int64, Int64, Int64, Int64]:
 
 @verb
 def open_cell(queue: Queue, b: int, cell: int) -> int:
-    """Make a free cell in block `b` before `cell`, on the shorter side; return it."""
+    """Make a free cell in block `b` before `cell`, shifting the shorter side; return the cell."""
     first = queue.first[b]
     end = first + queue.length[b]
     queue.length[b] += 1
@@ -198,7 +199,7 @@ def pour(queue: Queue, source: int, skip: int, target: int) -> None:
     """Move the jobs of block `source` after its first `skip` to the end of block `target`."""
     base = target * BLOCK
     moved = queue.length[source] - skip
-    # First to the block's own beginning, since its tail may have no room left.
+    # First move the target's jobs to its beginning, since its end may have no room left.
     carry(columns_of(queue), queue.first[target], base, queue.length[target])
     carry(columns_of(queue), queue.first[source] + skip, base + queue.length[target], moved)
     queue.first[target] = base
@@ -210,7 +211,7 @@ def pour(queue: Queue, source: int, skip: int, target: int) -> None:
 
 @verb
 def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
-    """Split the full block at `place`; return the place where job `j` now belongs."""
+    """Split the full block at `place`; return the place of the block for job `j`."""
     b = queue.order[place]
     open_block(queue, place + 1)
     fresh = queue.order[place + 1]
@@ -220,7 +221,7 @@ def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
 
 @verb
 def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
-    """Insert job `j` where its key belongs."""
+    """Insert job `j` at the place of its key."""
     if queue.size[0] == 0 or precedes(key, queue.job[last_of(queue)], j):
         append(queue, jobs, j)
         return
@@ -274,7 +275,7 @@ def take_out(queue: Queue, cell: int) -> None:
 
 @verb
 def least_of(column: Int64, first: int, stop: int) -> int:
-    """Return the least of the cells first..stop - 1, NEVER without any."""
+    """Return the least value in the cells first..stop - 1; NEVER if there is no cell."""
     found = NEVER
     while first < stop:
         found = min(found, least(column, first, first_places(stop - first)))

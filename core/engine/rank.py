@@ -1,8 +1,8 @@
-"""The steps of a policy's orders that depend on whether they give the jobs new keys.
+"""The steps of a policy's orders that differ for constant and for changing keys.
 
-`Rankings` compare jobs by their columns; `core.engine.user_ranking.SharedRankings`,
+`Rankings` compare jobs by columns; `core.engine.user_ranking.SharedRankings`,
 `core.engine.priority.WeighedRankings` and `core.engine.expressions.ExpressionRankings` give the
-waiting jobs new keys before each pass. All four have an implementation of each step.
+waiting jobs new keys before each pass. All four types implement each step.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from schedfarm.core.engine.ranking import Rankings, block_may_have_rivals
 from schedfarm.core.engine.running import Jobs
 
 AnyRankings = Any
-"""`Rankings`, or a named tuple with their fields for which all steps here are implemented."""
+"""`Rankings`, or a named tuple with the same fields and an implementation of all steps below."""
 
 ANY = (NEVER, 1)
-"""In place of a threshold before there is a first backfill; never compared with a ratio."""
+"""Value of a threshold before the first candidate for a backfill; it is never compared."""
 
 
 @generic
 def begun_by(rankings: AnyRankings, machine: Machine) -> int:
-    """Return the number of jobs started so far, for `follow_up` after the next completions."""
+    """Return the number of started jobs, for `follow_up` after the next completions."""
     raise NotImplementedError
 
 
 @generic
 def follow_up(rankings: AnyRankings, machine: Machine, jobs: Jobs, begun: int, now: int) -> None:
-    """Charge the jobs that have completed by now, s, before the first start of the instant."""
+    """Charge the jobs that completed by now, s; call this before the first start of the instant."""
     raise NotImplementedError
 
 
 @generic
 def rank_queue(rankings: AnyRankings, queue: Queue) -> None:
-    """Set the keys of the jobs of a queue, or let `set_keys` do so for each block."""
+    """Set the keys of the jobs of a queue, or leave this to `set_keys` for each block."""
     raise NotImplementedError
 
 
 @generic
 def set_keys(rankings: AnyRankings, queue: Queue, b: int, now: int) -> None:
-    """Set the keys of a block in the order of the queue, if it has not got them.
+    """Set the keys of a block in the queue's order, if they are missing.
 
-    `rank_queue` comes first, at the beginning of each pass.
+    Call `rank_queue` before, at the beginning of each pass.
     """
     raise NotImplementedError
 
@@ -54,22 +54,25 @@ def set_keys(rankings: AnyRankings, queue: Queue, b: int, now: int) -> None:
 def may_come_first(
     rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs of a block may reach a threshold; then set its keys.
+    """Return whether jobs of a block may reach a threshold; if so, set the block's keys.
 
-    For `ANY`, which is given for backfills only, return True.
+    For the threshold `ANY`, which occurs for backfills only, return True.
     """
     raise NotImplementedError
 
 
 @generic
 def follow_removal(rankings: AnyRankings, queue: Queue, cell: int, blocks: int) -> bool:
-    """Follow the removal of a cell from a queue of `blocks` blocks; return whether keys hold."""
+    """Update keys after the removal of a cell; return whether the keys remain valid.
+
+    The queue had `blocks` blocks.
+    """
     raise NotImplementedError
 
 
 @generic
 def rank_list(rankings: AnyRankings, waiting: Int64, count: int) -> None:
-    """Set the keys of the first `count` of some waiting jobs, in any order."""
+    """Set the keys of the first `count` waiting jobs in a list of any order."""
     raise NotImplementedError
 
 
@@ -98,17 +101,17 @@ def follow_nothing(rankings: Rankings, machine: Machine, jobs: Jobs, begun: int,
 
 @rank_queue.of(Rankings)
 def keep_queue(rankings: Rankings, queue: Queue) -> None:
-    """Do nothing: keys are constant or missing."""
+    """Do nothing: the order has constant keys or none."""
 
 
 def _set_no_keys(rankings: AnyRankings, queue: Queue, b: int, now: int) -> None:
-    """Do nothing: keys are those of jobs, or missing."""
+    """Do nothing: keys belong to jobs, or are missing."""
 
 
 def _may_rival(
     rankings: AnyRankings, backfills: bool, queue: Queue, b: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs of a block may reach a threshold; of backfills all may."""
+    """Return whether jobs of a block may reach a threshold; all backfills may."""
     return backfills or block_may_have_rivals(rankings.queue, queue, b, now, bar)
 
 
@@ -118,7 +121,7 @@ def _keep_keys(rankings: AnyRankings, queue: Queue, cell: int, blocks: int) -> b
 
 
 def have_keys_by_job(kind: type) -> None:
-    """Declare that rankings of a type have keys by job, which cells of a queue do not hold."""
+    """Declare that a type of rankings has keys by job, and not by cell of the queue."""
     set_keys.of(kind)(_set_no_keys)
     may_come_first.of(kind)(_may_rival)
     follow_removal.of(kind)(_keep_keys)
@@ -129,7 +132,7 @@ have_keys_by_job(Rankings)
 
 @rank_list.of(Rankings)
 def keep_list(rankings: Rankings, waiting: Int64, count: int) -> None:
-    """Do nothing: keys are constant or missing."""
+    """Do nothing: the order has constant keys or none."""
 
 
 @settled_until.of(Rankings)

@@ -15,7 +15,7 @@ from schedfarm.core.engine.ratios import as_large, as_small, ratios_from, ratios
 from schedfarm.core.engine.running import Jobs
 
 KEYED, LARGEST_RATIO, SMALLEST_RATIO, LARGEST_CUBE, LARGEST_SHARE = 0, 1, 2, 3, 4
-"""Codes of the rankings: by key; LXF; SXF; WFP3; UNICEF."""
+"""Codes of the rankings: by key, and the orders LXF, SXF, WFP3 and UNICEF."""
 
 NO_CELLS = np.zeros(0, np.int64)
 """Cells of an order with constant keys, or without keys."""
@@ -25,9 +25,9 @@ SMALL = 2**31
 
 
 class Ranking(NamedTuple):
-    """A queue order: its code, a key of each job, and a width of each job for WFP3 and UNICEF.
+    """Hold an order: its code, the key of each job, and the width of each job for WFP3, UNICEF.
 
-    cell: the key of the job in each cell of the queue, if keys change with time; else empty.
+    cell: the key of the job in each cell of the queue if keys change with time, else empty.
     """
 
     code: int
@@ -37,7 +37,10 @@ class Ranking(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """The queue's order, that of backfills, whether the first moves, and whether they differ."""
+    """Hold the orders of queue and backfills.¶moves: whether the queue's order changes with time.
+
+    differ: whether the two orders differ.
+    """
 
     queue: Ranking
     backfill: Ranking
@@ -50,7 +53,8 @@ def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
     """Return whether a / b > c / d, exactly, for a, c >= 0 and b, d > 0."""
     if a < SMALL and b < SMALL and c < SMALL and d < SMALL:
         return a * d > c * b
-    # Euclid: compare whole parts, then the reciprocals of the rests; no product, no overflow.
+    # Euclid's algorithm compares whole parts, then reciprocals of the rests: without products,
+    # nothing overflows.
     while True:
         whole, other = a // b, c // d
         if whole != other:
@@ -63,7 +67,7 @@ def ratio_exceeds(a: int, b: int, c: int, d: int) -> bool:
 
 @verb
 def comes_first(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
-    """Return whether waiting job `i` comes strictly before `j`, apart from (submit, position)."""
+    """Return whether waiting job `i` precedes `j` by key or ratio alone."""
     if ranking.code == KEYED:
         return bool(ranking.key[i] < ranking.key[j])
     a, b = now - jobs.submit[i], max(jobs.estimate[i], 1)
@@ -90,7 +94,7 @@ def bar_of(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -
 def rivals(
     ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int, bar: tuple[int, int]
 ) -> int:
-    """Return the lane mask, from place i of two columns on, of jobs that may reach a threshold."""
+    """Return the lane mask of the jobs that may reach a threshold, from place i of columns on."""
     if ranking.code == LARGEST_RATIO:
         return ratios_from(submit, estimate, now, i, bar[0], bar[1])
     if ranking.code == SMALLEST_RATIO:
@@ -100,7 +104,7 @@ def rivals(
 
 @verb
 def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int) -> int:
-    """Return the lane mask, from place i on, of jobs that may precede their predecessor."""
+    """Return the lane mask of the jobs, from place i on, that may precede the job before them."""
     if ranking.code == LARGEST_RATIO:
         return as_large(submit, estimate, now, i, i - 1)
     if ranking.code == SMALLEST_RATIO:
@@ -112,7 +116,10 @@ def climbers(ranking: Ranking, submit: Int64, estimate: Int64, i: int, now: int)
 def may_have_rivals(
     ranking: Ranking, submit: int, estimate: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs that are no older, with no shorter estimate, may reach a threshold."""
+    """Return whether jobs may reach a threshold, given bounds of submissions and estimates.
+
+    No job was submitted before `submit`, s, and no estimate is below `estimate`, s.
+    """
     if ranking.code != LARGEST_RATIO:
         return True
     return not ratio_exceeds(bar[0], bar[1], now - submit, max(estimate, 1))
@@ -122,14 +129,14 @@ def may_have_rivals(
 def block_may_have_rivals(
     ranking: Ranking, queue: Queue, b: int, now: int, bar: tuple[int, int]
 ) -> bool:
-    """Return whether jobs of a block, which wait by submission, may reach a threshold."""
+    """Return whether jobs of a block, sorted by submission, may reach a threshold."""
     oldest, shortest = queue.submit[queue.first[b]], queue.least_estimate[b]
     return may_have_rivals(ranking, oldest, shortest, now, bar)
 
 
 @verb
 def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: int) -> bool:
-    """Return whether job i goes before job j; a job submitted before `limit` starves."""
+    """Return whether job i precedes job j; jobs submitted before `limit` starve and come first."""
     if jobs.submit[i] < limit or jobs.submit[j] < limit:
         return i < j
     return ranks_before(ranking, jobs, now, i, j)
@@ -137,7 +144,7 @@ def goes_before(ranking: Ranking, jobs: Jobs, now: int, limit: int, i: int, j: i
 
 @verb
 def ranks_before(ranking: Ranking, jobs: Jobs, now: int, i: int, j: int) -> bool:
-    """Return whether job i goes before job j if neither starves."""
+    """Return whether job i precedes job j, for two jobs that do not starve."""
     if comes_first(ranking, jobs, now, i, j):
         return True
     return i < j and not comes_first(ranking, jobs, now, j, i)

@@ -1,8 +1,9 @@
-"""Lane masks of the jobs whose ratio of elapsed time to span is large or small.
+"""Lane masks of the jobs with a large or small ratio of elapsed time to span.
 
-Each ratio is that of now - since[k] to span[k], both s. They are compared by products of 31-bit
-integers, which are exact. A place with a larger value, or with a span of 0 (which counts as 1
-elsewhere), is always in the mask: the caller compares each place of the mask exactly.
+The ratio of place k is (now - since[k]) / span[k], both s. Ratios are compared exactly, by products
+of 31-bit integers. A place is uncertain if one of its values is larger, or if its span is 0 (which
+elsewhere counts as 1). Uncertain places are always in the mask, because the caller compares each
+place of the mask exactly.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD, Lanes, in_lanes
 
 BITS = 31
-"""Width of a product's factors: the product and its sign fit int64."""
+"""Bits of a factor of a product: the product and its sign fit int64."""
 
 _SINCE, _SPAN, _NOW, _PLACE, _PASSED, _LASTS = range(6)
 _OTHER = _PASSED
-"""Arguments of the steps; for two of them the fifth is another index instead."""
+"""Positions of the steps' arguments; the fifth argument of `as_large` and `as_small` is another
+index."""
 
 Ratio = tuple[Any, Any]
-"""Elapsed time and span of all places."""
+"""Elapsed times and spans of a word of places."""
 
 
 def _ratio_at(lanes: Lanes, place: int) -> Ratio:
@@ -56,7 +58,7 @@ def _compare(sign: str, other: Callable[[Lanes], Ratio]) -> Callable[[Lanes], An
 
 @verb
 def _difference(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return a number with the sign of the difference of two ratios; 0 if it is uncertain."""
+    """Return a number with the sign of the difference of two ratios; 0 if a place is uncertain."""
     done, other = int(now) - int(since[i]), int(passed)
     asked, lasts = int(span[i]), int(lasts)
     for number in (done, other, asked - 1, lasts - 1):
@@ -73,7 +75,7 @@ def _between(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
 @in_lanes(_compare(">=", _given))
 def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the lane mask of the places from i on with at least the ratio, or uncertain."""
+    """Return the lane mask of the places from i on that are uncertain or have at least a ratio."""
     word = 0
     for k in range(WORD):
         word |= int(_difference(since, span, now, i + k, passed, lasts) >= 0) << k
@@ -82,7 +84,7 @@ def ratios_from(since: Int64, span: Int64, now: int, i: int, passed: int, lasts:
 
 @in_lanes(_compare("<=", _given))
 def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts: int) -> int:
-    """Return the lane mask of the places from i on with at most the ratio, or uncertain."""
+    """Return the lane mask of the places from i on that are uncertain or have at most a ratio."""
     word = 0
     for k in range(WORD):
         word |= int(_difference(since, span, now, i + k, passed, lasts) <= 0) << k
@@ -91,7 +93,7 @@ def ratios_up_to(since: Int64, span: Int64, now: int, i: int, passed: int, lasts
 
 @in_lanes(_compare(">=", _at_other))
 def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
-    """Return the lane mask of the places from i on with at least the ratios of those from `other`.
+    """Return the lane mask of the places from i on with ratios >= those of the places from `other`.
 
     Uncertain places are included.
     """
@@ -103,7 +105,7 @@ def as_large(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
 
 @in_lanes(_compare("<=", _at_other))
 def as_small(since: Int64, span: Int64, now: int, i: int, other: int) -> int:
-    """Return the lane mask of the places from i on with at most the ratios of those from `other`.
+    """Return the lane mask of the places from i on with ratios <= those of the places from `other`.
 
     Uncertain places are included.
     """

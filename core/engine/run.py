@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on a machine."""
+"""Simulation of a policy by the kernels, on any machine."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ WALKS = {"start": BY_START, "arrival": BY_ARRIVAL, "queue": BY_QUEUE}
 """Codes of the orders in which ``planned`` compresses."""
 
 WIDEST = 2**24
-"""Bound of widths, in units of their common divisor, since a plan has tables by width."""
+"""Largest width, in units of the common divisor of all widths, because a plan has tables by
+width."""
 
 
 def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
-    """Return the options of a policy for the kernels, with the code of its rule."""
+    """Return a policy's options for the kernels, including the code of the rule."""
     theta = policy.threshold_seconds(workload.max_estimate)
     threshold = NEVER if theta is None else min(theta, NEVER)
     depth = policy.depth if policy.depth >= 0 else NEVER
@@ -59,7 +60,7 @@ def options_of(workload: Workload, policy: Policy, rule: int) -> Options:
 
 
 def idle_jobs(workload: Workload, width: Int64) -> Jobs:
-    """Return the columns for the kernels, for these widths, with no job started."""
+    """Return the kernels' columns for jobs with some widths, before any start."""
     n = len(workload)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
     leave = underway().follow(start)
@@ -68,17 +69,17 @@ def idle_jobs(workload: Workload, width: Int64) -> Jobs:
 
 
 def unit_of(workload: Workload) -> int:
-    """Return the unit of processors: all widths are multiples of it."""
+    """Return the unit of processors, a common divisor of all widths."""
     return int(np.gcd.reduce(workload.procs)) if len(workload) else 1
 
 
 def widest_of(workload: Workload) -> int:
-    """Return the processors of the widest job, in units, of which plans have tables.
+    """Return the processors of the widest job, in units; plans have tables of this size.
 
     Raises
     ------
     InputError
-        If that is more than `WIDEST`.
+        If the widest job has more than `WIDEST` units.
     """
     unit = unit_of(workload)
     widest = int(workload.procs.max(initial=unit)) // unit
@@ -99,16 +100,16 @@ def _has_none(workload: Workload) -> bool:
 
 
 class Door(NamedTuple):
-    """The parts of a machine that the engine needs for a simulation.
+    """Hold the functions by which the engine makes the parts of a machine.
 
-    check: refuses, by an `InputError`, policies that the machine does not support. machine: returns
-    the idle machine, for a workload that counts processors in units. plan: returns an empty plan,
-    given the same and the widest job in units. place: returns the place of each job, int64[n], or
-    None if places follow from the starts. needs: returns the need of each job, int64[n], given the
-    workload, the machine and the unit. has_parts: returns whether the first job that does not fit
-    may leave free processors that it cannot use. replans: returns whether each pass makes all
-    decisions again, since more than starts and ends changes what fits. keeper: returns the idle
-    machine with an empty reservation table, for ``planned``.
+    check: raises an `InputError` for policies that the machine does not support. machine: returns
+    the idle machine, given the workload and the unit of processors. plan: returns an empty plan,
+    given the workload, the unit, and the width of the widest job in units. place: returns the place
+    of each job, int64[n], or None if places follow from the starts. needs: returns the need of each
+    job, int64[n], given the workload, the machine and the unit. has_parts: returns whether some
+    free processors may be unusable for the first job that does not fit. replans: returns whether
+    each pass makes all decisions again, because free resources also change between starts and ends.
+    keeper: returns the idle machine with an empty reservation table, for ``planned``.
     """
 
     check: Callable[[Policy], None]
@@ -121,7 +122,7 @@ class Door(NamedTuple):
     keeper: Callable[[Workload], AnyKeeper] | None = None
 
     def schedule(self, workload: Workload, policy: Policy, code: int) -> Schedule:
-        """Simulate a rule with at most one reservation, made again at each pass."""
+        """Simulate a rule with at most one reservation, which each pass makes again."""
         self.check(policy)
         if policy.limits is not None or self.replans(workload):
             world_of_limits = self.limited(workload, policy, code)
@@ -156,7 +157,7 @@ class Door(NamedTuple):
             self.check(policy)
             promised = self.limited(workload, policy, RESERVING, promises=True).promised
             return np.maximum(promised, NO_PROMISE)
-        # A job that leaves before its first pass is unseen.
+        # A job that leaves before its first pass gets no promise.
         return np.maximum(self.schedule_reserving(workload, policy).promised, NO_PROMISE)
 
     def schedule_reserving(
@@ -164,9 +165,10 @@ class Door(NamedTuple):
     ) -> Planner:
         """Simulate ``depth(K)`` or ``conservative``; return the machine after the last completion.
 
-        Under ``depth(K)`` the jobs behind the K reserved ones are examined in the backfill order of
-        the policy, if it has one; starving jobs come first there, too. Without `promises`, passes
-        make reservations only as far as a job may still start: 1.3 to 1.7 times as fast.
+        Under ``depth(K)`` the jobs behind the K reserved jobs are examined in the backfill order,
+        if the policy has one; starving jobs also come first in this order. Without `promises`, a
+        pass makes no reservations behind the last job that may start, which is 1.3 to 1.7 times as
+        fast.
         """
         self.check(policy)
         planner = self.planner(workload, UNSEEN if promises else NO_PROMISE)
@@ -203,7 +205,7 @@ class Door(NamedTuple):
     def promise_planned(self, workload: Workload, policy: Policy) -> Int64:
         """Return the starts that ``planned`` reserves at arrival, s.
 
-        They cost nothing: each is the reservation that a job gets then.
+        A start takes no further computation: it is the reservation that the job gets at arrival.
         """
         promised: Int64 = self._kept(workload, policy).promised
         return promised
@@ -240,7 +242,7 @@ class Door(NamedTuple):
         return self._done(workload, policy, world.jobs, world.machine)
 
     def fair(self, workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
-        """Return fair start times, s, of the jobs wanted, int64[n]; -1 elsewhere."""
+        """Return fair start times of the requested jobs, s, int64[n]; -1 for other jobs."""
         self.check(policy)
         orders, options = Orders(workload, policy), fair_options(workload, policy, fair, code)
         here, copy = self.world(workload, orders), self.world(workload, orders)
@@ -256,7 +258,7 @@ class Door(NamedTuple):
         return fst
 
     def fair_reserving(self, workload: Workload, policy: Policy, fair: Fair) -> Int64:
-        """Return fair start times under ``depth(K)`` or ``conservative``, as for other rules."""
+        """Return fair start times under ``depth(K)`` or ``conservative``; otherwise as `fair`."""
         self.check(policy)
         fst, orders = fair_starts(len(workload)), Orders(workload, policy)
         options = fair_options(workload, policy, fair, RESERVING)
@@ -275,7 +277,7 @@ class Door(NamedTuple):
         return empty_world(idle_jobs(workload, self.needs(workload, machine, 1)), machine, key)
 
     def planner(self, workload: Workload, promise: int) -> Planner:
-        """Return an idle machine that counts in units, with the same promise for every job."""
+        """Return an idle machine, in units, with the same promise for every job."""
         n, unit, widest = len(workload), unit_of(workload), widest_of(workload)
         machine = self.machine(workload, unit)
         return Planner(
@@ -287,7 +289,7 @@ class Door(NamedTuple):
         )
 
     def limited_world(self, workload: Workload, policy: Policy, promise: int) -> Limited:
-        """Return an idle machine that counts in units, with nothing used of the limits."""
+        """Return an idle machine, in units, with no use of limits."""
         jobs, machine, plan, _, promised = self.planner(workload, promise)
         waiting, behind, spare, outside = (np.empty(len(workload), np.int64) for _ in range(4))
         running, submitted = counters_of(workload, policy)
@@ -322,10 +324,11 @@ def _call(orders: Orders, workload: Workload, world: Limited) -> None:
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:
     """Return the options of a policy for its fair starts."""
     options = options_of(workload, policy, rule)
-    # In a patient order all jobs wait in order of arrival, which is also that of starving jobs.
+    # In a patient order all jobs wait in order of arrival, which is also the order of starving
+    # jobs.
     return options._replace(threshold=NEVER) if fair.patient else options
 
 
 def _moves(orders: Orders) -> bool:
-    """Return whether no key fixed at submission orders both the queue and its backfills."""
+    """Return whether the orders change with time, or differ for queue and backfills."""
     return orders.rankings.moves or orders.rankings.differ

@@ -12,11 +12,11 @@ from schedfarm.core.engine.jit import NEVER, verb
 
 
 class Jobs(NamedTuple):
-    """The columns that a kernel reads and the two that it writes, each of shape (n,).
+    """Hold the columns that a kernel reads and writes, each of shape (n,).
 
-    leave: int64[1], nonzero if the kernel is to stop between two instants, before its end.
-    Kernels run without the GIL: another thread sets it, and reads the progress in `start`.
-    leaving: `core.engine.leaving.Leaving` if jobs may be withdrawn, else `Staying`.
+    leave: int64[1], nonzero if the kernel should stop between two instants, before the end. Kernels
+    run without the GIL: another thread sets `leave`, and reads the progress from `start`. leaving:
+    `core.engine.leaving.Leaving` if jobs may be withdrawn, else `Staying`.
     """
 
     submit: Int64
@@ -30,13 +30,13 @@ class Jobs(NamedTuple):
 
 
 class Running(NamedTuple):
-    """The running jobs in two lists, each with the soonest last, and the processors left.
+    """Hold the running jobs in two lists, each with the soonest end last, and the free processors.
 
     Sorted arrays beat a heap here: some 20 to 70 jobs run at once on the archive's logs, a new
     end lies near the soonest, and a pop has no branches to mispredict.
 
-    given: int64[1], the instant, s, or -1. Jobs predicted to end by then have released their
-    processors before their completion; their width in the list is 0.
+    given: int64[1], an instant, s, or -1. Jobs with predicted ends up to this instant have released
+    their processors before their completion, and have width 0 in the list.
     """
 
     end: Int64
@@ -54,7 +54,8 @@ class Running(NamedTuple):
 
 def idle_machine(processors: int, most: int) -> Running:
     """Return the idle machine with room for `most` running jobs."""
-    # Per event more jobs than processors may run: some are predicted to have ended, or take none.
+    # By the per-event clock, more jobs than processors may run: some are past their predicted end,
+    # or hold no processors.
     free = np.full(1, processors, np.int64)
     return Running(
         np.empty(most, np.int64),
@@ -76,11 +77,12 @@ def next_end(running: Running) -> int:
 
 @verb
 def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
-    """Start job `j`: take its processors and record both of its ends."""
+    """Start job `j`: take its processors, and record its end and its predicted end."""
     jobs.start[j] = now
     count = running.count[0]
     end, p = now + jobs.run[j], count
-    # Jobs that end together leave in the order of their starts, which the per-event clock shows.
+    # Jobs with the same end leave in the order of their starts, which matters for the per-event
+    # clock.
     while p > 0 and running.end[p - 1] <= end:
         running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
         p -= 1
@@ -97,9 +99,10 @@ def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
 
 @verb
 def give_back(running: Running, now: int) -> bool:
-    """Count jobs that are predicted to end by now as free; return whether there are any.
+    """Free the processors of jobs with a predicted end up to now; return whether there are any.
 
-    Only the per-event clock does so, at each event; a job with estimate 0 then takes nothing.
+    Only the per-event clock uses this step, at each event; a job with estimate 0 then holds no
+    processors.
     """
     freed, p = 0, running.count[0] - 1
     while p >= 0 and running.predicted[p] <= now:
@@ -118,9 +121,9 @@ def release(jobs: Jobs, running: Running) -> bool:
     j = running.job[last]
     predicted = jobs.start[j] + jobs.estimate[j]
     width = jobs.procs[j] if predicted > running.given[0] else 0
-    # Jobs with the same prediction and width are interchangeable: no list of ids is kept. Closing
-    # the gap during the search is 7 % faster in total than searching first, and a binary search 20
-    # % slower: the entry is near the soonest, and each loop mispredicts a branch.
+    # Jobs with the same prediction and width are interchangeable, so there is no list of ids.
+    # Closing the gap during the search is 7 % faster in total than a search before it. A binary
+    # search is 20 % slower: the entry is near the soonest end, and each loop mispredicts a branch.
     p = last
     time, procs = running.predicted[p], running.width[p]
     while time != predicted or procs != width:
@@ -134,9 +137,9 @@ def release(jobs: Jobs, running: Running) -> bool:
 
 @verb
 def write_ended(running: Running, begun: int, jobs: Int64, at: int) -> int:
-    """Write the jobs that have just ended, of `begun` that ran, from `at` on; return their number.
+    """Write the jobs that have just ended, from `at` on; return their number.
 
-    They are behind the end of the list until the next start.
+    `begun` jobs ran before. Until the next start, the ended jobs are behind the end of the list.
     """
     ended = begun - running.count[0]
     for p in range(ended):
@@ -154,9 +157,9 @@ def write_running(running: Running, jobs: Int64) -> int:
 
 @verb
 def find_shadow(running: Running, need: int) -> tuple[int, int]:
-    """Return the earliest instant with `need` processors free, s, and the processors left then.
+    """Return the shadow time for `need` processors, s, and the extra processors then.
 
-    Predicted ends count, including all ties at that instant (SEMANTICS: easy).
+    All predicted ends up to and at this instant count (semantics.md: easy).
     """
     level, p, shadow = running.free[0], running.count[0], 0
     while level < need:

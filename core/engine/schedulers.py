@@ -1,4 +1,4 @@
-"""Mapping of the options of the rule `slurm` to the values of its kernel."""
+"""Conversion of the options of the rule `slurm` to values for its kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from schedfarm.core.workload.workload import Workload
 def cadence_of(policy: Policy, loosens: bool, parts: bool) -> Cadence:
     """Return the options of a policy.
 
-    loosens: whether use of its limits falls with time. parts: whether the machine has partitions.
+    loosens: whether the use of the policy's limits falls with time. parts: whether the machine has
+    partitions.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def new_clock(cadence: Cadence, first: int) -> Int64:
 
 
 def users_of(workload: Workload, policy: Policy) -> Users:
-    """Return the users of jobs, none tested yet; refuse a limit per user if none is known."""
+    """Return the users of jobs, before any test; refuse a limit per user without known users."""
     if int(policy.bf_max_job_user) and (workload.user == -1).all():
         raise InputError(
             f"bf_max_job_user={policy.bf_max_job_user} needs the user of each job, which the log "

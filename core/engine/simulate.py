@@ -33,8 +33,8 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
     Raises
     ------
     InputError
-        If the policy is unknown or a function, its rule does not support the platform or jobs that
-        leave the queue, or its plug-in cannot be used.
+        If the policy is unknown or a function, if its rule does not support the platform or jobs
+        that leave the queue, or if its plug-in cannot be used.
     Left
         If the simulation was cancelled; see `core.engine.cancel`.
 
@@ -60,7 +60,7 @@ def simulate(workload: Workload, policy: Policy | str) -> Schedule:
 
 
 def _chosen(policy: Policy | str) -> Policy:
-    """Return the policy of a name; refuse other values."""
+    """Return the policy for a name or a policy; refuse other values."""
     if isinstance(policy, str):
         return Policy.parse(policy)
     if isinstance(policy, Policy):
@@ -82,7 +82,7 @@ def _chosen(policy: Policy | str) -> Policy:
 
 
 def _checked(workload: Workload, policy: Policy, starts: npt.ArrayLike) -> Int64:
-    """Return the starts of a plug-in rule, or refuse them."""
+    """Return the starts of a plug-in rule; raise an error if they are invalid."""
     start, n, rule = np.asarray(starts), len(workload), f"rule {policy.rule!r}"
     if workload.platform.keeps:
         raise InputError(

@@ -1,16 +1,16 @@
-"""Snapshots of the profile of a plan, the further apart the more reservations they have.
+"""Snapshots of the profile of a plan, at growing intervals of reservations.
 
 A job that ends early frees processors, but most reservations do not move. On the KTH log at load
-1.0, 470 jobs wait at an early completion, and the first reservation that moves has place 303
-(means); 30 % of the early completions move none. So the plan is made again only from that
-reservation on (`core.engine.early_completions`).
+1.0, on average 470 jobs wait at an early completion, and the first reservation that moves has place
+303; 30 % of the early completions move no reservation. So only the part of the plan from the first
+moving reservation on is made again (`core.engine.early_completions`).
 
 Invariant: snapshot k is the profile of the running jobs and of the first below[k] reservations.
 
-- An early completion frees its processors in all snapshots until the predicted end, a breakpoint of
-  each: no breakpoint after now is ever dropped.
-- A job starts at its reservation: that instant is the completion of a job, and so an event. A
-  snapshot with the reservation already has the job, and counts one reservation less.
+- An early completion frees its processors in all snapshots until the predicted end. This instant is
+  a breakpoint of each snapshot, because no breakpoint after now is ever dropped.
+- A job starts at its reservation, which is the completion of another job and so an event. A
+  snapshot with the reservation already contains the job, and counts one reservation less.
 - A job that starts without a reservation in a snapshot takes its processors there.
 - A change of the queue at a place drops the snapshots with more reservations (`plan.cut`).
 - A snapshot without space for a start is dropped, with those after it.
@@ -28,25 +28,33 @@ from schedfarm.core.engine.lanes import ALL, WORD, below, first_places, lessen, 
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_from, take_at
 
 SAVED, FREED, ROUND, APART, WORTH, STATE = range(6)
-"""Fields of a state: number of snapshots; the last end, s, of processors freed since reservations
-were checked; checks so far; reservations before the second snapshot; number of early completions
-for which snapshots are still made although few reservations are kept; number of fields."""
+"""Fields of a state.
+
+SAVED: number of snapshots. FREED: last end, s, of the processors freed since the last check of
+reservations. ROUND: number of checks. APART: number of reservations before the second snapshot.
+WORTH: number of further early completions with few kept reservations until no more snapshots are
+made. STATE: number of fields.
+"""
 
 LEAST_APART = 32
-"""Reservations before the second snapshot. Later ones are further apart by half of the reservations
-so far: with all of them 16 apart, the KTH log at load 1.0 takes 1.3 times as long."""
+"""Number of reservations before the second snapshot.
+
+The distance to each later snapshot is larger by half of the reservations before it. If all
+distances are 16, the KTH log at load 1.0 takes 1.3 times as long.
+"""
 
 MOST, STEPS = 10, 2048
-"""Most snapshots, the last one after 2,394 reservations, and most steps of each."""
+"""Largest number of snapshots, the last one after 2,394 reservations; and of steps in each."""
 
 
 class Snapshots(NamedTuple):
-    """Profiles with the reservations of the first jobs of the queue.
+    """Hold profiles with the reservations of the first jobs of the queue.
 
-    times, free: int64[most + 1, room(steps)], the last row for a profile in the making. mark:
-    int64[most + 1, 2]. below: int64[most], the reservations of each, ascending, the first 0.
-    checked: int64[widest + 1, 3], by need: the check, estimate, s, and start, s, before which no
-    job of this need and of at least this estimate fits. state: int64[STATE].
+    times, free: int64[most + 1, room(steps)]; the last row is for the profile in the making. mark:
+    int64[most + 1, 2]. below: int64[most], number of reservations of each snapshot, ascending from
+    0. checked: int64[widest + 1, 3], for each need a check, an estimate, s, and an instant, s: in
+    this check no job with this need and at least this estimate fits before the instant. state:
+    int64[STATE].
     """
 
     times: Int64
@@ -58,10 +66,10 @@ class Snapshots(NamedTuple):
 
 
 def no_snapshots(n: int = 0, widest: int = 0) -> tuple[Profile, Snapshots]:
-    """Return an empty profile for n waiting jobs, and room for its snapshots, with none saved.
+    """Return an empty profile for n waiting jobs, and empty room for its snapshots.
 
-    Both are parts of one array, most of which is never touched: further arrays made whole
-    simulations of short queues up to 8 % slower.
+    Both are parts of one array, most of which is never touched: separate arrays made simulations of
+    short queues up to 8 % slower.
     """
     most, width = MOST if n >= 2 * LEAST_APART else 0, room(min(4 * n, STEPS))
     steps, rows = room(4 * n + 8), (most + 1, width)
@@ -81,19 +89,19 @@ def no_snapshots(n: int = 0, widest: int = 0) -> tuple[Profile, Snapshots]:
 
 @verb
 def profile_of(snapshots: Snapshots, k: int) -> Profile:
-    """Return a snapshot. It is borrowed: its arrays are those of all snapshots."""
+    """Return a snapshot, as views of the arrays of all snapshots."""
     return Profile(snapshots.times[k], snapshots.free[k], snapshots.mark[k])
 
 
 @verb
 def in_the_making(snapshots: Snapshots) -> Profile:
-    """Return the profile in the making, borrowed as in `profile_of`."""
+    """Return the profile in the making, as views like `profile_of`."""
     return profile_of(snapshots, snapshots.below.size)
 
 
 @verb
 def has_space(snapshots: Snapshots, profile: Profile) -> bool:
-    """Return whether a row has space for the steps of a profile and for one more reservation."""
+    """Return whether a row has space for the steps of a profile and one more reservation."""
     return bool(profile.mark[TAIL] - profile.mark[HEAD] + 2 + WORD <= snapshots.times.shape[1])
 
 
@@ -110,7 +118,7 @@ def replace(profile: Profile, other: Profile) -> None:
 
 @routine
 def save(snapshots: Snapshots, profile: Profile, count: int) -> None:
-    """Save a profile with this many reservations, if there is space for it."""
+    """Save a profile with `count` reservations, if there is space for a snapshot."""
     k = snapshots.state[SAVED]
     if k < snapshots.below.size and has_space(snapshots, profile):
         replace(profile_of(snapshots, k), profile)
@@ -120,7 +128,7 @@ def save(snapshots: Snapshots, profile: Profile, count: int) -> None:
 
 @verb
 def forget_after(snapshots: Snapshots, count: int) -> None:
-    """Forget the snapshots with more than this many reservations."""
+    """Delete the snapshots with more than `count` reservations."""
     state = snapshots.state
     while state[SAVED] > 0 and snapshots.below[state[SAVED] - 1] > count:
         state[SAVED] -= 1
@@ -128,7 +136,7 @@ def forget_after(snapshots: Snapshots, count: int) -> None:
 
 @verb
 def give_until(profile: Profile, now: int, end: int, procs: int) -> None:
-    """Return processors from now until `end`, a breakpoint; drop the steps before now."""
+    """Free processors from now until `end`, a breakpoint; drop the steps before now."""
     times, free, mark = profile
     mark[HEAD] = step_from(profile, mark[HEAD], now)
     i, given = mark[HEAD], ALL
@@ -140,7 +148,7 @@ def give_until(profile: Profile, now: int, end: int, procs: int) -> None:
 
 @verb
 def give_all(snapshots: Snapshots, now: int, end: int, procs: int) -> None:
-    """Return processors until the predicted end of a job that ends now, in every snapshot."""
+    """Free the processors of a job that ends now, until its predicted end, in every snapshot."""
     state = snapshots.state
     state[FREED] = max(state[FREED], end)
     for k in range(state[SAVED]):

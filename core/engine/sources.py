@@ -1,8 +1,8 @@
 """The source files of a kernel: its module and, transitively, the modules that it imports.
 
-A name that a module imports is compiled into its users. The files are read when a kernel is made,
-just after its imports. Implementations of generic steps are in modules that the kernel does not
-import; they are included if one of its arguments has their type.
+Code that a kernel's module imports is compiled into the kernel. The files are read when the kernel
+is made, just after its imports. Implementations of generic steps are in modules that the kernel
+does not import. Such an implementation is included if an argument of the kernel has its type.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\((?:[^)#]|#.*)*\)|.*)|import[ \t]+(.*))$",
     re.MULTILINE,
 )
-"""An import statement: its module and names, or its modules. Syntax trees took ten times as long,
-0.25 s of CPU time in each process."""
+"""Import statement, with groups for its module and names, or for its modules.
+
+Syntax trees took ten times as long, 0.25 s of CPU time in each process.
+"""
 
 
 @cache
 def digest(file: Path) -> str:
-    """Return a digest of a module's source and of all that it imports of its own packages.
+    """Return a digest of a module's source and of its imports from its own package.
 
     Parameters
     ----------
     file : Path
-        The module's file, in the folder of its package.
+        The file of the module, in the folder of its package.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def digest(file: Path) -> str:
 
 
 def closure(file: Path) -> set[Path]:
-    """Return the files of a module and of all that it imports, itself or by others.
+    """Return the files of a module and of its direct and indirect imports.
 
     Examples
     --------
@@ -63,7 +65,7 @@ def closure(file: Path) -> set[Path]:
 
 
 class _Source(NamedTuple):
-    """The digest of a module's file, and the files of its own top package that it imports."""
+    """Hold the digest of a module's file, and the imported files of its own top package."""
 
     digest: str
     imports: tuple[Path, ...]
@@ -73,8 +75,8 @@ class _Source(NamedTuple):
 def _source(file: Path) -> _Source:
     """Read a module's file, and follow the imports of its own top package only.
 
-    In an installation the folder also holds all other libraries, whose imports took 6 to 9 s of CPU
-    in every process.
+    In an installation, the same folder contains all other libraries; following their imports took 6
+    to 9 s of CPU in every process.
     """
     root = file.parent
     while (root / "__init__.py").exists():
@@ -91,7 +93,7 @@ def _source(file: Path) -> _Source:
 
 
 def _imported(text: str, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield what the source of a module at a place may import: modules, and names from each."""
+    """Yield the modules that a source may import, and the names from each module."""
     for module, names, modules in IMPORT.findall(text):
         if modules:
             yield from ((tuple(name.split(".")), []) for name in _names(modules))
@@ -102,18 +104,18 @@ def _imported(text: str, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the names of a list in an import statement, without the names that they are given."""
+    """Yield the imported names of an import statement, without their aliases."""
     listed = " ".join(line.partition("#")[0] for line in text.strip("()").splitlines())
     return (words[0] for one in listed.split(",") if (words := one.split()))
 
 
 def _files(root: Path, module: tuple[str, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of a module in the folder root, and of its names that are modules."""
+    """Yield the files of a module below `root`, and of those names that are modules."""
     place = str(root.joinpath(*module))
     if os.path.isfile(single := f"{place}.py"):
         yield Path(single)
         return
-    # The contents of a package's own __init__ count if the import is from the package.
+    # For an import from a package, the package's __init__ also counts.
     if os.path.isfile(package := f"{place}/__init__.py"):
         yield Path(package)
     for name in names:
@@ -121,11 +123,11 @@ def _files(root: Path, module: tuple[str, ...], names: Iterable[str]) -> Iterato
 
 
 _VARIANTS: dict[type, set[tuple[Path, Path]]] = {}
-"""Modules that declare generic steps and those with implementations, by the type they are for."""
+"""Pairs of modules, by type: the declaring module of generic steps, and the implementing module."""
 
 
 def register(kind: type, declared: Path, file: Path) -> None:
-    """Register a module that implements, for a type, generic steps of another module."""
+    """Register a module with implementations, for one type, of another module's generic steps."""
     pair = declared, file
     if pair not in _VARIANTS.setdefault(kind, set()):
         _VARIANTS[kind].add(pair)
@@ -133,9 +135,10 @@ def register(kind: type, declared: Path, file: Path) -> None:
 
 
 def digest_of_variants(source: Path, kinds: Iterable[type]) -> str:
-    """Return digests, one a line, of the implementations of a kernel's steps for some types.
+    """Return digests, one per line, of the implementations of a kernel's steps for some types.
 
-    The text is empty if there are none. Sources were read when the implementations were imported.
+    The text is empty without implementations. Sources were read when the implementations were
+    imported.
     """
     files = closure(source)
     found = {

@@ -1,7 +1,7 @@
 """A limit on the CPU time of one call of plug-in code.
 
-The work runs in a separate thread. If a call takes too long, an exception is raised in that
-thread; compiled code is not interrupted, and runs until the process ends.
+The work runs in a separate thread. If a call takes too long, an exception is raised in that thread.
+Compiled code cannot be interrupted, and runs until the process ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ LOOK_SECONDS = 0.05
 """Least interval between two checks of the time of a call, s."""
 
 PATIENCE = 20
-"""Number of exceptions that are raised in a thread before it is abandoned."""
+"""Number of exceptions raised in a thread before the thread is abandoned."""
 
 
 class Overrun(SystemExit):
-    """Interrupt a rule that has taken too long; no rule should catch it.
+    """Interrupt a rule that has taken too long; a rule should not catch this exception.
 
-    A thread ends silently by a SystemExit, at any of its last steps.
+    As a SystemExit, it ends the thread without a message, even in the last steps of the thread.
     """
 
 
 class Pace:
-    """Identify the current call of a thread; as a context it marks a call from Python."""
+    """Identify the current call in a thread; a ``with`` block marks a call from Python."""
 
     def __init__(self, desk: Int64, seconds: float) -> None:
         self.desk, self.seconds = desk, seconds
@@ -43,21 +43,21 @@ class Pace:
 
 
 def within_limit(work: Callable[[], None], pace: Pace) -> bool:
-    """Run a function in a thread; return False once a call has exceeded its seconds of CPU.
+    """Run a function in a thread; return False if a call exceeds its limit of CPU time.
 
-    Errors of the function are raised here.
+    Errors of the function are raised again.
     """
     clocks: list[int] = []
     raised: list[BaseException] = []
     done: list[bool] = []
 
-    # An Overrun can occur at every step, so that no step may be essential for the end.
+    # An Overrun can occur at every step, so no step may be essential for the detection of the end.
     def run() -> None:
         try:
             clocks.append(_own_clock())
             work()
             done.append(True)
-        except BaseException as error:  # The caller raises it.
+        except BaseException as error:  # The caller raises the error.
             raised.append(error)
 
     context = copy_context()
@@ -71,7 +71,7 @@ def within_limit(work: Callable[[], None], pace: Pace) -> bool:
 
 
 def _ends_in_time(thread: threading.Thread, clocks: list[int], pace: Pace) -> bool:
-    """Wait for a thread; return False if it does not end although it was interrupted."""
+    """Wait for a thread; return False if the thread does not end after interruptions."""
     calls, since, interrupted = -1, 0.0, 0
     look = min(LOOK_SECONDS + pace.seconds / 20, 0.5)
     while True:
@@ -82,7 +82,7 @@ def _ends_in_time(thread: threading.Thread, clocks: list[int], pace: Pace) -> bo
             continue
         try:
             used = time.clock_gettime(clocks[0])
-        except OSError:  # The thread has ended since.
+        except OSError:  # The thread has ended meanwhile.
             continue
         if pace.desk[INSIDE] == 0 or pace.desk[CALLS] != calls:
             calls, since = int(pace.desk[CALLS]), used
@@ -94,7 +94,7 @@ def _ends_in_time(thread: threading.Thread, clocks: list[int], pace: Pace) -> bo
 
 
 def _own_clock() -> int:
-    """Return the id of the clock of this thread's CPU time, or of a clock where there is none."""
+    """Return the id of this thread's CPU clock; of the monotonic clock if there is none."""
     if hasattr(time, "pthread_getcpuclockid"):
         return time.pthread_getcpuclockid(threading.get_ident())
     return time.CLOCK_MONOTONIC

@@ -1,8 +1,8 @@
-"""Choice between the kernels' own compiler and numba's plain `njit`.
+"""Choice between this package's compiler of kernels and numba's plain `njit`.
 
-The own compiler (`compiler`, `contexts`, `cache`) uses internals of numba and is tested with the
-versions in `TESTED`. Outside of them kernels are compiled by `njit` as documented: the results are
-the same, compilation takes longer, and no kernel is cached on the disk.
+This package's compiler (`compiler`, `contexts`, `cache`) uses internals of numba, and is tested
+with the versions in `TESTED`. With other versions, `njit` compiles the kernels by its documented
+interface: the results are the same, compilation takes longer, and no kernel is cached on disk.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import os
 import numba
 
 TESTED = ((0, 66), (0, 70))
-"""First tested version of numba, and first untested one."""
+"""First tested version of numba, and first later version that is not tested."""
 
 VARIABLE = "SCHEDFARM_PLAIN_NJIT"
-"""Environment variable that selects plain `njit` if it is 1, for tests and comparisons."""
+"""Environment variable; the value 1 selects plain `njit`, for tests and comparisons."""
 
 
 def is_tested(version: str) -> bool:
-    """Return whether the own compiler is tested with a version of numba.
+    """Return whether this package's compiler is tested with a version of numba.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""Proof that the values of instructions only rise or only fall with time, and exist for every job.
+"""Proof that an expression's values only rise or only fall with time, and are never NaN.
 
-Each operation of IEEE 754 rounds monotonically. If no operation of an expression reverses its
-direction, then the rounded value never moves against it: the least of the keys at a later instant,
-or at an earlier one, is a bound of the keys until then. The proof follows the range of each
-register: where it includes no zero for a divisor and no infinity, no value is NaN.
+Each operation of IEEE 754 rounds monotonically. So if no operation of an expression reverses its
+direction, the rounded value never moves against this direction. The least key at one instant then
+bounds the keys of later instants (rising keys) or of earlier ones (falling keys). The proof follows
+the range of each register: if no divisor's range includes zero, and no range includes infinity, no
+value is NaN.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from schedfarm.core.engine.instructions import (
 )
 
 FALLS, UNKNOWN, RISES = -1, 0, 1
-"""Directions of the keys of an order with time; neither proven."""
+"""Directions of an order's keys with time; UNKNOWN if neither direction is proven."""
 
 
 class Course(NamedTuple):
-    """The range of a register over all waiting jobs and instants, and its direction with time.
+    """Hold the range of a register over all waiting jobs and instants, and its direction.
 
     way: 1 if no value falls, -1 if none rises, 0 if all are constant.
     """
@@ -41,18 +42,18 @@ class Course(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 if no value is negative, -1 if none is positive, else 0."""
+        """Sign of all values: 1 if none is negative, -1 if none is positive, else 0."""
         return 1 if self.low >= 0 else -(self.high <= 0)
 
 
 def _over(function: Callable[[float, float], float], a: Course, b: Course, way: int) -> Course:
-    """Return the course of a function that is monotone in either value, between its corners."""
+    """Return the course of a function that is monotone in each argument, from its corners."""
     corners = [function(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return Course(min(corners), max(corners), way)
 
 
 def _joined(*ways: int | None) -> int | None:
-    """Return the direction of a value with parts of these directions; None if they differ."""
+    """Return the direction of a sum of values with some directions; None if they conflict."""
     if None in ways:
         return None
     found = {way for way in ways if way}
@@ -60,7 +61,7 @@ def _joined(*ways: int | None) -> int | None:
 
 
 def _scaled(way: int, sign: int) -> int | None:
-    """Return a direction after a product with factors of a sign, None if it is unknown."""
+    """Return the direction of a product with factors of one sign; None if it is unknown."""
     return None if way and not sign else way * sign
 
 
@@ -120,7 +121,7 @@ _RULES: dict[int, Callable[[Course, Course], Course | None]] = {
     ROOT: _root,
     FLOOR: _floor,
 }
-"""The operations of which the course is known; logarithms and powers may round otherwise."""
+"""Operations with a known course; logarithms and powers may not round monotonically."""
 
 
 class Courses:
@@ -146,7 +147,7 @@ class Courses:
             self._found[place] = Course(float(values.min()), float(values.max()), 0)
 
     def follow(self, code: int, place: int, a: int, b: int) -> Course | None:
-        """Return the course of an instruction's result, None if nothing is proven of it."""
+        """Return the course of an instruction's result; None if the course is unknown."""
         rule, one, other = _RULES.get(code), self._found[a], self._found[b]
         if rule is None or not (_is_finite(one) and _is_finite(other)):
             return None
@@ -156,7 +157,7 @@ class Courses:
             return None
         if found is None or not _is_finite(found):
             return None
-        # A job waits after its submission only.
+        # A job waits only after its submission.
         if code == SUBTRACT and a == 0 and self._is_past(b):
             found = found._replace(low=max(found.low, 0.0))
         elif code == SUBTRACT and b == 0 and self._is_past(a):
@@ -165,7 +166,7 @@ class Courses:
         return found
 
     def _is_past(self, place: int) -> bool:
-        """Return whether a register has no value after the submission of its job."""
+        """Return whether no value of a register is later than the submission of the value's job."""
         if not 0 < place <= len(self._columns):
             return False
         return bool((self._columns[place - 1] <= self._submit).all())
@@ -188,13 +189,13 @@ def trend_of(
     steps : sequence of tuples
         The instructions: code, register of the result, and registers of three values.
     columns, constants, submit
-        As of `Courses`.
+        As for `Courses`.
 
     Returns
     -------
     int
-        `FALLS` or `RISES` if it is proven, for every job, that its key is never NaN and goes one
-        way only; constant keys rise. `UNKNOWN` otherwise.
+        `FALLS` or `RISES` if the keys of all jobs provably move in only this direction and are
+        never NaN; constant keys count as rising. `UNKNOWN` otherwise.
 
     Examples
     --------

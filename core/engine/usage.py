@@ -1,4 +1,4 @@
-"""Usage of users: sums over their completed jobs, and the refreshed sums used by orders."""
+"""Usage of users: sums over their completed jobs, and the refreshed sums for orders."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs, Running
 
 MOST_WAITED, LEAST_WORKED = range(2)
-"""Codes of the orders of users: largest wait per completed work; least work."""
+"""Codes of the orders of users: by largest wait per completed work, and by least work."""
 
 SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
-"""Fields of `passed`: completed jobs; refreshes since the first submission, the latest not counted
-while its instant lasts; halvings. The number of fields."""
+"""Fields of `passed`: number of completed jobs; number of refreshes since the first submission,
+except a refresh at the present instant; number of halvings; and the number of fields."""
 
 EXACT = 2**53
-"""Integers below this are floats without rounding, and their quotients keep their order."""
+"""Bound below which integers are exact floats, and their quotients keep their order."""
 
 ALL_BITS = 63
 """Number of halvings that leave 0 of an int64."""
 
 
 class Shares(NamedTuple):
-    """Waits and work of each user's completed jobs, now and at the last refresh.
+    """Hold waits and work of each user's completed jobs, now and at the last refresh.
 
     user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x procs of
-    each job, processor-seconds: halvings round that, where kernels count processors in larger
-    units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited, seen_worked:
-    int64[u], the sums that orders use; quotient: float64[u], the normalised wait time of these, NaN
-    where it might be rounded. passed: int64[PASSED]. refresh: s, 0 to refresh at each pass.
-    halflife: s, or NEVER.
+    each job, processor-seconds. Halvings round this amount, so it is not in the larger units of
+    processors of kernels. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited,
+    seen_worked: int64[u], the refreshed sums for orders. quotient: float64[u], the normalised wait
+    time from the refreshed sums, or NaN if it may be rounded. passed: int64[PASSED]. refresh: s, 0
+    to refresh at each pass. halflife: s, or NEVER.
     """
 
     user: Int64
@@ -62,13 +62,13 @@ def copy_shares(shares: Shares, other: Shares) -> None:
 
 @verb
 def area(worked: int) -> int:
-    """Return the divisor of a user's waits: the work done, processor-seconds, at least 1."""
+    """Return the divisor of a user's waits: the completed work, processor-seconds, at least 1."""
     return max(worked, 1)
 
 
 @verb
 def look_at(shares: Shares, u: int) -> None:
-    """Refresh the sums of user u for orders."""
+    """Refresh the sums of user `u` for orders."""
     waited, worked = shares.waited[u], shares.worked[u]
     shares.seen_waited[u], shares.seen_worked[u] = waited, worked
     if waited < EXACT and worked < EXACT:
@@ -86,7 +86,10 @@ def look_at_all(shares: Shares) -> None:
 
 @verb
 def halve(shares: Shares, age: int) -> None:
-    """Halve the sums as often as is due at this time since the first submission."""
+    """Make the halvings that are due up to an age, s.
+
+    The age of an instant is the time since the first submission, s.
+    """
     halvings = age // shares.halflife
     if halvings == shares.passed[HALVINGS]:
         return
@@ -101,7 +104,7 @@ def halve(shares: Shares, age: int) -> None:
 
 @verb
 def pass_time(shares: Shares, age: int) -> None:
-    """Make the refreshes before this time since the first submission, and the halvings up to it."""
+    """Make the refreshes before an age, s, and the halvings up to this age."""
     if shares.refresh > 0:
         refreshes = (age - 1) // shares.refresh
         if refreshes > shares.passed[REFRESHES]:
@@ -113,7 +116,7 @@ def pass_time(shares: Shares, age: int) -> None:
 
 @verb
 def settle(shares: Shares, j: int, wait: int, age: int) -> None:
-    """Charge job j, which completed at this time since the first submission, in order of ends."""
+    """Charge job j, which completed at an age, s; calls are in order of completions."""
     u = shares.user[j]
     pass_time(shares, age)
     shares.waited[u] += wait
@@ -125,7 +128,7 @@ def settle(shares: Shares, j: int, wait: int, age: int) -> None:
 
 @verb
 def refresh(shares: Shares, age: int) -> None:
-    """Refresh the sums that orders use, at this time since the first submission."""
+    """Refresh the sums for orders if a refresh is due at an age, s."""
     pass_time(shares, age)
     if shares.refresh > 0 and age % shares.refresh == 0:
         look_at_all(shares)
@@ -133,9 +136,9 @@ def refresh(shares: Shares, age: int) -> None:
 
 @generic
 def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Charge the jobs that have completed by now, s, of the `begun` jobs started so far.
+    """Charge the jobs that completed by now, s; `begun` jobs have started.
 
-    Call it before the next start, which overwrites the released jobs behind the end of their list.
+    Call this step before the next start, which overwrites the released jobs behind the list's end.
     """
     raise NotImplementedError
 
@@ -157,7 +160,7 @@ def count_ended(shares: Shares, jobs: Jobs, j: int, end: int) -> None:
 
 @kernel
 def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) -> None:
-    """Charge some jobs, in the order of their ends, by the age `now` of the workload, s."""
+    """Charge some jobs, in the order of their ends, at the age `now`, s."""
     for p in range(job.size):
         settle(shares, job[p], wait[p], age[p])
     refresh(shares, now)
@@ -165,10 +168,10 @@ def settle_all(shares: Shares, job: Int64, wait: Int64, age: Int64, now: int) ->
 
 @verb
 def waited_more(shares: Shares, u: int, v: int) -> bool:
-    """Return whether user u has the larger normalised wait time of two, exactly."""
+    """Return whether user u has a larger normalised wait time than user v, exactly."""
     if shares.quotient[u] > shares.quotient[v]:
         return True
-    # Equal floats may be unequal ratios, and with NaN nothing is less or more.
+    # Equal floats may be unequal ratios, and comparisons with NaN are false.
     if shares.quotient[u] < shares.quotient[v]:
         return False
     a, b = shares.seen_waited[v], area(shares.seen_worked[v])
@@ -178,7 +181,7 @@ def waited_more(shares: Shares, u: int, v: int) -> bool:
 
 @verb
 def goes_first(shares: Shares, code: int, u: int, v: int) -> bool:
-    """Return whether user u comes strictly before user v."""
+    """Return whether user u strictly precedes user v."""
     if code == LEAST_WORKED:
         return bool(shares.seen_worked[u] < shares.seen_worked[v])
     return waited_more(shares, u, v)

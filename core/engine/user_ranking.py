@@ -18,15 +18,15 @@ NOBODY = -1
 """Code of a line that no order uses."""
 
 COUNT, STAMP = 0, 1
-"""Fields of a line's state: number of users in it; number of times that it was made."""
+"""Fields of a line's state: number of users in the line, and number of its updates."""
 
 
 class Line(NamedTuple):
-    """The users with waiting jobs, for one order.
+    """Hold the users with waiting jobs, sorted by one order.
 
-    code: code of the order. user: int64[u], the line. rank: int64[u], of each user, from 0 on;
-    equal users share one. stamp: int64[u], of each user, last time with waiting jobs. state:
-    int64[2].
+    code: code of the order. user: int64[u], the line. rank: int64[u], rank of each user, from 0 on;
+    equal users have the same rank. stamp: int64[u], for each user, the last update with waiting
+    jobs. state: int64[2].
     """
 
     code: int
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Sharing(NamedTuple):
-    """Usage of users, and the lines of the queue's order and of that of backfills."""
+    """Hold the usage of users, and the lines for the queue's order and the backfill order."""
 
     shares: Shares
     queue: Line
@@ -46,7 +46,7 @@ class Sharing(NamedTuple):
 
 @verb
 def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
-    """Restrict the line to users of the first `count` waiting jobs; new ones join at its end."""
+    """Restrict the line to users of the first `count` waiting jobs; append new users."""
     state, stamp = line.state, line.stamp
     state[STAMP] += 1
     here, kept = 2 * state[STAMP], 0
@@ -71,7 +71,7 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
 def line_up(shares: Shares, line: Line) -> None:
     """Sort the line by the usage of its users, and rank them.
 
-    The sort is by insertion, since the last pass left it almost sorted.
+    An insertion sort is used, since the line of the last pass is almost sorted.
     """
     for p in range(1, line.state[COUNT]):
         u, k = line.user[p], p
@@ -89,7 +89,7 @@ def line_up(shares: Shares, line: Line) -> None:
 
 @verb
 def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64) -> None:
-    """Set the keys of the first `count` of the waiting jobs to the ranks of their users."""
+    """Set the keys of the first `count` waiting jobs to the ranks of their users."""
     if line.code == NOBODY:
         return
     step_in(shares, line, waiting, count)
@@ -100,16 +100,16 @@ def rank_jobs(shares: Shares, line: Line, waiting: Int64, count: int, key: Int64
 
 @verb
 def rank_by_shares(sharing: Sharing, rankings: AnyRankings, waiting: Int64, count: int) -> None:
-    """Set the keys of the first `count` of the waiting jobs by the refreshed usage."""
+    """Set the keys of the first `count` waiting jobs by the refreshed usage."""
     shares = sharing.shares
     rank_jobs(shares, sharing.queue, waiting, count, rankings.queue.key)
     rank_jobs(shares, sharing.backfill, waiting, count, rankings.backfill.key)
 
 
 class SharedRankings(NamedTuple):
-    """`Rankings` of which at least one ranks users by their usage.
+    """Hold `Rankings` of which at least one ranks users by their usage.
 
-    waiting: int64[n], to write the waiting jobs on.
+    waiting: int64[n], scratch space for the waiting jobs.
     """
 
     queue: Ranking
@@ -122,7 +122,7 @@ class SharedRankings(NamedTuple):
 
 @rank.begun_by.of(SharedRankings)
 def begun_by(rankings: SharedRankings, machine: Machine) -> int:
-    """Return the number of completed jobs counted so far plus the running ones."""
+    """Return the number of counted completed jobs plus the number of running jobs."""
     return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
 
 
@@ -150,13 +150,13 @@ def rank_list(rankings: SharedRankings, waiting: Int64, count: int) -> None:
 
 @rank.settled_until.of(SharedRankings)
 def settled_until(rankings: SharedRankings, now: int) -> int:
-    """Return now: usage may be halved or read again."""
+    """Return now: a halving or refresh of the usage may change the order at any time."""
     return now
 
 
 @rank.copy_usage.of(SharedRankings)
 def copy_usage(rankings: SharedRankings, other: SharedRankings) -> None:
-    """Copy the usage of users; keys and ranks are made before each pass, and shared."""
+    """Copy the usage of users; clones share keys and ranks, made before each pass."""
     copy_shares(rankings.sharing.shares, other.sharing.shares)
 
 

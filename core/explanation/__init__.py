@@ -1,4 +1,4 @@
-"""Why a job started when it did, and which jobs it waited for."""
+"""Reasons for the start of a job, and the jobs that delayed it."""
 
 from schedfarm.core.explanation.causes import CauseSet
 from schedfarm.core.explanation.explain import Explanation, Other, explain

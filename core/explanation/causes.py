@@ -1,8 +1,8 @@
-"""The smallest set of jobs without which a job would start earlier.
+"""Search for the smallest set of jobs without which another job would start earlier.
 
-Backfilling is not monotone: a job may start later without some other jobs. A set of jobs may have
-an effect that no part of it has, and a part may have an effect that the whole set lacks. Therefore
-every reported set is simulated, and so are all sets that a statement excludes.
+Backfilling is not monotone: without some other jobs, a job may even start later. A set of jobs may
+have an effect that no subset has, and a subset may have an effect that the whole set lacks.
+Therefore every reported set is simulated, and also every set that a statement excludes.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
 
 LARGEST = 3
-"""Size up to which all sets are tried."""
+"""Largest size of sets that are tried exhaustively."""
 
 EFFORT = 1.0
-"""Default limit of a search: CPU time of its simulations, s, as estimated, so that the same search
-has the same result everywhere."""
+"""Default limit of a search: estimated CPU time of its simulations, s.
+
+With estimates, the same search has the same result on every host.
+"""
 
 REDUCTION = 10.0
-"""Limit of the reduction of a large set: CPU time of its simulations, s, as estimated."""
+"""Limit of the reduction of a large set: estimated CPU time of its simulations, s."""
 
 FEW = 64
-"""Number of parts of a set to try even if no effort is left."""
+"""Number of subsets to try even if no effort is left."""
 
 MOST = 100_000
-"""Largest number of parts to try, exceeded by a set of 17 jobs."""
+"""Largest number of subsets to try; a set of 17 jobs has more."""
 
 LOOKS = (64, 512, 4_096)
-"""Number of jobs after which to check whether the effect of one is over."""
+"""Numbers of later jobs after which to check whether the effect of a removed job is over."""
 
 KINDS = {
     "smallest": "no smaller set of jobs has this effect",
@@ -64,11 +66,11 @@ class CauseSet:
     tried : int
         Size up to which all sets of candidates were tried.
     candidates : int
-        Number of jobs from which these sets were formed.
+        Number of candidates.
     of : int
         Number of other jobs that were submitted before the start.
     alone : int, optional
-        Start of the explained job without any of these jobs, s, if it was simulated.
+        Start of the explained job without all these other jobs, s, if it was simulated.
     simulations : int
         Number of simulations of the search.
     """
@@ -87,8 +89,8 @@ class CauseSet:
 class Trials:
     """Simulate a schedule again without sets of jobs, and return the start of one job.
 
-    left: remaining CPU time, s. gains: time by which the job starts earlier without one other job,
-    s, for each job that was removed alone; 0 if it does not start earlier.
+    left: remaining CPU time, s. gains: for each job that was removed alone, the time by which the
+    explained job starts earlier, s; 0 if it does not start earlier.
     """
 
     schedule: Schedule
@@ -110,7 +112,7 @@ class Trials:
 
     @property
     def others(self) -> Int64:
-        """The jobs that were submitted before the start, since no later one can matter.
+        """Other jobs submitted before the start; later jobs cannot matter.
 
         Under a rule that separates the participants of a network, only jobs of the same participant
         can matter.
@@ -131,9 +133,10 @@ class Trials:
         return found
 
     def by_weight(self, jobs: Int64) -> Int64:
-        """Sort jobs by processors x the time for which they waited or ran with it, largest first.
+        """Sort jobs, largest first, by processors x the time during the explained job's wait.
 
-        These are the most likely to matter if the effort is not enough for all.
+        The time is that for which a job waited or ran while the explained job waited. The first
+        jobs are the most likely to matter if the effort is not enough for all.
         """
         schedule, submit = self.schedule, self.schedule.workload.submit
         begin = np.maximum(submit[jobs], submit[self.job])
@@ -146,10 +149,10 @@ class Trials:
         return int(self.cuts[np.searchsorted(self.cuts, job, "right") - 1])
 
     def window(self, job: int) -> Window | None:
-        """Return the window from the last cut up to a job; None if it gives another schedule.
+        """Return the window from the last cut up to a job; None if its schedule differs.
 
-        On a grid, the running jobs may be placed on other clusters; the window is then the whole
-        log.
+        On a grid, a window may place the running jobs on other clusters; then the window is the
+        whole log.
         """
         for cut in dict.fromkeys((self.cut_before(job), 0)):
             if cut not in self.windows:
@@ -163,9 +166,9 @@ class Trials:
         return None
 
     def start_without(self, removed: Iterable[int]) -> int | None:
-        """Return the start of the job without others, s; its own start or later if not earlier.
+        """Return the start of the explained job without some others, s.
 
-        None if the policy does not reproduce the schedule since the first removed job.
+        Return None if the policy does not reproduce the schedule since the first removed job.
         """
         removed = sorted(removed)
         window = self.window(min(removed[0], self.job))
@@ -175,7 +178,7 @@ class Trials:
         return window.start_without(self.job, removed)
 
     def helps(self, removed: Iterable[int]) -> bool:
-        """Whether the job starts earlier without some others."""
+        """Return whether the job starts earlier without some others."""
         found = self.start_without(removed)
         return found is not None and found < self.start
 
@@ -187,7 +190,7 @@ class Trials:
         return self.gains[removed]
 
     def is_forgotten(self, removed: int) -> bool:
-        """Whether the effect of an early job is over before the job could be affected."""
+        """Return whether the effect of an early job ends before it can reach the explained job."""
         if self.cuts.size == 1:
             return False
         cut, own = self.cut_before(removed), self.cut_before(self.job)
@@ -202,7 +205,7 @@ class Trials:
         return False
 
     def affords(self, count: int, first: int) -> bool:
-        """Whether the effort left is enough for simulations from a job on."""
+        """Return whether the remaining effort is enough for simulations from a job on."""
         window = self.window(min(first, self.job))
         return window is not None and count * window.work <= self.left
 
@@ -213,10 +216,10 @@ class Trials:
 
 
 def cause_of(trials: Trials) -> CauseSet:
-    """Return the smallest set of jobs without which the job of some trials starts earlier.
+    """Return the smallest set of jobs without which the explained job starts earlier.
 
-    Sets of up to three jobs come from exhaustive search, as far as the effort allows; larger ones
-    are reduced to a set of which no part suffices.
+    Sets of up to three jobs come from exhaustive search, as far as the effort allows. Larger sets
+    are reduced until no subset has the effect.
     """
     search = _Search(trials)
     return search.single() or search.several() or search.larger()
@@ -226,13 +229,13 @@ class _Search:
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
         self.near, self.others = trials.near, trials.others
-        # Size up to which no set has the effect, among the candidates.
+        # Size up to which no set of candidates has the effect.
         self.tried = 0
         self.candidates: Int64 = self.others
         self.alone: int | None = None
 
     def made(self, kind: str, jobs: Iterable[int] = ()) -> CauseSet:
-        """Return a set, simulated once more."""
+        """Return a set of causes, after one more simulation."""
         jobs, trials = tuple(sorted(jobs)), self.trials
         start = trials.start_without(jobs) if jobs else None
         counts = self.tried, self.candidates.size, self.others.size
@@ -263,7 +266,7 @@ class _Search:
         return None
 
     def several(self) -> CauseSet | None:
-        """Try all pairs and triples: first of near jobs, then with earlier ones."""
+        """Try all pairs and triples, first of near jobs, then including earlier jobs."""
         trials, near = self.trials, self.near
         is_all = self.candidates.size == self.others.size
         for size in range(2, LARGEST + 1):
@@ -291,7 +294,7 @@ class _Search:
                 yield some
 
     def larger(self) -> CauseSet:
-        """Reduce a large set to one of which no part suffices."""
+        """Reduce a large set until no subset has the effect."""
         found = self._enough()
         if found is None:
             return self.made("none")
@@ -308,7 +311,7 @@ class _Search:
         sizes = (combinations(found, size) for size in range(least, len(found)))
         for some in chain.from_iterable(sizes):
             if self.trials.helps(some):
-                # All of its own parts are smaller and were tried.
+                # All proper subsets are smaller and were tried.
                 found = list(some)
                 break
         is_all = self.candidates.size == self.others.size and len(found) == self.tried + 1
@@ -316,7 +319,10 @@ class _Search:
         return self.made("smallest" if is_smallest else "minimal", found)
 
     def _enough(self) -> list[int] | None:
-        """Return jobs without which the job starts earlier, with a simple reduction."""
+        """Return the first of three sets of jobs without which the explained job starts earlier.
+
+        The sets are the near jobs, the jobs since the last cut, and all other jobs.
+        """
         trials, cut = self.trials, self.trials.cut_before(self.trials.job)
         since = self.others[self.others >= cut]
         for some in (self.near, since, self.others):
@@ -328,7 +334,7 @@ class _Search:
         return None
 
     def _reduced(self, jobs: list[int]) -> tuple[list[int], bool]:
-        """Leave out halves, quarters and so on, and finally single jobs, until none can be omitted.
+        """Remove halves, quarters and so on, and finally single jobs, until none can be removed.
 
         Return the remaining jobs, and whether the effort was enough.
         """

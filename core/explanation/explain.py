@@ -1,4 +1,4 @@
-"""The reasons for the start of a job, as one value."""
+"""The reasons for the start of a job, collected in one object."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from schedfarm.core.schedule import Schedule
 
 @dataclass(frozen=True)
 class Other:
-    """Hold the relation of another job to the explained one.
+    """Hold the relation of another job to the explained job.
 
     Parameters
     ----------
     job : int
-        Its index.
+        Index of the other job.
     roles : tuple of str
-        Any of ``running`` (it ran at the submission), ``ahead`` (it was ahead in the queue then),
-        ``later`` (it was submitted later, and started first from ahead in the queue) and ``passed``
-        (it started first from behind).
+        Any of ``running`` (ran at the submission of the explained job), ``ahead`` (was ahead in the
+        queue at the submission), ``later`` (was submitted later, but was ahead in the queue when it
+        started first) and ``passed`` (started first from behind in the queue).
     gain : int, optional
-        Time by which the explained job would start earlier without it, s; None if not tried.
+        Time by which the explained job starts earlier without the other job, s; None if not tried.
     """
 
     job: int
@@ -49,27 +49,27 @@ class Explanation:
     schedule : Schedule
         The schedule that is explained.
     policy : Policy
-        The policy that made it.
+        The policy of the schedule.
     job : int
         Index of the job.
     promised : int, optional
-        Start that the rule reserved for it at its submission, s; None without a reservation.
+        Start reserved for the job at its submission, s; None without a reservation.
     fair : int, optional
-        Strict fair start time, s: its start if no later job existed.
+        Strict fair start time, s: the job's start if no later job existed.
     held : tuple of Held
-        Reasons why it did not start at its submission, and in the last pass before its start.
+        Reasons against a start of the job at its submission, and in the last pass before its start.
     ended, arrived : tuple of int
-        Indices of the jobs that ended at its start, and of the jobs that were submitted then.
+        Indices of the jobs that ended, and that were submitted, at the start of the job.
     others : tuple of Other
-        Jobs around it: those that ran, or were ahead of it in the queue, at its submission; those
-        submitted later, or behind it in the queue, that started first; and all jobs without which
-        it starts earlier.
+        Related jobs: jobs that ran at its submission or were then ahead in the queue; jobs that
+        were submitted later, or were behind in the queue, and started first; and all jobs without
+        which the job starts earlier.
     cause : CauseSet, optional
-        The smallest set of jobs without which it starts earlier; None if it never waited, was
-        refused, or `departure` gives a reason.
+        The smallest set of jobs without which the job starts earlier; None if the job never waited,
+        was refused, or if `departure` gives a reason.
     departure : str, optional
-        Sentence that names the first job that did not start when the policy would have started it.
-        After that start no cause can be simulated.
+        Sentence that names the first job with a start that differs from the policy's. After this
+        start no cause can be simulated.
 
     Examples
     --------
@@ -114,14 +114,14 @@ class Explanation:
         Returns
         -------
         dict
-            Times in s.
+            The explanation, with times in s.
         """
         from schedfarm.core.explanation.report import facts
 
         return facts(self)
 
     def text(self, top: int = 10) -> str:
-        """Return a report to read.
+        """Return the explanation as a readable report.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Explanation:
         Returns
         -------
         str
-            Lines.
+            Lines of the report.
         """
         from schedfarm.core.explanation.report import text
 
@@ -144,7 +144,7 @@ class Explanation:
 def explain(
     schedule: Schedule, job: int, policy: Policy | str | None = None, *, effort: float = EFFORT
 ) -> Explanation:
-    """Explain why a job of a schedule started when it did.
+    """Explain the start of a job in a schedule.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ def explain(
     policy : Policy or str, optional
         The policy; by default that of the schedule.
     effort : float
-        Limit of the search for the smallest set, s of CPU time, estimated from the speed of the
-        rule. With ``math.inf`` all sets of up to three jobs are tried.
+        Limit of the search for the smallest set: CPU time, s, estimated from the speed of the rule.
+        With ``math.inf`` all sets of up to three jobs are tried.
 
     Returns
     -------
     Explanation
-        The rule's reasons, the jobs around the explained job, and the smallest set of jobs without
-        which it starts earlier.
+        The rule's reasons, the related jobs, and the smallest set of jobs without which the
+        explained job starts earlier.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def _around(situation: Situation, gains: dict[int, int] | None = None, **found: 
 
 
 def _departure(trials: Trials, window: Window) -> str:
-    """Name the first job of a window whose start is not the policy's."""
+    """Name the first job of a window with a start that differs from the policy's."""
     schedule, job = trials.schedule, window.departs(trials.start)
     assert job is not None
     jobs = schedule.workload

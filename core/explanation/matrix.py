@@ -1,4 +1,4 @@
-"""Waiting that groups of jobs cause each other, from simulations without one group at a time."""
+"""Waiting that groups of jobs cause each other, from simulations that omit one group each."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ GROUPINGS = ("user", "group", "queue", "partition", WIDTH)
 """Ways to group jobs: by a column, or by classes of processors."""
 
 DRAWS = 40
-"""Number of jobs drawn per group to estimate the waiting that it causes its own jobs."""
+"""Number of jobs drawn per group, to estimate the waiting that the group causes its own jobs."""
 
 DEVIATIONS = 1.6449
-"""Standard deviations to each side of a 90 % interval."""
+"""Half the width of a 90 % interval, in standard deviations."""
 
 OTHERS = "others"
 
@@ -41,10 +41,10 @@ OTHERS = "others"
 class Delays:
     """Hold the waiting that groups of jobs cause each other.
 
-    Waiting is counted in processor-hours. A group causes the waiting that vanishes in a simulation
-    without the group, minus that which arises there: some jobs wait longer without it. If the same
-    waiting vanishes without one group and also without another one, it counts for both. Therefore
-    rows do not add up to `waiting`.
+    Waiting is counted in processor-hours. The waiting caused by a group is the decrease of waiting
+    in a simulation without the group. Some jobs wait longer in this simulation, and their increase
+    is subtracted. If the same waiting vanishes without either of two groups, it counts for both
+    groups. Therefore rows do not add up to `waiting`.
 
     Parameters
     ----------
@@ -53,15 +53,15 @@ class Delays:
     by : str
         One of ``user``, ``group``, ``queue``, ``partition`` and ``width``.
     labels : tuple of str
-        The groups: those with most work, and ``others`` for all others.
+        The groups with most work, and ``others`` for all other jobs.
     waiting : float64[k]
         Waiting of each group, processor-hours.
     caused : float64[k, k]
         ``caused[i, j]`` is the waiting of group i that vanishes without group j, processor-hours.
         The diagonal has the waiting that the jobs of a group cause each other.
     error : float64[k]
-        Half the width of the 90 % interval of each diagonal entry, processor-hours; 0 where the
-        entry is exact.
+        Half the width of the 90 % interval of each diagonal entry, processor-hours; 0 for an exact
+        entry.
     """
 
     trace: str
@@ -78,7 +78,7 @@ class Delays:
         Returns
         -------
         dict
-            Waiting in processor-hours.
+            The matrix, in processor-hours.
         """
         return {
             "trace": self.trace,
@@ -91,12 +91,12 @@ class Delays:
         }
 
     def text(self) -> str:
-        """Return the matrix as a table to read.
+        """Return the matrix as a readable table.
 
         Returns
         -------
         str
-            Lines.
+            Lines of the table.
         """
         wide = max(10, *(len(label) + 2 for label in self.labels))
         head = "".join(f"{label:>{wide}}" for label in self.labels)
@@ -127,8 +127,9 @@ def delays(
 ) -> Delays:
     """Return the waiting that groups of jobs cause each other.
 
-    The workload is simulated without each group. The waiting within a group is estimated from drawn
-    jobs, each simulated without the other jobs of its group.
+    The workload is simulated once without each group. The waiting within a group is estimated from
+    randomly drawn jobs. For each of these jobs, the workload is simulated without the other jobs of
+    its group.
 
     Parameters
     ----------
@@ -139,9 +140,9 @@ def delays(
     by : str
         ``user``, ``group`` (account), ``queue``, ``partition``, or ``width`` (processors).
     top : int
-        Number of groups, those with most work; all others are one group.
+        Number of groups, chosen by most work; all other jobs form one more group.
     seed : int
-        Seed of the drawn jobs.
+        Seed for drawing the jobs.
 
     Returns
     -------
@@ -151,7 +152,7 @@ def delays(
     Raises
     ------
     InputError
-        If the grouping is unknown, or the workload does not have it.
+        If the grouping is unknown, or the workload lacks its data.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def _groups(workload: Workload, by: str, top: int) -> tuple[tuple[str, ...], Int
 
 
 def _vanished(schedule: Schedule, policy: Policy, kept: Bool) -> Float64:
-    """Return the decrease of waiting of each kept job, processor-seconds; below 0 if it grows."""
+    """Return the decrease of waiting of each kept job, processor-seconds."""
     jobs = schedule.workload.take(kept)
     less = schedule.wait[kept] - simulate(jobs, policy).wait
     return np.asarray(less * jobs.procs, np.float64)
@@ -219,7 +220,7 @@ def _vanished(schedule: Schedule, policy: Policy, kept: Bool) -> Float64:
 def _own(
     schedule: Schedule, policy: Policy, group: Bool, drawing: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the waiting that vanishes if each job were alone of its group, and half an interval.
+    """Return the waiting that a group causes its own jobs, and half the width of the interval.
 
     Jobs are drawn in proportion to their waiting, with replacement (Hansen and Hurwitz 1943).
     """
@@ -239,7 +240,7 @@ def _own(
 
 
 def _alone(schedule: Schedule, policy: Policy, group: Bool, job: int) -> float:
-    """Return the decrease of a job's waiting without the others of its group, processor-seconds."""
+    """Return the decrease of a job's waiting without the rest of its group, processor-seconds."""
     kept = ~group
     kept[job] = True
     return float(_vanished(schedule, policy, kept)[np.count_nonzero(kept[:job])])

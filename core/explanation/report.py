@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from schedfarm.core.explanation.explain import Explanation, Other
 
 NAMED = 12
-"""Number of jobs of a set that the text lists."""
+"""Largest number of jobs of a set that the text lists."""
 
 MOST_USAGES = 8
-"""Number of clusters, nodes or resources whose use the text lists; JSON has all."""
+"""Largest number of clusters, nodes or resources in the text; JSON lists all."""
 
 
 UNITS = dict.fromkeys(
     ("estimate", "submit", "start", "end", "wait", "promised", "fair", "early", "gain"), "s"
 )
-"""Units of the keys of JSON that have one; instants count from the beginning of the log."""
+"""Units of keys in JSON; instants count from the beginning of the log."""
 
 
 def facts(found: Explanation) -> dict[str, Any]:
@@ -79,14 +79,14 @@ def job_facts(found: Explanation, job: int) -> dict[str, Any]:
 
 
 def _user(found: Explanation, job: int) -> str:
-    """Return the name of a job's user, or the number if the log has no name."""
+    """Return the name of a job's user, or the user's number if the log has no name."""
     jobs = found.schedule.workload
     number = int(jobs.user[job])
     return jobs.names.get("user", {}).get(number, str(number))
 
 
 def text(found: Explanation, top: int) -> str:
-    """Return an explanation as lines to read."""
+    """Return an explanation as lines of readable text."""
     return "\n".join([*_head(found), *_story(found, top)])
 
 
@@ -185,7 +185,7 @@ def _usage(found: Explanation, held: Held) -> str:
 
 
 def _requested(found: Explanation, job: int) -> str:
-    """Name what a job requests."""
+    """Return a clause with the requests of a job."""
     jobs = found.schedule.workload
     others = ((int(getattr(jobs, name)[job]), unit) for name, unit, _ in jobs.platform.stocks)
     procs = counted(int(jobs.procs[job]), "processor")
@@ -210,7 +210,7 @@ def _places(found: Explanation) -> dict[str, int]:
     names = found.schedule.workload.platform.places
     if len(names) < 2 or found.schedule.refused[found.job]:
         return {}
-    # It has kernels, and imports numba.
+    # This module has kernels, and imports numba.
     from schedfarm.core.placement import parts_of
 
     job, place, procs = parts_of(found.schedule)
@@ -233,7 +233,7 @@ def _where(found: Explanation) -> str:
 
 
 def _place_facts(found: Explanation) -> dict[str, Any]:
-    """Return the machine-dependent values: places, other requests, origin."""
+    """Return the values that depend on the kind of machine: places, other requests, origin."""
     jobs = found.schedule.workload
     facts: dict[str, Any] = {
         name: int(getattr(jobs, name)[found.job]) for name, _, _ in jobs.platform.stocks
@@ -288,7 +288,7 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
 
 
 def _delaying(found: Explanation, role: str) -> str:
-    """Return the number of jobs of a role that delayed the job, if they were tried."""
+    """Return the number of jobs with a role that delayed the explained job, if tried."""
     if found.departure is not None:
         return ""
     count = sum(role in other.roles and bool(other.gain) for other in found.others)
@@ -296,7 +296,7 @@ def _delaying(found: Explanation, role: str) -> str:
 
 
 def most_important(found: Explanation, top: int) -> list[Other]:
-    """Return other jobs: first by their effect on its start, then by size."""
+    """Return other jobs, sorted by their effect on the explained job's start, then by size."""
     start, end, procs = found.schedule.start, found.schedule.end, found.schedule.taken
 
     def weight(other: Other) -> tuple[int, int]:
@@ -362,7 +362,7 @@ def _early(found: Explanation, job: int) -> int:
 
 
 def _key(found: Explanation, job: int) -> float | None:
-    """Return the number by which the order sorts a job, where it is fixed."""
+    """Return the key by which the order sorts a job, if the key is constant."""
     key = find_order(found.policy.order).fixed_key(found.schedule.workload)
     return None if key is None else float(key[job])
 

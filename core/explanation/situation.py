@@ -25,7 +25,7 @@ from schedfarm.core.schedule import Schedule, Segments
 NO_REASON = "the replay finds another job at fault"
 
 FOLLOWED = 1_500
-"""Most jobs for which the reference is replayed for a reason: more take seconds."""
+"""Largest number of jobs for a replay by the reference; with more, a replay takes seconds."""
 
 RUNNING, AHEAD, LATER, PASSED = "running", "ahead", "later", "passed"
 
@@ -39,7 +39,7 @@ ROLES = {
 
 
 class Usage(NamedTuple):
-    """Hold the use of a cluster, a node or a resource: its name, unit, amount in use and of all."""
+    """Hold the use of a cluster, a node or a resource: name, unit, amount in use, and total."""
 
     name: str
     unit: str
@@ -54,22 +54,22 @@ class Held:
     Parameters
     ----------
     instant : int
-        When, s.
+        Instant of the pass, s.
     used : int
         Processors in use after the pass.
     why : str, optional
-        A clause; None if `unknown` gives the reason for its absence.
+        Reason as a clause; None if it is unknown.
     unknown : str, optional
-        A clause.
+        Clause that explains why the reason is unknown.
     in_use : tuple of Usage
-        Processors in use on each cluster or node, or each other resource of the machine.
+        Use of each cluster, node or other resource of the machine.
     head : int, optional
-        Index of the first job of the queue after the pass that no limit holds, under rules that
-        make reservations.
+        Index of the head after the pass, under rules with reservations: the first job of the queue
+        that limits admit.
     shadow : int, optional
-        First instant at which predicted ends free enough processors for the head, s.
+        Shadow time of the head, s.
     extra : int, optional
-        Processors that the head leaves free then.
+        Extra processors at the shadow time.
     """
 
     instant: int
@@ -83,7 +83,7 @@ class Held:
 
 
 class Situation:
-    """The jobs of a window around one of them; indices are those of the whole workload."""
+    """Hold the jobs of a window around the explained job, by indices of the whole workload."""
 
     def __init__(self, schedule: Schedule, policy: Policy, job: int, window: Window) -> None:
         self.schedule, self.policy, self.job, self.window = schedule, policy, job, window
@@ -92,7 +92,7 @@ class Situation:
         self.starts, self.ends = schedule.start[window.jobs], schedule.end[window.jobs]
         self.submits = schedule.workload.submit[window.jobs]
         self.entries = self._entries()
-        # The jobs that can affect it at all.
+        # The jobs that can affect the explained job.
         origin = schedule.workload.origin
         self.rival = origin == origin[job] if policy.row.apart else np.ones(origin.size, np.bool_)
 
@@ -101,16 +101,16 @@ class Situation:
         return self._which((self.starts <= self.submit) & (self.submit < self.ends))
 
     def ahead(self) -> Int64:
-        """Return the jobs that wait ahead of the job after that pass, in queue order."""
+        """Return the jobs ahead of the job after the pass of its submission, in queue order."""
         waiting = self._which(self._in_queue(self.submit) & (self.starts > self.submit))
         queue = _Queue(self.schedule, self.policy).at(waiting, self.submit)
         return queue[: _place(queue, self.job)]
 
     def passed(self) -> tuple[Int64, Int64]:
-        """Return the jobs that overtook the job while it waited, in two groups.
+        """Return the jobs that overtook the explained job while it waited, in two groups.
 
-        The first were submitted later, but were ahead of it in the queue; the others started from
-        behind it.
+        Jobs of the first group were submitted later, but were ahead in the queue when they started.
+        Jobs of the second group started from behind in the queue.
         """
         began = (self.starts >= self.submit) & (self.starts < self.start)
         later, passed, queue = [_NO_JOBS], [_NO_JOBS], _Queue(self.schedule, self.policy)
@@ -138,7 +138,7 @@ class Situation:
         return int(times[times < self.start].max())
 
     def held(self, instant: int) -> Held:
-        """Return the reason why the job did not start at an instant, s."""
+        """Return the reason against a start of the job at an instant, s."""
         on = np.zeros(len(self.schedule.workload), np.bool_)
         on[self.window.jobs[(self.starts <= instant) & (instant < self.ends)]] = True
         used = int(self.schedule.taken[on].sum())
@@ -166,13 +166,13 @@ class Situation:
         return Held(instant, used, _reason(fault.why))
 
     def _by_state(self, instant: int, used: int) -> Held:
-        """Judge one pass over the then waiting and running jobs by the auditor."""
+        """Judge one pass by the auditor, from the jobs that wait and run at the instant."""
         whole, starts, ends = self.schedule, self.schedule.start, self.schedule.end
         queue = _Queue(whole, self.policy)
         present = self.window.jobs[
             (self.submits <= instant) & ((self.ends > instant) | (self.starts >= instant))
         ]
-        # Sums over completed jobs count from the first submission.
+        # Sums over completed jobs need all jobs from the first submission on.
         jobs = np.arange(present.max() + 1) if queue.by_end.size else np.sort(present)
         start = starts[jobs].copy()
         place = _place(jobs, self.job)
@@ -227,7 +227,7 @@ class Situation:
         return Held(instant, used, why, head=int(jobs[head]), shadow=shadow, extra=extra)
 
     def _supposed(self, instant: int) -> Schedule:
-        """Return the schedule up to the window's end as if the job started at an instant, s."""
+        """Return the schedule up to the window's end, with a start of the job at an instant, s."""
         whole, last = self.schedule, self.window.jobs.size
         start, end = whole.start[:last].copy(), whole.end[:last].copy()
         end[self.job] += instant - start[self.job]
@@ -245,15 +245,15 @@ class Situation:
         return Schedule(jobs, self.policy.name, start, whole.backfilled[:last], **given)
 
     def _in_queue(self, now: int) -> Bool:
-        """Return the mask of jobs that have entered the queue; the explained job always counts."""
+        """Return the mask of jobs that have entered the queue, including the explained job."""
         entered: Bool = (self.entries <= now) | (self.window.jobs == self.job)
         return entered & (self.submits <= now)
 
     def _entries(self) -> Int64:
         """Return the instant at which each job of the window entered the queue, s.
 
-        Limits of submitted jobs keep some jobs out of the queue after their submission. The jobs
-        that run at the window's cut have entered the queue.
+        Limits on submitted jobs keep some jobs out of the queue after their submission. Jobs that
+        run at the window's cut have already entered the queue.
         """
         whole, jobs, entered = self.schedule, self.window.jobs, self.submits.copy()
         totals = Totals(whole.workload, self.policy)
@@ -268,7 +268,7 @@ class Situation:
         for now in events[events < self.start].tolist():
             ended = jobs[(self.ends == now) & (self.starts < now)].tolist()
             arrived = np.sort(jobs[~early & (self.submits == now)]).tolist()
-            # Jobs without run time end at once, so that others may enter the queue.
+            # Jobs with run time 0 end at once, so that other jobs may enter the queue.
             brief = {*jobs[(self.ends == now) & (self.starts == now)].tolist()}
             while ended or arrived:
                 for job in ended:
@@ -277,7 +277,7 @@ class Situation:
                     entered[place[job]] = now
                 ended, arrived = [job for job in brief if entered[place[job]] <= now], []
                 brief -= {*ended}
-            # In a schedule of another policy a job may start without having entered the queue.
+            # In a schedule of another policy, a job may start before it has entered the queue.
             for job in [job for job in totals.outside if whole.start[job] <= now]:
                 totals.outside.remove(job)
                 totals.enter(job)
@@ -290,7 +290,7 @@ class Situation:
 
 
 class _Queue:
-    """Put waiting jobs into queue order, at instants that do not descend."""
+    """Put waiting jobs into queue order, at instants that never decrease."""
 
     def __init__(self, schedule: Schedule, policy: Policy) -> None:
         self.schedule, self.past = schedule, Past((schedule.start, schedule.end))
@@ -312,7 +312,7 @@ class _Queue:
         return self.order.queue(waiting, now)
 
     def complete(self, now: int, past: Past) -> None:
-        """Add the jobs that have ended by an instant, s, to the past of the users."""
+        """Add the jobs that ended by an instant, s, to the users' history."""
         last = int(np.searchsorted(self.ends, now, "right"))
         for user, wait, work, end in self.rows[self.added : last]:
             past.add(user, wait, work, end)
@@ -320,9 +320,9 @@ class _Queue:
 
 
 def usage(schedule: Schedule, on: Bool) -> tuple[Usage, ...]:
-    """Return some jobs' use of each place of a machine, or of each of its other resources.
+    """Return the use of each place, or other resource, of a machine by some jobs.
 
-    Empty on a machine that is one stock of processors.
+    The result is empty on a pool.
 
     Examples
     --------
@@ -336,7 +336,7 @@ of=2))
     """
     jobs, platform = schedule.workload, schedule.workload.platform
     if len(platform.places) > 1:
-        # It has kernels, and imports numba.
+        # This module has kernels, and imports numba.
         from schedfarm.core.placement import parts_of
 
         job, place, procs = parts_of(schedule)
@@ -368,7 +368,7 @@ def _place(queue: Int64, job: int) -> int:
 
 
 def _reason(why: str) -> str:
-    """Return the part of a fault's sentence with the reason against a start."""
+    """Return the reason against a start from the sentence of a fault."""
     return why.partition(", but ")[2]
 
 

@@ -1,11 +1,11 @@
-"""Simulate again without some jobs, from the last instant whose state is known.
+"""Repeated simulations without some jobs, from the last instant with a known state.
 
 Two facts limit such a simulation to a window of jobs. First, decisions do not depend on later jobs:
-removing jobs submitted at or after the start of a job does not change its start. Second, at an
-instant at which no job waits, most rules depend on the past through the running jobs only. These
-jobs, submitted at their own starts, and all later jobs then have the same schedule as in the whole
-workload, also if the same later jobs are removed from both. Before a window is used, it is
-simulated once with all its jobs and compared with the schedule.
+the start of a job does not change if jobs with a submission at or after this start are removed.
+Second, if no job waits at an instant, the further decisions of most rules depend only on the
+running jobs. A window consists of these running jobs, submitted at their own starts, and of later
+jobs. Its schedule is that of the whole workload, even if the same later jobs are removed from both.
+Before a window is used, it is simulated once with all its jobs and compared with the schedule.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 OVERHEAD = 0.15e-3
-"""CPU time of a simulation apart from its jobs, s."""
+"""Constant part of the CPU time of a simulation, s."""
 
 
 def job_seconds(policy: Policy) -> float:
-    """Return the CPU time of a job in a simulation, s, by the rates of the rule and its orders.
+    """Return the CPU time per job of a simulation, s, by the rates of the rule and its orders.
 
     Examples
     --------
@@ -39,10 +39,10 @@ def job_seconds(policy: Policy) -> float:
 
 
 def is_restartable(workload: Workload, policy: Policy) -> bool:
-    """Whether the running jobs determine a simulation once no job waits.
+    """Return whether the running jobs determine a simulation at an instant without waiting jobs.
 
-    They do not if the clock is per event, since the order of starts within an instant counts, too,
-    nor with predictions, which depend on completed jobs.
+    With the per-event clock, the order of the starts of one instant also matters. Predictions
+    depend on completed jobs.
     """
     orders = [find_order(name) for name in (policy.order, policy.backfill) if name]
     plain = policy.events == "instant" and policy.predict is None and not workload.platform.asks
@@ -50,7 +50,9 @@ def is_restartable(workload: Workload, policy: Policy) -> bool:
 
 
 def cuts_of(submit: Int64, start: Int64) -> Int64:
-    """Return the jobs before whose submission all earlier jobs have started, ascending.
+    """Return the jobs at which the log can be cut, ascending.
+
+    Before the submission of such a job, all earlier jobs have started.
 
     Examples
     --------
@@ -62,9 +64,9 @@ def cuts_of(submit: Int64, start: Int64) -> Int64:
 
 
 class Window:
-    """The jobs from a cut on that may affect one, and the jobs that run at the cut.
+    """Hold the jobs from a cut on that may affect a job, and the jobs that run at the cut.
 
-    jobs: their indices in the workload, ascending by submission in the window.
+    jobs: indices of these jobs in the workload, ascending by submission in the window.
     """
 
     def __init__(self, schedule: Schedule, policy: Policy, cut: int, last: int) -> None:
@@ -76,18 +78,18 @@ class Window:
         submit = whole.submit[self.jobs]
         submit[: running.size] = schedule.start[running]
         self.workload = whole.take(self.jobs, submit=submit)
-        # Jobs before the cut are in no set that is tried here.
+        # Sets of removed jobs contain no jobs before the cut.
         self.place = np.full(last, -1)
         self.place[cut:last] = np.arange(running.size, self.jobs.size)
         self.given, self.place_given = schedule.start[self.jobs], schedule.place[self.jobs]
 
     @property
     def work(self) -> float:
-        """The CPU time of a simulation of it, s, as estimated."""
+        """Estimated CPU time of a simulation of the window, s."""
         return OVERHEAD + self.jobs.size * job_seconds(self.policy)
 
     def departs(self, until: int) -> int | None:
-        """Return the first job before an instant, s, whose start differs from the schedule."""
+        """Return the first job before an instant, s, with another start than the schedule's."""
         found = simulate(self.workload, self.policy)
         first = np.minimum(found.start, self.given)
         wrong = (found.start != self.given) | (
@@ -99,7 +101,7 @@ class Window:
         return int(self.jobs[np.flatnonzero(wrong)[np.argmin(first[wrong])]])
 
     def without(self, removed: Iterable[int]) -> tuple[Workload, Bool]:
-        """Return the window's jobs without some from the cut on, and the mask of remaining jobs."""
+        """Return the window without some jobs from the cut on, and the mask of remaining jobs."""
         kept = np.ones(self.jobs.size, np.bool_)
         kept[self.place[[*removed]]] = False
         return self.workload.take(kept), kept
@@ -111,10 +113,10 @@ class Window:
         return int(simulate(jobs, self.policy).start[place])
 
     def forgets(self, removed: int, schedule: Schedule) -> bool:
-        """Whether the state at the end of the window is the same as with a job.
+        """Return whether the removal of a job leaves the state at the window's end unchanged.
 
-        It is the same if no job waits then, and the same jobs run since the same instants. The end
-        is a cut of the schedule.
+        The state is unchanged if no job waits then, and the same jobs run since the same instants.
+        The end is a cut of the schedule.
         """
         end = self.cut + int(self.jobs.size - np.count_nonzero(self.jobs < self.cut))
         if end >= len(schedule.workload):

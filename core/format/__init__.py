@@ -1,5 +1,4 @@
 """The store's format (docs/store-format.md): names, geometry, records, retention, version.
 
-Bytes in, arrays out: `farm` writes stores by these definitions, and `analysis` reads them by the
-same.
+Both `farm`, which writes stores, and `analysis`, which reads them, use these definitions.
 """

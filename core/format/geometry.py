@@ -1,4 +1,4 @@
-"""Blocks: the cells of a trace that each contains, and the shards that it writes."""
+"""Blocks of a trace: the cells and the shards of each block."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Shape = tuple[int, int, int]
 """Lengths along resample, load and policy."""
 
 NO_SHAPE = (0, 0, 0)
-"""Shape of blocks of a trace without any."""
+"""Shape of the blocks of a trace without blocks."""
 
 Axes = Mapping[str, Sequence[Any]]
 """Labels along each dimension."""
@@ -33,32 +33,33 @@ Cell = tuple[int, str, str]
 """Resample, load and policy."""
 
 ALL_POLICIES = "all"
-"""Placeholder for the policy in a cell of values that all policies share."""
+"""Placeholder for the policy in cells with values that all policies share."""
 
 LATE, UNFAIR = "late", "unfair_jobs"
-"""Sums in a record of fairness, over the jobs of a piece: lateness, and jobs that are late."""
+"""Sums over the jobs of a piece in a record of fairness: lateness, and number of late jobs."""
 
 JOBS, REFUSED = "jobs", "refused"
-"""Figures whose difference is the number of accepted jobs of a cell, by which sums are divided."""
+"""Figures of all jobs and of refused jobs; sums are divided by the difference, the accepted
+jobs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Declare how blocks of one kind are cut and folded.
+    """Declare the division into blocks, and the sums, of one kind of results.
 
     Parameters
     ----------
     name : str
         Name of the kind, and of the folder of its records.
     policies : bool
-        Whether there is a block for each policy; else all policies share one.
+        Whether each policy has its own block; otherwise all policies share one block.
     simulates : bool
-        Whether it is the simulation, which has the metrics and whose jobs are counted.
+        Whether this is the kind of the simulation, which has the metrics and the numbers of jobs.
     long : bool
-        Whether its cells may take long, and are cut along their jobs in that case.
+        Whether the cells may take long; long cells are cut along their jobs.
     means : tuple of (str, str)
-        Means in the summary: a sum over all pieces of a cell, divided by its accepted jobs; name of
-        the sum in the records, and name of the figure.
+        Means in the summary: the name of a sum in the records, and the name of the figure. The
+        figure is the sum over all pieces of a cell, divided by the accepted jobs of the cell.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Kind:
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Leading dimensions of its arrays."""
+        """Leading dimensions of the kind's arrays."""
         return CELL if self.policies else SAMPLE
 
 
@@ -94,19 +95,19 @@ KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 
 @dataclass(frozen=True)
 class Layout:
-    """Fix the sizes of one trace's shards, from its entry into the store on.
+    """Hold the sizes of one trace's shards, which are fixed when the trace enters the store.
 
     Parameters
     ----------
     cells : tuple of 3 int
         Lengths of a shard along resample, load and policy; a block of cells is one shard.
     long : tuple of 3 int
-        The same for long kinds.
+        Lengths of a shard of a long kind along resample, load and policy.
     inner : mapping of str to int
-        Lengths of a shard along job, week, user, width and, if they exist, node and origin: the
-        whole dimension as of the trace's entry into the store.
+        Lengths of a shard along job, week, user, width and, if present, node and origin. Each is
+        the length of the whole dimension when the trace entered the store.
     long_jobs : int
-        Length along `job` for long kinds: a cell that takes longer than a block should is cut
+        Length of a shard of a long kind along `job`: a cell that takes too long for a block is cut
         into pieces of this many jobs.
     """
 
@@ -129,11 +130,11 @@ class Layout:
         return self.long_jobs if kind.long else self.inner["job"]
 
     def cuts(self, kind: Kind) -> bool:
-        """Return whether blocks of a kind are cut along `job`; others hold all jobs of a cell."""
+        """Return whether blocks of a kind are cut along `job`."""
         return self.jobs(kind) < self.inner["job"]
 
     def lengths(self, kind: Kind) -> dict[str, int]:
-        """Return the lengths of a shard of one kind along every dimension that it may have."""
+        """Return the lengths of a shard of one kind along all possible dimensions."""
         along = dict(zip(CELL, self.shape(kind), strict=True))
         return {**along, **self.inner, "job": self.jobs(kind)}
 
@@ -144,22 +145,21 @@ class Layout:
 
 @dataclass(frozen=True, order=True)
 class Block:
-    """Identify one unit of work, which writes its own shard of each of its arrays, and one record.
+    """Identify a unit of work, which writes one record and a separate shard of each array.
 
-    If `job` or `week` has become longer since the trace entered the store, it has several shards
-    along that dimension; no block shares a shard with another.
+    If `job` or `week` has become longer since the trace entered the store, a block has several
+    shards along this dimension. Two blocks never share a shard.
 
     Parameters
     ----------
     trace : str
-        Label.
+        Label of the trace.
     kind : str
         Name of a row of `KINDS`.
     resample, load, policy : int
-        Index of the shard along each of these axes, from 0; 0 for an axis that the kind does not
-        have.
+        Index of the shard along each of these axes, from 0; 0 if the kind lacks the axis.
     piece : int
-        Index of the shard along `job`, from 0; 0 for a kind that is not cut along it.
+        Index of the shard along `job`, from 0; 0 if the kind is not cut along `job`.
     """
 
     trace: str
@@ -175,13 +175,13 @@ class Block:
 
     @property
     def product(self) -> Kind:
-        """The row of its kind."""
+        """Row of `KINDS` for the block's kind."""
         return KINDS[self.kind]
 
 
 @dataclass(frozen=True)
 class Span:
-    """List the labels of a block's cells, which are all combinations, in C order."""
+    """Hold the labels of a block's cells; the cells are all combinations, in C order."""
 
     resamples: tuple[int, ...]
     loads: tuple[str, ...]
@@ -194,7 +194,7 @@ class Span:
 
     @property
     def cells(self) -> list[Cell]:
-        """Cells, with the last axis varying fastest."""
+        """Cells; the last axis varies fastest."""
         return list(product(self.resamples, self.loads, self.policies))
 
     def __len__(self) -> int:
@@ -226,11 +226,11 @@ def blocks_of(
 
 
 Weeks = Mapping[str, tuple[int, int]]
-"""By load, the number of weeks with submissions of the log and of its samples."""
+"""Numbers of weeks with submissions, in the log and in its samples, by load."""
 
 
 def week_entries(weeks: Weeks) -> int:
-    """Return the length of `week`: one more, for jobs that end after the last submission.
+    """Return the length of `week`, with one more week for jobs that end after the last submission.
 
     Examples
     --------

@@ -11,22 +11,22 @@ from schedfarm.core.format.geometry import Block
 MANIFEST = "store.json"
 
 COPY = "store.copy.json"
-"""Copy of store.json, so that one altered byte does not lose the store."""
+"""Copy of store.json, which protects the store against an altered byte."""
 
 CAMPAIGN = "campaign.toml"
-"""The campaign as last run, for people; store.json contains it, too."""
+"""Readable copy of the campaign as last run; store.json also contains the campaign."""
 
 GROWING = "growing"
 """File that exists while the arrays of a store are created or grown."""
 
 LOCK = "lock.json"
-"""File that names the run holding the store."""
+"""File with the name of the run that holds the store."""
 
 PARTS = "parts"
-"""Folder of the locks of parts; it is removed when the summary has been completed."""
+"""Folder of the locks of parts; removed after the completion of the summary."""
 
 CHECKPOINTS = "checkpoints"
-"""Folder of the states of long simulations that have not ended; the run that ends removes it."""
+"""Folder of the states of unfinished long simulations; removed at the end of the run."""
 
 RECORDS = "records"
 """Folder of completion records."""
@@ -35,7 +35,7 @@ ARRAYS = "results.zarr"
 """Folder of the Zarr hierarchy."""
 
 CHUNKS = "c"
-"""Folder of an array in which Zarr keeps the files of its values."""
+"""Folder in which Zarr stores the values of an array."""
 
 METADATA = "zarr.json"
 """File in which Zarr describes an array or a group."""
@@ -52,12 +52,12 @@ def record_name(block: Block) -> str:
 
 
 def records_of(trace: str, kind: str) -> str:
-    """Return the folder of the records of one kind of block of a trace."""
+    """Return the folder with the records of one trace and kind of block."""
     return f"{RECORDS}/{trace}/{kind}"
 
 
 def block_of(name: str) -> Block:
-    """Return the block of a record's name; ValueError for another name."""
+    """Return the block for the name of a record; raise ValueError for other names."""
     _, trace, kind, last = name.split("/")
     places, piece = last.removesuffix(RECORD_SUFFIX).split(".")
     resample, load, policy = map(int, places.split("-"))
@@ -76,7 +76,7 @@ def part_lock(part: str) -> str:
 
 
 def lock_of(run: str) -> str:
-    """Return the name of the lock that a run's token belongs to: its part's, or the store's.
+    """Return the name of the lock for a run's token: the lock of its part, or of the store.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def summary_object(name: str, dims: Sequence[str]) -> str:
 
 
 def is_plain(name: object) -> bool:
-    """Return whether the name of a trace, a log or an array stays inside the store.
+    """Return whether a name of a trace, a log or an array cannot lead outside the store.
 
     Examples
     --------
@@ -110,9 +110,9 @@ def is_plain(name: object) -> bool:
 
 
 def is_free(lock: bytes | None) -> bool:
-    """Return whether the store is certainly free, by its lock.json (None if missing).
+    """Return whether the store is certainly free, from its lock.json; None if it is missing.
 
-    False means that a run may be in progress, since a killed run leaves its name there.
+    False means that a run may be in progress; a killed run leaves its name in the file.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Completion records: one small file for each finished block, written last.
 
-A record is three lines of JSON: the header, which is all that resume reads; the payload, which has
-a value for each cell; and the CRC-32 of both.
+A record is three lines of JSON: the header, the payload with the values of each cell, and the
+CRC-32 of both. A resumed run reads only the header.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ import numpy.typing as npt
 from schedfarm.core.format.geometry import Block, Cell, Span
 
 _JOBS, _FIGURE, _CRC = "<i8", "<f8", "<u4"
-"""Kinds of the columns of a payload. They are written in base64: a million cells' metrics as
-decimal numbers took 12 s to read back, and 40 microseconds a cell to write."""
+"""Types of the columns of a payload, which are written in base64.
+
+With decimal numbers instead, the metrics of a million cells took 12 s to read, and 40 microseconds
+a cell to write.
+"""
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Totals of the cells of a block.
+    """Hold the totals of the cells of a block.
 
     Parameters
     ----------
     jobs : int
-        Jobs of the cells that did not fail.
+        Number of jobs in the cells that did not fail.
     seconds : float
         CPU time of the simulations, s.
     origins : tuple of mapping of str to str
-        As in `Payload`.
+        As for `Payload`.
     """
 
     jobs: int
@@ -45,7 +48,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Header:
-    """Identify the cells of a block, and those that failed.
+    """Identify the cells of a block, and the failed cells.
 
     Parameters
     ----------
@@ -58,12 +61,12 @@ class Header:
     failed : tuple of int
         Positions of the failed cells in the span.
     holds : str
-        Digest of the names of all arrays and figures of each cell.
+        Digest of the names of a cell's arrays and figures.
     own : str
-        Digest of the definitions used in the simulation: the text of the user's own orders and
-        rules, and revisions of orders; empty without either.
+        Digest of definitions in the simulation: the text of the user's orders and rules, and the
+        revisions of orders; empty without such definitions.
     totals : Totals, optional
-        Sums of its payload; None in records of programs that did not write them.
+        Totals of the payload; None in records of earlier programs, which lack the totals.
     """
 
     block: Block
@@ -82,7 +85,7 @@ class Header:
 
     @classmethod
     def from_bytes(cls, line: bytes) -> Header:
-        """Read the first line of a record; ValueError for other text."""
+        """Read the first line of a record; raise ValueError for other text."""
         plain = msgspec.json.decode(line, type=_Header)
         return cls(
             plain.block, plain.store, plain.span, plain.failed, plain.holds, plain.own, plain.tally
@@ -96,7 +99,7 @@ class Header:
 
 
 class _Header(msgspec.Struct):
-    """The header by the keys of its JSON."""
+    """Hold the header by the keys of its JSON."""
 
     block: Block
     store: str
@@ -109,26 +112,24 @@ class _Header(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """Results of a block's cells, one entry per cell in the order of its span.
+    """Hold the results of a block's cells, one entry per cell in the order of the span.
 
     Parameters
     ----------
     jobs : int64[n]
-        Jobs of each cell; 0 where it failed.
+        Number of jobs of each cell; 0 for a failed cell.
     errors : mapping of int to dict
         For the position of each failed cell, the error's `type`, `message` and `traceback`.
     figures : mapping of str to float64[n]
-        Summary metrics, NaN where the cell failed.
+        Summary metrics; NaN for a failed cell.
     crc : mapping of str to uint32[n]
-        CRC-32 of each cell's stored values, padding left out, by array.
+        CRC-32 of each cell's stored values without padding, by array.
     proofs : mapping of str to uint32[n]
-        CRC-32 of values that the store does not retain, to which a repeated simulation is
-        compared.
+        CRC-32 of values that the store does not retain, for comparison with a repeated simulation.
     seconds : float
         CPU time of the simulations, s.
     origins : tuple of mapping of str to str
-        Host, versions and commit of the programs that computed it: several, if cells were added
-        later.
+        Hosts, versions and commits of the computing programs; several if cells were added later.
     """
 
     jobs: npt.NDArray[np.int64]
@@ -141,7 +142,7 @@ class Payload:
 
     @classmethod
     def from_bytes(cls, line: bytes, cells: int) -> Payload:
-        """Read the second line of a record with this number of cells; ValueError for other text."""
+        """Read the second line of a record of `cells` cells; raise ValueError for other text."""
         plain = msgspec.json.decode(line, type=_Payload)
         return cls(
             jobs=_decoded(plain.jobs, _JOBS, cells),
@@ -154,7 +155,7 @@ class Payload:
         )
 
     def to_bytes(self) -> bytes:
-        """Return the second line of a record; ValueError if a number is not finite."""
+        """Return the second line of a record; raise ValueError if a number is not finite."""
         return _line({
             "jobs": _encoded(self.jobs, _JOBS),
             "errors": dict(self.errors),
@@ -167,7 +168,7 @@ class Payload:
 
 
 class _Payload(msgspec.Struct):
-    """The payload by the keys of its JSON; version 5 of the format has no `proofs`."""
+    """Hold the payload by the keys of its JSON; version 5 of the format has no `proofs`."""
 
     jobs: str
     errors: dict[int, dict[str, str]]
@@ -180,25 +181,25 @@ class _Payload(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Acknowledge one block: a block is done if and only if it has a record."""
+    """Hold the record of one block; a block is complete if and only if it has a record."""
 
     header: Header
     payload: Payload
 
     @property
     def totals(self) -> Totals:
-        """Sums of the payload."""
+        """Totals of the payload."""
         payload = self.payload
         return Totals(int(payload.jobs.sum()), payload.seconds, payload.origins)
 
     def to_bytes(self) -> bytes:
-        """Return the record's file."""
+        """Return the content of the record's file."""
         lines = [replace(self.header, totals=self.totals).to_bytes(), self.payload.to_bytes()]
         return b"".join([*lines, _line({"crc32": zlib.crc32(b"".join(lines))})])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Record:
-        """Read a record's file; ValueError if it is not a record, or a byte has changed."""
+        """Read a record's file; raise ValueError for other content or a changed byte."""
         try:
             header, payload, last = data.splitlines(keepends=True)
             if json.loads(last)["crc32"] != zlib.crc32(header + payload):

@@ -17,14 +17,14 @@ class Retention:
     name : str
         Value of the key `keep`.
     without : frozenset of str
-        Dimensions; the checksum of an array on any of them is recorded, but not its values.
+        Dimensions; of an array with any of these dimensions, only the checksum is recorded.
     """
 
     name: str
     without: frozenset[str]
 
     def has(self, dims: Iterable[str]) -> bool:
-        """Return whether a store retains arrays on these dimensions."""
+        """Return whether a store retains arrays with some dimensions."""
         return self.without.isdisjoint(dims)
 
     def includes(self, other: Retention) -> bool:
@@ -41,8 +41,8 @@ _ROWS = (
 )
 
 RETENTION: dict[str, Retention] = {row.name: row for row in _ROWS}
-"""Every level by its name, in descending order: all arrays; all except those per job; only the
-summary."""
+"""Every level by its name, in descending order: all arrays; all arrays except arrays per job; only
+the summary."""
 
 ALL = _ROWS[0].name
 """Level of a campaign without the key `keep`."""

@@ -11,7 +11,7 @@ FORMAT = "schedfarm-store"
 """Value of the key `format` in store.json."""
 
 VERSION = 6
-"""Version of the format; docs/store-format.md lists the changes of each."""
+"""Version of the format; docs/store-format.md lists the changes of each version."""
 
 CHECKED_SINCE = 5
 """First version whose records can be read by `core.format.record`."""
@@ -21,7 +21,7 @@ SEAL = "crc32"
 
 
 def seal(entries: Mapping[str, Any]) -> int:
-    """Return the checksum of the entries of store.json, without that of the key itself.
+    """Return the checksum of the entries of store.json, except the entry of the checksum.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Logs: formats, cleaning of rows into jobs, and schedules recorded in logs."""
+"""Logs: formats, cleaning of rows, and schedules recorded in logs."""

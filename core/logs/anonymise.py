@@ -1,6 +1,6 @@
 """Copies of logs without names: users, groups, accounts and job names replaced consistently.
 
-Only listed columns are kept, so that an unforeseen column is left out.
+Only listed columns are kept, so that unknown columns are left out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SACCT_NAMES = {
     "association": "association",
     "associd": "association",
 }
-"""Columns of sacct whose words are replaced, and the beginning of the new words."""
+"""Columns of sacct with replaced words, and the prefix of the new words."""
 
 _PLAIN = """jobid jobidraw partition qos elapsed elapsedraw timelimit timelimitraw reqcpus alloccpus
 ncpus reqnodes allocnodes nnodes ntasks reqtres alloctres reqmem priority reason restarts restartcnt
@@ -56,14 +56,14 @@ SWF_KEPT = re.compile(
     r"\s*:\s*(-?\d{1,18}(?!\d)(?:\.\d+)?)(.*)",
     re.IGNORECASE | re.ASCII,
 )
-"""Lines of an SWF header whose key and leading number are kept."""
+"""Pattern of lines of an SWF header; their key and leading number are kept."""
 
 SWF_NAMES = ("user", "group", "executable")
-"""Fields of SWF that are numbered again."""
+"""Fields of SWF with new numbers."""
 
 SWF_DECLARED_NAMES = ("user", "group")
-"""Columns of names that a line of an SWF header may declare; they are numbered in common with the
-fields of the format."""
+"""Columns of names that an SWF header may declare; they share their numbers with the fields of the
+format."""
 
 _NUMBER = re.compile(r"[-+.\d][-.:\d]*([eE][-+]?\d{1,3})?", re.ASCII)
 
@@ -79,7 +79,7 @@ class Anonymised:
     rows : int
         Number of rows.
     replaced : dict of str to int
-        Number of different words by replaced column.
+        Number of different words in each replaced column.
     left_out : list of str
         Columns, fields or lines of the header that were left out.
     """
@@ -93,7 +93,8 @@ class Anonymised:
 def anonymise(path: str | os.PathLike[str], weeks: int = 0) -> Anonymised:
     r"""Return a log of sacct or SWF without names, with times moved by whole weeks.
 
-    Words are numbered in order of appearance. Whole weeks keep the hour and the day of the week.
+    Words are numbered in order of appearance. A shift by whole weeks keeps the hour and the day of
+    the week.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def _sacct(source: str, weeks: int) -> Anonymised:
 
 
 def _state(word: str) -> str:
-    """Return a state without the user who cancelled the job."""
+    """Return a state without the name of the user that cancelled the job."""
     return word.split(" ")[0]
 
 
@@ -188,7 +189,7 @@ def _swf(source: str, weeks: int) -> Anonymised:
     declared = _declared(text, source)
     names |= {one.field: people[one.name] for one in declared.values() if one.name in people}
     numbers = set(range(len(FIELDS))) | {one.field for one in declared.values()}
-    # A field that is declared as a number and as a name contains names.
+    # A field that is declared both as a number and as a name contains names.
     declared = {
         line: one for line, one in declared.items() if one.name in people or one.field not in names
     }
@@ -202,7 +203,7 @@ def _swf(source: str, weeks: int) -> Anonymised:
             rows += 1
         elif number in declared:
             lines.append(declared[number].text)
-        # Readers take nothing from comments behind the first row.
+        # Readers ignore comments behind the first row.
         elif not rows and (found := SWF_KEPT.fullmatch(line)):
             lines.append(_header_line(found, weeks, left_out, where))
         elif line.strip("; \t"):
@@ -220,7 +221,7 @@ def _swf_row(
     left_out: dict[str, None],
     where: str,
 ) -> str:
-    """Return a row with names replaced, and -1 for all other words that are not numbers."""
+    """Return a row with replaced names, and -1 for all other words that are not numbers."""
     if len(words) < len(FIELDS):
         raise InputError(
             f"{where}: the row has {len(words)} fields; "
@@ -240,15 +241,15 @@ def _swf_row(
 
 
 class _Declared(NamedTuple):
-    """Hold a declaration that is kept: a user, a group or a number."""
+    """Hold a kept declaration of a user, a group or a number."""
 
     text: str
-    field: int  # from 0
+    field: int  # counted from 0
     name: str
 
 
 def _declared(text: bytes, source: str) -> dict[int, _Declared]:
-    """Return by their line the declarations that are kept."""
+    """Return the kept declarations by their lines."""
     header = Header()
     header.read(text, 1, source)
     found: dict[int, _Declared] = {}
@@ -259,7 +260,7 @@ def _declared(text: bytes, source: str) -> dict[int, _Declared]:
         try:
             field_map({"columns": {name: table}}, source)
         except InputError:
-            # Prose such as "; Field 4: run", which has no unit.
+            # This line is prose, such as "; Field 4: run" without a unit.
             continue
         per = f" per {table['per']}" if table["per"] else ""
         unit = f" ({table['unit']})" if table["unit"] else ""
@@ -269,7 +270,7 @@ def _declared(text: bytes, source: str) -> dict[int, _Declared]:
 
 
 def _header_line(found: re.Match[str], weeks: int, left_out: dict[str, None], where: str) -> str:
-    """Return a line of the header without the text after its number."""
+    """Return a line of the header, without any text after its number."""
     key, value, text = found.groups()
     if text.strip():
         left_out[f"text in header {key}"] = None
@@ -285,7 +286,7 @@ def _lines(text: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _later(start: int, weeks: int, where: str) -> str:
-    """Return a Unix time moved by weeks; 0 and less mean an unknown time."""
+    """Return a Unix time moved by weeks; a time up to 0 is unknown and stays unchanged."""
     moved = start + weeks * int(WEEK.total_seconds())
     if start > 0 and moved <= 0:
         raise InputError(

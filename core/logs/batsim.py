@@ -1,4 +1,4 @@
-"""Batsim's workload files, JSON: jobs, and profiles that give their run times.
+"""Batsim's workload files: JSON with jobs, and with profiles for their run times.
 
 https://batsim.readthedocs.io/en/latest/input-workload.html
 """
@@ -22,31 +22,31 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 DELAYS = ("delay", "DelayProfile")
-"""Types of profiles that run for a time; the second name is that of Batsim 5."""
+"""Types of profiles with a given run time; the second name is the name in Batsim 5."""
 
 SEQUENCES = ("composed", "SequentialCompositionProfile")
-"""Types of profiles that run others one after the other."""
+"""Types of profiles that run other profiles in sequence."""
 
 LIMIT = "max_estimate"
-"""Our key for the largest estimate that the machine allows, s; Batsim ignores unknown keys."""
+"""Additional key for the largest estimate on the machine, s; Batsim ignores unknown keys."""
 
 INSTANT = "0.001"
-"""Delay of a job of 0 s: Batsim refuses 0, and readers here truncate."""
+"""Delay for a run time of 0 s, s: Batsim refuses 0, and this module truncates decimals."""
 
 DEEPEST = 50
 """Largest depth of nested sequences; a deeper one is a cycle."""
 
 
 class _Number(str):
-    """Hold a number as it is written, so that no digit is lost."""
+    """Hold a number as text, so that no digit is lost."""
 
     __slots__ = ()
 
 
 def parse_batsim(path: str | os.PathLike[str]) -> Parsed:
-    """Read the jobs of a workload file, in its order."""
+    """Read the jobs of a workload file, in the order of the file."""
     source = os.fspath(path)
-    # Line ends other than newlines may occur in names, where JSON keeps them.
+    # Names in JSON may contain line ends other than newlines.
     text = unpacked(read_bytes(path), source).removeprefix(b"\xef\xbb\xbf")
     table = _table(text, source)
     jobs, profiles = table.get("jobs"), table.get("profiles")
@@ -79,7 +79,7 @@ def parse_batsim(path: str | os.PathLike[str]) -> Parsed:
     if not rows:
         raise InputError(f"{source} holds no job; give at least one in 'jobs'")
     submit, run, procs, asked = np.array(rows, np.int64).T
-    # The part before ! is the name of a workload, where several are simulated together.
+    # The part before ! names the workload, if several workloads are simulated together.
     job, _ = number_words([name.rpartition("!")[2] for name in identifiers])
     user, names = number_words(users)
     columns = {"job": job, "submit": submit, "run": run, "allocated": procs, "requested": procs}
@@ -129,7 +129,7 @@ def _table(text: bytes, source: str) -> dict[str, Any]:
 
 
 def _whole(table: Mapping[str, Any], key: str, where: str, *, least: int | None = None) -> int:
-    """Return a number, decimals truncated."""
+    """Return a number without its decimals."""
     given = table.get(key)
     if not isinstance(given, _Number):
         said = "missing" if given is None else f"{str(given)[:SHOWN]!a}"
@@ -141,7 +141,7 @@ def _whole(table: Mapping[str, Any], key: str, where: str, *, least: int | None 
 
 
 def _walltime(job: Mapping[str, Any], where: str) -> int:
-    """Return the requested time; a part of the first second counts as 1 s, not as no request."""
+    """Return the requested time, s; values between 0 and 1 count as 1, not as a missing request."""
     if job.get("walltime") is None:
         return UNKNOWN
     value = _whole(job, "walltime", where)
@@ -154,19 +154,19 @@ def _walltime(job: Mapping[str, Any], where: str) -> int:
 
 
 class _Runs:
-    """Give the run times of profiles, each computed once."""
+    """Compute the run times of profiles, each only once."""
 
     def __init__(self, source: str, profiles: Mapping[str, Any]) -> None:
         self._source, self._profiles = source, profiles
         self._known: dict[str, tuple[Decimal, int]] = {}
 
     def of(self, profile: Any, where: str) -> int:
-        """Return the run time of a job's profile, decimals truncated."""
+        """Return the run time of a job's profile, s, without decimals."""
         seconds, _ = self._found(profile, where, 0)
         return whole_field(str(seconds), f"{where}: run time")
 
     def _found(self, profile: Any, where: str, depth: int) -> tuple[Decimal, int]:
-        """Return a run time, and the depth of its nested sequences."""
+        """Return the run time of a profile, and the depth of its nested sequences."""
         if not isinstance(profile, str) or profile not in self._profiles:
             raise InputError(f"{where}: 'profiles' has no profile {str(profile)[:SHOWN]!a}")
         if profile not in self._known:
@@ -194,14 +194,15 @@ class _Runs:
         repeat = _whole(row, "repeat", where, least=1) if "repeat" in row else 1
         found = [self._found(one, where, depth + 1) for one in parts]
         levels = 1 + max(deep for _, deep in found)
-        # Profiles that were known already are not counted by `depth`.
+        # The argument `depth` does not count the sequences inside profiles that were computed
+        # before.
         if levels > DEEPEST:
             raise refusal
         return repeat * sum((seconds for seconds, _ in found), Decimal(0)), levels
 
 
 def _extra(given: Any) -> Mapping[str, Any]:
-    """Return the further data of a job: a table, or its text in JSON; other texts are ignored."""
+    """Return the further data of a job from a table or its JSON text; ignore other texts."""
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
             given = json.loads(given, parse_int=_Number, parse_float=_Number)
@@ -220,13 +221,13 @@ def _ignored(kept: Kept) -> dict[str, int]:
 
 
 def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
-    """Write a workload as a workload file of Batsim, with a profile of type `delay` per run time.
+    """Write a workload file of Batsim, with one profile of type `delay` per run time.
 
     `read_log` gives an equal workload if the jobs are on one pool, have distinct numbers, and have
-    no group, queue, partition or other column that the format lacks. A killed job has a delay 1 s
-    longer than its walltime. A job of 0 s has a delay of 1 ms, since Batsim refuses 0; a job that
-    requested 0 s has no walltime. Jobs keep their numbers if these are distinct; otherwise, as in
-    resamples, they are numbered by position. The user is written as `extra_data`.
+    no columns that the format lacks, such as group, queue and partition. The delay of a killed job
+    is its walltime + 1 s. The delay for a run time of 0 s is 1 ms, since Batsim refuses 0. A job
+    that requested 0 s has no walltime. Jobs keep distinct numbers; if some numbers are equal, as in
+    resamples, jobs are numbered by position. The user is written as `extra_data`.
 
     Parameters
     ----------
@@ -238,8 +239,8 @@ def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If the file cannot be written, the jobs request nodes, links or resources, or the run time
-        of a killed job is not its estimate.
+        If the file cannot be written, if the jobs request nodes, links or resources, or if the run
+        time of a killed job differs from its estimate.
 
     Examples
     --------
@@ -255,7 +256,7 @@ def write_batsim(workload: Workload, path: str | os.PathLike[str]) -> None:
 
 
 def batsim_bytes(workload: Workload) -> bytes:
-    """Return the content of the file that `write_batsim` writes, not compressed.
+    """Return the uncompressed content of the file that `write_batsim` writes.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Cleaning of a log's rows before they become jobs: processors, estimates and run times.
 
-Simulators differ here, most of them silently; a `Clean` value describes each treatment.
+Simulators differ in this step, and most do not document it; a `Clean` value states each treatment.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ PROCESSORS = {
     "requested": "the requested ones, or the allocated ones if unknown",
     "allocated": "the allocated ones only",
 }
-"""Number of processors of a job."""
+"""Sources of the number of processors of a job."""
 
 ESTIMATES = {
     "requested": "the requested time, or that of `no_estimate` if unknown",
     "exact": "the run time itself: no estimate is wrong, and no job is killed",
 }
-"""Time that a job requests."""
+"""Sources of the requested time of a job."""
 
 NO_ESTIMATE = {
     "run": "the run time itself, so that orders by estimate know it in advance",
     "f-model": "drawn by Mu'alem and Feitelson's model, factor 5",
     "tsafrir": "drawn by Tsafrir's model",
 }
-"""Estimate of a job whose row requests no time, unless a number of seconds is given."""
+"""Sources of the estimate for a row without a requested time; a number of seconds is also valid."""
 
 MOST_SECONDS = 10**9
 """Largest time of an option, s: sums with any run time within the clock fit int64."""
@@ -43,25 +43,25 @@ SUBMIT = {
     "submitted": "when the user submitted it",
     "eligible": "when a scheduler could first start it, as in sacct; its submit if unknown",
 }
-"""The instant at which a job arrives."""
+"""Definitions of the instant at which a job arrives."""
 
 NO_WAIT = {"keep": "a job like others", "drop": "left out, and counted"}
-"""Treatment of a row whose wait is unknown."""
+"""Treatments of a row with an unknown wait."""
 
 ZERO_RUN = {"keep": "a job like others", "drop": "left out, and counted"}
-"""Treatment of a row whose run time is 0 s."""
+"""Treatments of a row with a run time of 0 s."""
 
 CANCELLED = {
     "drop": "left out, and counted, if its run time is unknown",
     "queue": "in the queue until the log's instant of cancellation",
 }
-"""Treatment of a job that was cancelled before it started."""
+"""Treatments of a job that was cancelled before its start."""
 
 RESERVED = {
     "keep": "a job like others",
     "drop": "left out, and counted",
 }
-"""Treatment of a job that ran in a reservation, whose nodes other jobs could not use."""
+"""Treatments of a job in a reservation, whose nodes other jobs could not use."""
 
 OF_REQUESTS = ("no_estimate", "max_estimate", "estimate_factor")
 """Options that change estimates, and therefore contradict exact estimates."""
@@ -79,7 +79,7 @@ def _no_estimate(what: str, given: Any) -> object:
 
 @dataclass(frozen=True)
 class Clean(Options):
-    """Declare how the rows of a log become jobs; the defaults follow the semantics of simulations.
+    """Declare the conversion of a log's rows to jobs; the defaults are those of semantics.md.
 
     Parameters
     ----------
@@ -88,16 +88,16 @@ class Clean(Options):
     estimates : str
         Source of the estimate of a job, a key of `ESTIMATES`.
     no_estimate : str or int
-        Estimate of a job whose row requests no time: a key of `NO_ESTIMATE`, or a number of seconds
-        from 1 to 10^9, raised to the run time of a longer job.
+        Estimate for a row without a requested time: a key of `NO_ESTIMATE`, or a number of seconds
+        from 1 to 10^9. The run time replaces a shorter estimate of this kind.
     max_estimate : int
-        Largest estimate, s, up to 10^9: larger estimates are lowered to it, but not below the run
-        time of the job. 0 for no limit.
+        Largest estimate, s, up to 10^9; 0 for no limit. Larger estimates are lowered to this limit,
+        but not below the run time of the job.
     estimate_factor : int
         Least estimate as a multiple of the logged run time, 0 to 1000.
     kill : bool
-        Whether a job that ran longer than its estimate is killed at its estimate; otherwise its
-        estimate is raised to its run time.
+        Whether jobs that ran longer than their estimates are killed at the estimate; otherwise the
+        estimate is raised to the run time.
     run_plus : int
         Seconds added to the logged run time of every job, from 0 to 10^9.
     zero_run : str
@@ -114,7 +114,7 @@ class Clean(Options):
     Raises
     ------
     InputError
-        The error names the option, its value, and a valid one.
+        If an option has an invalid value. The error names the option, the value, and a valid value.
 
     Examples
     --------
@@ -134,7 +134,8 @@ class Clean(Options):
     processors: str = option("requested", one_of(PROCESSORS))
     estimates: str = option("requested", one_of(ESTIMATES))
     no_estimate: str | int = option("run", _no_estimate)
-    # Sums and products with any run time within the clock then fit int64, or are known not to fit.
+    # With these bounds, sums and products with any run time within the clock fit int64, or an
+    # overflow is detected in advance.
     max_estimate: int = option(0, whole_from(0, MOST_SECONDS))
     estimate_factor: int = option(0, whole_from(0, 1000))
     kill: bool = option(True, flag)
@@ -175,7 +176,7 @@ class Clean(Options):
         return np.asarray((run == 0) & (self.zero_run == "drop"))
 
     def submits(self, submit: Int64, eligible: Int64) -> Int64:
-        """Return the arrival of each row's job, s; below 0 if its submit is unknown."""
+        """Return the arrival of each row's job, s; below 0 if the submission is unknown."""
         if self.submit == "submitted":
             return submit
         return np.where(submit < 0, submit, np.maximum(submit, eligible))
@@ -185,7 +186,10 @@ class Clean(Options):
         return np.asarray((wait == UNKNOWN) & (self.no_wait == "drop"))
 
     def was_reserved(self, reservation: Int64) -> Bool:
-        """Return the mask of rows left out for a reservation, bool[n]; 1 for rows that have one."""
+        """Return the mask of rows left out for a reservation, bool[n].
+
+        `reservation` is 1 for rows with a reservation.
+        """
         return np.asarray((reservation > 0) & self.drops_reserved)
 
     @property
@@ -201,31 +205,31 @@ class Clean(Options):
     def queued(self, left: Int64, asked: Int64) -> Bool:
         """Return the mask of rows that wait until they are cancelled, bool[n].
 
-        left: their waits, s; below 0 for other rows. A row without an estimate is left out, since
-        its run time of 0 s cannot replace the estimate.
+        left: the waits of such rows, s; below 0 for other rows. A row without an estimate is left
+        out, since its run time of 0 s cannot replace the estimate.
         """
         estimated = (asked > 0) | (self.no_estimate != "run")
         return np.asarray((left >= 0) & estimated & self.queues_cancelled)
 
     def unasked(self, asked: Int64) -> Bool:
-        """Return the mask of rows without a request, whose estimate is their run time, bool[n]."""
-        # If all estimates are exact, a warning about some of them is pointless.
+        """Return the mask of rows with the run time as estimate for lack of a request, bool[n]."""
+        # If all estimates are exact, a warning about single rows is pointless.
         silent = self.no_estimate == "run" and self.estimates == "requested"
         return np.asarray((asked <= 0) & silent)
 
     def limit(self, logged: int) -> int:
-        """Return the largest estimate, s, where the log allows `logged`; -1 for unknown."""
+        """Return the largest estimate, s, from the limit in the log; -1 if it is unknown."""
         return min(logged, self.max_estimate) if self.max_estimate else logged
 
     def times(self, run: Int64, asked: Int64, name: str = "log") -> tuple[Int64, Int64, Bool]:
         """Return run times, estimates and killed jobs; no run time exceeds its estimate.
 
-        `run` has the logged run times, s, at least 0; `asked` the requested times, s, where 0 or
-        less means none. Models of estimates are seeded by `name`.
+        `run` has the logged run times, s, at least 0. `asked` has the requested times, s; values up
+        to 0 mean no request. `name` is the seed of models of estimates.
         """
-        # A cached log may have 32 bits, in which products would overflow.
+        # A cached log may have int32 columns, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
-        # A value beyond the clock remains so, and the workload refuses it.
+        # A value beyond the clock is kept, and the workload then refuses the value.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
         estimate = self._requests(longer, asked, name)
         if self.max_estimate:
@@ -239,7 +243,7 @@ class Clean(Options):
         return np.minimum(longer, estimate), estimate, longer > estimate
 
     def _requests(self, run: Int64, asked: Int64, name: str) -> Int64:
-        """Return each job's estimate, at least its run time where its row requests none."""
+        """Return each job's estimate, at least its run time if the row has no request."""
         if self.estimates == "exact":
             return run
         none = asked <= 0
@@ -253,10 +257,10 @@ class Clean(Options):
     def _drawn(self, run: Int64, most: int, name: str) -> Int64 | int:
         if not isinstance(self.no_estimate, str):
             return int(self.no_estimate)
-        # A run time beyond the clock is refused by the workload, not by the model.
+        # The workload, and not the model, refuses a run time beyond the clock.
         within = np.minimum(run, HORIZON // 10)
         most = self.max_estimate or most
-        # Tsafrir's model is of platforms that allow an hour; below that its own limit holds.
+        # Tsafrir's model is valid for limits of an hour or more; below, it uses its default limit.
         limit = most if self.no_estimate == "tsafrir" and most >= HOUR else None
         return draw_estimates(within, self.no_estimate, key=(name, 0, 0), max_estimate=limit)[0]
 

@@ -1,6 +1,6 @@
 """Logs of jobs on a network: a CSV table with the origin of each job, and the clusters as TOML.
 
-The same form holds a schedule, with the columns `SCHEDULED`.
+The same format, with the additional columns `SCHEDULED`, holds a schedule.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 DIGITS = 3
-"""Decimals of a part: communication and all-to-all traffic are counted in thousandths."""
+"""Decimals of a share: communication and all-to-all traffic are counted in thousandths."""
 
 KEYS = ("epoch", "max_estimate", "clusters")
 """Keys of the machine's file."""
@@ -73,8 +73,8 @@ def _form(platform: Network) -> Form:
 
 
 def parse_clusters(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
-    """Read the rows of a log, for the clusters in the file next to it, or for given ones."""
-    # Nothing else of the file is used where the clusters are given.
+    """Read the rows of a log; the clusters are given, or read from the file next to the log."""
+    # If the clusters are given, the file is not needed.
     found = Machine(platform) if isinstance(platform, Network) else read_network(machine_file(path))
     table = read_table(path, _form(found.platform))
     columns, count = table.columns, table.columns["submit"].size
@@ -102,10 +102,10 @@ def write_clusters(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on a network, or their schedule, as CSV, and the clusters as TOML next to it.
+    """Write jobs on a network, or their schedule, as CSV, and the clusters as a TOML file.
 
-    The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's
-    run time is written as its estimate + 1 s.
+    The TOML file is next to the CSV file. Equal jobs give equal bytes, and `read_log` gives an
+    equal workload: the run time of a killed job is written as its estimate + 1 s.
 
     Parameters
     ----------
@@ -142,15 +142,15 @@ def clusters_bytes(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> tuple[bytes, bytes]:
-    """Return the two files that `write_clusters` writes, the CSV and the TOML."""
+    """Return the contents of the CSV and the TOML file that `write_clusters` writes."""
     return table_files(workload, Network, _written, _text, schedule, notes)
 
 
 def read_network(path: str | os.PathLike[str]) -> Machine[Network]:
-    """Read clusters from a TOML file of the keys `KEYS`.
+    """Read clusters from a TOML file with the keys `KEYS`.
 
-    ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s; either all clusters have a link,
-    or none.
+    Each ``[[clusters]]`` has `name`, `processors` and `link`, kbit/s. Either all clusters have a
+    link, or no cluster has one.
     """
     source = os.fspath(path)
     text = parsed(source, "clusters")
@@ -189,7 +189,7 @@ def _whole(group: Mapping[str, Any], place: int, key: str) -> int:
 
 
 def _text(machine: Machine[Network], notes: Mapping[str, str]) -> str:
-    """Return the file that `read_network` reads."""
+    """Return the content of a file for `read_network`."""
     platform = machine.platform
     parts = head_of(machine, "max_estimate", notes)
     for place, (name, size) in enumerate(zip(platform.places, platform.sizes, strict=True)):

@@ -1,7 +1,7 @@
 """Maps from the columns of any table, or the further fields of SWF, to the columns of a workload.
 
-A map is a TOML table. ``[columns]`` gives for each column of a workload the log's column and its
-unit; ``[drop]`` names values of a log's column whose rows are left out.
+A map is a TOML table. ``[columns]`` gives the log's column, and its unit, for each column of a
+workload. ``[drop]`` gives values of a log's column; rows with these values are left out.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ INSTANT, SPAN, AMOUNT, POWER, COUNT, WORD = (
 )  # fmt: skip
 
 QUANTITIES = (AMOUNT, POWER, COUNT)
-"""Kinds that a log may give per node or processor."""
+"""Kinds of columns that may have values per node or processor."""
 
 SECONDS = {"ns": (1, 10**9), "us": (1, 10**6), "ms": (1, 1000), "s": (1, 1)}
-"""Units of time up to the second, as fractions of it."""
+"""Units of time up to the second, as fractions of a second."""
 
 UNITS: dict[str, dict[str, tuple[int, int]]] = {
     INSTANT: {**SECONDS, "datetime": (1, 1)},
@@ -49,8 +49,11 @@ UNITS: dict[str, dict[str, tuple[int, int]]] = {
     COUNT: {},
     WORD: {},
 }
-"""Units of each kind of column: numerator and denominator to seconds, bytes or watts. `datetime` is
-text such as 2024-01-02 03:04:05, `clock` such as 1-02:03:04, `slurm` such as 4000M."""
+"""Units of each kind of column: numerator and denominator of the factor to seconds, bytes or watts.
+
+`datetime` is text such as 2024-01-02 03:04:05, `clock` text such as 1-02:03:04, and `slurm` text
+such as 4000M.
+"""
 
 
 class Target(NamedTuple):
@@ -87,7 +90,7 @@ TARGETS = {
 """Columns that a map can give."""
 
 EACH = {"node": ("nodes",), "processor": ("requested", "allocated")}
-"""Units per which a column may be given, and the columns to multiply by: the first above 0
+"""Values of `per`, and the columns to multiply by; the first of these columns with a value above 0
 counts."""
 
 UNKNOWN_WORDS = ("", "nan", "nat", "none", "null", "n/a", "unknown")
@@ -97,7 +100,7 @@ KEYS = ("columns", "drop", "unknown", "processors", "epoch", "about")
 """Keys of a map."""
 
 ABOUT = ("title", "doi", "licence", "acknowledge", "documentation", "note")
-"""Keys of the table about the data."""
+"""Keys of the table `about`, which describes the data."""
 
 _MORE = {"per", "times", "match"}
 _ALIKE = 0.8
@@ -110,15 +113,15 @@ class Field:
     Parameters
     ----------
     names : tuple of str
-        Columns of the log, of which the first present one counts; in SWF numbers of fields.
+        Columns of the log, or numbers of fields of SWF; the first present one counts.
     unit : str
-        A key of `UNITS` of its kind; empty for counts and names.
+        A key of `UNITS[kind]`; empty for counts and names.
     times : int
-        Factor of a count, such as processors of a node.
+        Factor of a count, such as the processors of a node.
     per : str
         A key of `EACH`; empty for a quantity of the whole job.
     match : str
-        Regular expression with one group: the value is the sum of the group over all matches.
+        Regular expression with one group; the value is the sum of this group over all matches.
     """
 
     names: tuple[str, ...]
@@ -130,20 +133,20 @@ class Field:
 
 @dataclass(frozen=True)
 class FieldMap:
-    """Hold a checked map; see the module.
+    """Hold a checked map, as described in the module.
 
     Parameters
     ----------
     columns : mapping of str to Field
-        By keys of `TARGETS`.
+        Source of each column, by keys of `TARGETS`.
     drop : mapping of str to tuple of str
-        Words of the log's columns whose rows are left out.
+        Words in columns of the log; rows with these words are left out.
     unknown : tuple of str
         Words that mean an unknown value, in addition to `UNKNOWN_WORDS`.
     processors : int, optional
         Size of the machine.
     epoch : int
-        Unix time of instant 0 where instants are numbers; -1 if unknown, 0 if they are Unix times.
+        Unix time of instant 0, if instants are numbers: -1 if unknown, 0 for Unix times.
     about : mapping of str to str
         Title, DOI, licence, acknowledgement and documentation of the data.
     """
@@ -311,12 +314,12 @@ def ready_map(name: str) -> FieldMap:
 
 
 def map_file(path: str | os.PathLike[str]) -> FieldMap:
-    """Return the map of a TOML file, which may name a ready map by ``map = "NAME"``."""
+    """Return the map in a TOML file; the line ``map = "NAME"`` stands for a ready map."""
     return field_map(map_table(path), os.fspath(path))
 
 
 def map_table(path: str | os.PathLike[str]) -> object:
-    """Return the plain map of a TOML file, or the name of the ready map that it names."""
+    """Return the unchecked map in a TOML file, or the name of the file's ready map."""
     source = os.fspath(path)
     try:
         with open(source, "rb") as file:
@@ -334,14 +337,14 @@ def map_table(path: str | os.PathLike[str]) -> object:
 
 
 def map_beside(log: str | os.PathLike[str]) -> FieldMap | None:
-    """Return the map in the TOML file of a log's name; None where that file is not a map."""
+    """Return the map in the TOML file with a log's name; None if this file has no map."""
     return map_file(machine_file(log)) if has_map_beside(log) else None
 
 
 def has_map_beside(log: str | os.PathLike[str]) -> bool:
-    """Return whether the TOML file of a log's name is a map, even a broken one.
+    """Return whether the TOML file with a log's name has a map, valid or not.
 
-    A file with other keys belongs to another program, or to the reader of another format.
+    A file with other keys belongs to another program or to another format of logs.
     """
     try:
         with open(machine_file(log), "rb") as file:

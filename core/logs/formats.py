@@ -1,7 +1,7 @@
-"""Formats of logs, one row each: how a file is recognised, read and written.
+"""Table of the formats of logs: the recognition, reading and writing of files.
 
-The functions import their modules when they are called: the rows are read wherever names of files
-are, and the modules of the formats use the rows.
+The functions import the module of a format only when they are called. The modules of formats import
+this table, and the table is needed wherever names of files are read.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class Sidecar:
     platform : str
         Kind of platform.
     read : callable
-        From the file's path to the machine.
+        Function from the file's path to the machine.
     write : callable
-        From a workload, a schedule or None, and notes, to the bytes of the log and of the file.
+        Function from a workload, a schedule or None, and notes, to the bytes of the log and of the
+        file.
     """
 
     platform: str
@@ -56,25 +57,25 @@ class Format:
     ends : tuple of str
         Lower-case suffixes of its files, before a ``.gz``.
     opens : callable
-        Whether the first line of a file, stripped, proves that it is of this format.
+        Function that returns whether the stripped first line of a file proves this format.
     fields : int or None
-        Number of words of a row, for files without a telling first line or name; None where it
+        Number of words in a row, for files that neither first line nor name identify; None if it
         varies.
     parse : callable
-        From a path, a machine that replaces the one of the sidecar, and a map of columns, to the
+        Function from a path, a machine in place of the sidecar's, and a map of columns, to the
         file's rows.
     schedule : callable, optional
-        From a path, processors and cleaning to the schedule that the log records.
+        Function from a path, processors and cleaning, to the schedule recorded in the log.
     unsized : str
-        Sentence for a log without the size of its machine.
+        Error message for a log without the size of its machine.
     sized_by : str
         Remedy if only the log can give the size.
     sidecar : Sidecar, optional
-        The machine's file, for formats that have one.
+        File that describes the machine, for formats with such a file.
     maps : bool
         Whether the format supports a map of columns.
     write : callable, optional
-        From a workload on a pool or grid to the content of a file.
+        Function from a workload on a pool or grid, to the content of a file.
     """
 
     meaning: str
@@ -256,11 +257,11 @@ FORMATS: dict[str, Format] = {
         maps=True,
     ),
 }
-"""Every format by its name; a file that no row recognises is read as the first."""
+"""Every format by its name; the first is the default for unrecognised files."""
 
 
 def sidecar_of(platform: str) -> Sidecar | None:
-    """Return the sidecar of a kind of platform whose jobs SWF cannot hold; None for other kinds.
+    """Return the sidecar for a kind of platform; None if SWF can hold the jobs.
 
     Examples
     --------
@@ -272,7 +273,7 @@ def sidecar_of(platform: str) -> Sidecar | None:
 
 
 def writer_of(path: Path) -> Callable[[Workload], bytes]:
-    """Return the function that writes jobs on a pool or grid, by the end of a file's name.
+    """Return the function that writes jobs on a pool or grid, by the suffix of a file's name.
 
     Examples
     --------

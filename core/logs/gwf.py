@@ -1,4 +1,4 @@
-"""Logs of the Grid Workloads Format, as the Grid Workloads Archive publishes them.
+"""Logs in the Grid Workloads Format, the format of the Grid Workloads Archive.
 
 A. Iosup et al., The Grid Workloads Archive, Future Generation Computer Systems 24(7), 2008.
 """
@@ -49,12 +49,12 @@ _NUMBER = Converter(whole_field, whole_numbers)
 
 
 def _split(text: str, where: str) -> list[str] | None:
-    """Return the fields of a line, None for a comment."""
+    """Return the fields of a line; None for a comment."""
     if text.lstrip().startswith("#"):
         return None
     words = text.split()
     if len(words) != len(FIELDS) and "\t" in text:
-        # A field may be empty, or hold blanks, where tabs separate the fields.
+        # If tabs separate the fields, a field may be empty or contain blanks.
         words = [word.strip() for word in text.split("\t")]
     if len(words) == len(FIELDS) + 1 and not words[-1]:
         words.pop()
@@ -82,14 +82,14 @@ LAYOUT = Layout(
     tokens=split_blanks,
     comment=b"#",
 )
-"""Columns of a workload and the fields that they are read from."""
+"""Columns of a workload, and the fields for each."""
 
 
 def parse_gwf(path: str | os.PathLike[str]) -> Parsed:
     """Read the rows of a log.
 
-    Users, groups, queues and partitions keep their numbers if every one is a number; otherwise, as
-    with ``user12``, they are numbered from 1 in order of appearance.
+    Users, groups, queues and partitions keep their numbers if all values of the field are numbers.
+    Otherwise, for example with ``user12``, the values are numbered from 1 in order of appearance.
     """
     source = os.fspath(path)
     columns, names = read_rows(log_text(path), source, LAYOUT)

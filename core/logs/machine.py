@@ -1,4 +1,4 @@
-"""TOML files of machines, each next to a table of jobs and of its name."""
+"""TOML files of machines; each has the name of the table of jobs next to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedfarm.core.machines.platform import Platform
 from schedfarm.core.names import choices
 
 KEYS = ("epoch", "max_walltime", "nodes", "sets", "down")
-"""Keys of the file."""
+"""Keys of a file for a machine of nodes."""
 
 END = ".toml"
 
@@ -34,8 +34,8 @@ P = TypeVar("P", bound=Platform)
 class Machine(NamedTuple, Generic[P]):
     """Hold the content of a machine's file.
 
-    platform: the nodes or clusters. epoch: Unix time of instant 0, s, -1 where unknown. limit:
-    largest estimate that the machine allows, s, -1 for that of the jobs.
+    platform: the nodes or clusters. epoch: Unix time of instant 0, s; -1 if unknown. limit: largest
+    estimate on the machine, s; -1 for the largest estimate of the jobs.
     """
 
     platform: P
@@ -56,10 +56,11 @@ def machine_file(log: str | os.PathLike[str]) -> Path:
 
 
 def read_machine(path: str | os.PathLike[str]) -> Machine[Nodes]:
-    r"""Read a machine of nodes from a TOML file of the keys `KEYS`.
+    r"""Read a machine of nodes from a TOML file with the keys `KEYS`.
 
-    ``[[nodes]]`` has `names` and `capacity`, ``[sets]`` a list of names for each set, ``[[down]]``
-    `names`, `from` and `until`, s. Names are those of `core.logs.folded.unfolded`, one or a list.
+    ``[[nodes]]`` has `names` and `capacity`. ``[sets]`` has a list of names for each set.
+    ``[[down]]`` has `names`, `from` and `until`, s. Names are one text, or a list of texts, for
+    `core.folded.unfolded`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def read_machine(path: str | os.PathLike[str]) -> Machine[Nodes]:
 
 
 def machine_text(machine: Machine[Nodes], notes: Mapping[str, str]) -> str:
-    """Return the file that `read_machine` reads, with notes as comments at its head.
+    """Return the content of a file for `read_machine`, with notes as comments at its head.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def machine_text(machine: Machine[Nodes], notes: Mapping[str, str]) -> str:
 def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
     """Write the machine's file, then the table of jobs."""
     try:
-        # A missing folder is more often misspelt than intended.
+        # A missing folder is usually a misspelling, and is therefore not created.
         log.parent.stat()
         write_whole(machine_file(log), machine)
         write_whole(log, jobs)
@@ -126,7 +127,7 @@ def write_beside(log: Path, jobs: bytes, machine: bytes) -> None:
 
 
 def head_of(machine: Machine[Any], limit: str, notes: Mapping[str, str]) -> list[str]:
-    """Return the head of a machine's file, notes as comments and times; empty without any."""
+    """Return the head of a machine's file: notes as comments, then times; empty without both."""
     times = {"epoch": machine.epoch, limit: machine.limit}
     lines = [f"# {key}: {' '.join(note.split())}" for key, note in notes.items()]
     lines += [f"{key} = {value}" for key, value in times.items() if value >= 0]
@@ -134,7 +135,7 @@ def head_of(machine: Machine[Any], limit: str, notes: Mapping[str, str]) -> list
 
 
 def parsed(source: str, places: str) -> dict[str, Any]:
-    """Return the TOML of a machine of some places, such as nodes."""
+    """Return the parsed TOML file of a machine; `places` names its parts, such as nodes."""
     try:
         with open(source, "rb") as file:
             return tomllib.load(file)
@@ -149,7 +150,7 @@ def parsed(source: str, places: str) -> dict[str, Any]:
 
 
 def check_keys(table: object, known: Sequence[str], where: str) -> None:
-    """Refuse a value that is not a table, or has an unknown key."""
+    """Raise an error for a value that is not a table or has an unknown key."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where} is {table!r}; give a table of {', '.join(known)}")
     for key in table:
@@ -208,7 +209,7 @@ def _names(given: object, where: str) -> list[str]:
 
 
 def time_of(table: Mapping[str, Any], key: str) -> int:
-    """Return an optional time of a machine's file, s; -1 where it is missing."""
+    """Return an optional time of a machine's file, s; -1 if it is missing."""
     return whole(key, table[key], least=0, most=HORIZON) if key in table else -1
 
 
@@ -221,5 +222,5 @@ def _key(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a TOML string: as JSON, which escapes the same characters."""
+    """Return a text as a TOML string, by JSON, which escapes the same characters."""
     return json.dumps(text, ensure_ascii=False)

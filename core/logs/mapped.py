@@ -55,16 +55,16 @@ PARQUET = b"PAR1"
 """First bytes of a Parquet file."""
 
 EXTRA = "parquet"
-"""Extra of the package that installs the reader of Parquet."""
+"""Extra of this package that installs the reader of Parquet."""
 
 BATCH = 2**18
-"""Rows of a Parquet file converted at a time."""
+"""Number of rows of a Parquet file that are converted at a time."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 NEEDED = (("submit",), ("run", "end"), ("procs", "allocated"))
-"""Required columns of a table's map: one of each group."""
+"""Required columns of a table's map, at least one of each group."""
 
 
 def parse_mapped(path: str | os.PathLike[str], fields: FieldMap | None) -> Parsed:
@@ -141,11 +141,11 @@ def _as_parsed(
 def multiply(columns: dict[str, Int64], fields: Mapping[str, Field], source: str) -> None:
     """Multiply the columns that the log gives per node or processor.
 
-    `columns` may hold the line of each row as `line`; else messages give the row's number.
+    `columns` may have the line of each row as `line`; otherwise messages give the row's number.
     """
     before = dict(columns)
     multipliers = {column for each in EACH.values() for column in each}
-    # Processors per node first: memory per processor is multiplied by those of the whole job.
+    # Processors per node come first: memory per processor is multiplied by the job's total.
     for name in sorted(fields, key=lambda name: TARGETS[name].parsed not in multipliers):
         one = fields[name]
         if not one.per:
@@ -165,7 +165,7 @@ def multiply(columns: dict[str, Int64], fields: Mapping[str, Field], source: str
 
 
 def chosen(fields: FieldMap, header: Sequence[str], where: str) -> dict[str, str]:
-    """Return the log's column of each mapped one; refuse a map that does not suit the file."""
+    """Return the log's column for each mapped column; refuse a map that does not fit the file."""
     found = {}
     for name, one in fields.columns.items():
         column = next((candidate for candidate in one.names if candidate in header), None)
@@ -205,7 +205,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
         return row
 
     dropping: dict[str, dict[str, int]] = {column: {} for column in fields.drop}
-    # Names may repeat in a header where no map reads them.
+    # Repeated names in a header are allowed unless the map uses them.
     unique = [name if header.count(name) == 1 else f"{k} {name}" for k, name in enumerate(header)]
     layout = Layout(
         fields=unique,
@@ -235,7 +235,7 @@ def _csv(source: str, fields: FieldMap) -> tuple[dict[str, Int64], Names, dict[s
 
 
 def is_name(name: str) -> bool:
-    """Return whether a column holds names that become numbers, the job's own number excepted."""
+    """Return whether a column, except the number of the job, has names that become numbers."""
     return TARGETS[name].kind == WORD and name != "job"
 
 
@@ -247,7 +247,7 @@ def _cells(text: str, where: str) -> list[str]:
 
 
 def _dropped(fields: FieldMap, words: Mapping[str, tuple[Sequence[str], Int64]]) -> dict[str, Bool]:
-    """Return the mask of rows that each value of ``[drop]`` leaves out."""
+    """Return the mask of the rows that are left out for each value of ``[drop]``."""
     found = {}
     for column, values in fields.drop.items():
         known, which = words[column]
@@ -285,7 +285,7 @@ def converter(name: str, one: Field, fields: FieldMap, column: str) -> Converter
 
 
 def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
-    """Return the function from a known word to its value, >= 0."""
+    """Return a function from a word to its value, >= 0."""
     if one.unit in TEXTS:
         text = TEXTS[one.unit].word
         return lambda word, where: text(word, f"{where}: {said}")
@@ -308,7 +308,7 @@ def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
 
 
 def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Values] | None:
-    """Return the vectorised conversion of plain words; possibly unknown words are not certain."""
+    """Return the vectorised conversion of plain words, uncertain for possibly unknown words."""
     if one.unit in TEXTS:
         return TEXTS[one.unit].fast
     up, down = UNITS[kind].get(one.unit, (one.times, 1))
@@ -325,7 +325,7 @@ def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Va
 
 
 def _datetimes(words: Words) -> Values:
-    """Convert 2024-01-02 03:04:05 and its form with a T."""
+    """Convert words such as 2024-01-02 03:04:05 and 2024-01-02T03:04:05."""
     at = words.first + 10
     spaced = (words.length == 19) & (words.text[np.minimum(at, words.text.size - 1)] == ord(" "))
     text = words.text.copy()
@@ -335,7 +335,7 @@ def _datetimes(words: Words) -> Values:
 
 
 def _datetime(word: str, where: str) -> int:
-    """Return an instant in s since 1970; text without a zone is taken for UTC."""
+    """Return an instant in s since 1970; a text without a time zone means UTC."""
     try:
         instant = datetime.fromisoformat(word)
     except ValueError:
@@ -350,7 +350,7 @@ def _datetime(word: str, where: str) -> int:
 
 
 class TextUnit(NamedTuple):
-    """Declare how words of a unit of text are read: one by one, many at once, and Arrow's type."""
+    """Declare the converter of single words of a unit, of many words, and the type in Arrow."""
 
     word: Callable[[str, str], int]
     fast: Callable[[Words], Values] | None = None
@@ -366,7 +366,7 @@ TEXTS = {
 
 
 def _job_numbers(unknown: Iterable[str]) -> Converter:
-    """Return a converter of job numbers; other words become numbers below -1, one each."""
+    """Return a converter of job numbers; each different other word becomes a number below -1."""
     seen: dict[str, int] = {}
 
     def word(word: str, _: str) -> int:
@@ -448,7 +448,7 @@ def _numbered(column: Any, seen: dict[str, int]) -> Int64:
 
 
 def _distinct(column: Any) -> tuple[list[str], Int64]:
-    """Return the different words of an Arrow array, and the index of each row's word."""
+    """Return the distinct words of an Arrow array, and the index of each row's word."""
     import pyarrow as pa
 
     text = column.cast(pa.string()).fill_null("").dictionary_encode()
@@ -465,7 +465,7 @@ def _converted(
     source: str,
     row: int,
 ) -> Int64:
-    """Return the values of an Arrow array; `row` is the number of its first row."""
+    """Return the values of an Arrow array; `row` is the number of the first row."""
     import pyarrow.types as kinds
 
     kind, arrow = TARGETS[name].kind, column.type
@@ -490,7 +490,7 @@ def _converted(
         known = column.is_valid().to_numpy(zero_copy_only=False)
         raw = column.fill_null(0).to_numpy(zero_copy_only=False)
         numbers = np.where(known & (raw >= 0), raw.astype(np.int64), UNKNOWN)
-        # As a word that is not a number: the jobs are numbered by their rows.
+        # Like a word that is not a number, this causes the numbering of jobs by rows.
         return np.where(raw > np.iinfo(np.int64).max, UNKNOWN - 1, numbers)
     if not (plain or kinds.is_string(arrow) or kinds.is_large_string(arrow) or kind == WORD):
         raise InputError(f"{source}: {said} holds {arrow}; give a column of numbers, text or times")
@@ -504,7 +504,7 @@ def _converted(
 
 
 def _seconds(column: Any, what: str) -> Int64:
-    """Return timestamps or durations in s; text of no zone is taken for UTC, as Arrow does."""
+    """Return timestamps or durations in s; as in Arrow, text without a time zone means UTC."""
     import pyarrow as pa
 
     known = column.is_valid().to_numpy(zero_copy_only=False)
@@ -518,7 +518,7 @@ def _seconds(column: Any, what: str) -> Int64:
 def _numbers(
     column: Any, convert: Converter, fields: FieldMap, one: Field, kind: str, source: str, row: int
 ) -> Int64:
-    """Return numbers in the unit of the workload; unusual ones are converted as words."""
+    """Return numbers in the unit of the workload; unusual numbers are converted as words."""
     import pyarrow.types as kinds
 
     valid = column.is_valid().to_numpy(zero_copy_only=False)

@@ -1,6 +1,6 @@
-"""Logs of jobs on nodes, as from an OAR site: CSV, and the machine as TOML next to it.
+"""Logs of jobs on nodes, such as those of OAR: a CSV file, and the machine as a TOML file.
 
-The same form holds a schedule, with the columns `SCHEDULED`.
+The same format, with the additional columns `SCHEDULED`, holds a schedule.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ REASONS = {
     "too heavy": "more processors on each node than any node of its set has",
     "too few nodes": "more nodes than its set has with that many processors",
 }
-"""Reasons to drop a row, in addition to those of every log."""
+"""Reasons to drop a row, in addition to the reasons for every format."""
 
 DIGITS = 6
-"""Decimals of a serial part: it is counted in millionths."""
+"""Decimals of the serial part, which is counted in millionths."""
 
 
 def _form(platform: Nodes) -> Form:
@@ -71,8 +71,8 @@ def _form(platform: Nodes) -> Form:
 
 
 def parse_oar(path: str | os.PathLike[str], platform: Platform | None) -> Parsed:
-    """Read the rows of a log, for the machine in the file next to it, or for a given one."""
-    # If the machine is given, the rest of the file is unused.
+    """Read the rows of a log; the machine is given, or read from the file next to the log."""
+    # If the machine is given, the file is not needed.
     found = Machine(platform) if isinstance(platform, Nodes) else read_machine(machine_file(path))
     table = read_table(path, _form(found.platform))
     columns = {**table.columns, **_requests(table)}
@@ -93,10 +93,10 @@ def write_oar(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write jobs on nodes, or their schedule, as CSV, and the machine as TOML next to it.
+    """Write jobs on nodes, or their schedule, as CSV, and the machine as a TOML file.
 
-    The same jobs give the same bytes, and `read_log` gives an equal workload: a killed job's run
-    time is written as its walltime + 1 s.
+    The TOML file is next to the CSV file. Equal jobs give equal bytes, and `read_log` gives an
+    equal workload: the run time of a killed job is written as its walltime + 1 s.
 
     Parameters
     ----------
@@ -133,12 +133,12 @@ def oar_bytes(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> tuple[bytes, bytes]:
-    """Return the two files that `write_oar` writes, the CSV and the TOML."""
+    """Return the contents of the CSV and the TOML file that `write_oar` writes."""
     return table_files(workload, Nodes, _written, machine_text, schedule, notes)
 
 
 def _requests(table: Table) -> dict[str, Int64]:
-    """Return the columns of jobs that follow from those of the file."""
+    """Return the columns of a workload that are computed from the file's columns."""
     submit, reserved = table.columns["submit"], table.columns["reserved"]
     late = (reserved >= 0) & (reserved < submit)
     if late.any():

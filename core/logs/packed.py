@@ -15,11 +15,11 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.files import write_whole
 
 PART = 2**20
-"""Bytes that are decompressed at a time."""
+"""Number of bytes that are decompressed at a time."""
 
 MOST_PACKED, LEAST_LIMIT = 100, 2**26
-"""Largest ratio of a gzip log's text to its bytes, and the size that any log may have: logs of the
-archive have ratios of 4 to 10, a file of zeros has 1,000."""
+"""Largest ratio of the decompressed to the compressed size, and a decompressed size, bytes, that is
+always allowed. Logs of the archive have ratios of 4 to 10, a file of zeros has 1,000."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -30,11 +30,11 @@ _NO_FILES = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""Kinds of files that may have no end, or block until another process writes."""
+"""Kinds of files without a certain end, and without data until another process writes."""
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Refuse a pipe, a device or a socket, which may never end; `open` refuses a missing file."""
+    """Refuse a pipe, a device or a socket, which may never end; ignore a missing file."""
     try:
         kind = _NO_FILES.get(stat.S_IFMT(os.stat(path).st_mode))
     except (OSError, ValueError):
@@ -47,7 +47,7 @@ def check_is_file(path: str | os.PathLike[str]) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes, unchanged: as many as at its opening."""
+    """Return a file's bytes up to its size at the opening."""
     check_is_file(path)
     try:
         with open(path, "rb") as file:
@@ -57,22 +57,22 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def unpacked(content: bytes, source: str) -> bytes:
-    """Return a file's text, decompressed if it begins as gzip does."""
+    """Return a file's text, decompressed if the file begins like gzip."""
     if not content.startswith(_GZIP):
         return content
     return b"".join(unpacked_parts(io.BytesIO(content), source))
 
 
 def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
-    """Yield a file's text in parts, decompressed if it begins as gzip does.
+    """Yield a file's text in parts, decompressed if the file begins like gzip.
 
-    Damaged data, and data far larger than any log's, are refused.
+    Damaged data, and data far larger than any log, are refused.
     """
     length = file.seek(0, os.SEEK_END)
     file.seek(0)
     packed = file.read(len(_GZIP)) == _GZIP
     file.seek(0)
-    # Not gzip.decompress: it takes minutes for a file of many small members.
+    # gzip.decompress is not used: it takes minutes for a file with many small members.
     stream = gzip.GzipFile(fileobj=file) if packed else file
     most, size = max(LEAST_LIMIT, MOST_PACKED * length), 0
     try:
@@ -92,7 +92,7 @@ def unpacked_parts(file: BinaryIO, source: str) -> Iterator[bytes]:
 
 
 def packed_for(path: str | os.PathLike[str], content: bytes) -> bytes:
-    """Return a file's bytes, gzip if its name ends in ``.gz``; equal texts give equal bytes."""
+    """Return the bytes to write, gzip if a path ends in ``.gz``; equal texts give equal bytes."""
     if not os.fspath(path).lower().endswith(".gz"):
         return content
     return gzip.compress(content, compresslevel=6, mtime=0)
@@ -102,7 +102,7 @@ def write_log(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a log, as gzip if its name ends in ``.gz``."""
     target = Path(path)
     try:
-        # A missing folder is more often misspelt than intended.
+        # A missing folder is usually a misspelling, and is therefore not created.
         target.parent.stat()
         write_whole(target, packed_for(path, content))
     except OSError as error:

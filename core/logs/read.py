@@ -1,4 +1,4 @@
-"""Reading of logs of every format: one path from a file to a workload."""
+"""Reading of logs of every format, from a file to a workload."""
 
 from __future__ import annotations
 
@@ -52,45 +52,45 @@ def read_log(
 
     - **SWF**, the Standard Workload Format of the Parallel Workloads Archive.
     - **GWF**, the Grid Workloads Format. Users, groups, queues and partitions keep their numbers if
-      every one is a number; otherwise they are numbered from 1 in order of appearance, and the
-      workload's `names` has the name of each number.
+      all values of the field are numbers. Otherwise they are numbered from 1 in order of
+      appearance, and the workload's `names` has the name of each number.
     - **sacct**, the output of ``sacct --parsable2``, with a first line that names the columns
-      (`core.logs.sacct.ASK`). Submit times count from the earliest one of the file, and its clock
-      counts as UTC. Users, accounts (`group`), qualities of service (`queue`) and partitions are
-      numbered as in GWF. Steps count as rows.
+      (`core.logs.sacct.ASK`). Submit times count from the earliest submit time of the file; all
+      times are taken as UTC. Users, accounts (`group`), qualities of service (`queue`) and
+      partitions are numbered as in GWF. Steps count as rows.
     - **Jobs on nodes** as CSV. A job requests `weight` processors (1 if empty) on each of `nodes`
-      nodes of the set `properties` for `walltime` s, at which it is killed. `reserved` is its start
-      requested in advance, `serial` the serial part of a moldable job's work, 0 to 1. The machine
-      is in the file of the same name that ends in ``.toml``.
-    - **Jobs on clusters with links** as CSV. A job is submitted to the cluster `origin` and
+      nodes of the set `properties`. It is killed after `walltime` s. `reserved` is the start of an
+      advance reservation, `serial` the serial part of a moldable job's work, 0 to 1. The machine is
+      in the file with the same name and the suffix ``.toml``.
+    - **Jobs on clusters with links** as CSV. A job is submitted to the cluster `origin`, and
       requests `procs` processors for `estimate` s, by default its run time. `communication` is the
-      part of its run time that is communication, `bandwidth` the kbit/s that each of its processors
-      then sends, `alltoall` the all-to-all part of that traffic; each is 0 if empty. Jobs without a
-      number are numbered by their row. The clusters are in the file of the same name that ends in
-      ``.toml``.
-    - **Batsim**, a workload file of JSON, with profiles of a known run time.
+      part of the run time for communication. `bandwidth` is the traffic of each of its processors
+      during communication, kbit/s. `alltoall` is the all-to-all part of this traffic. Each of these
+      is 0 if empty. Jobs without a number are numbered by their row. The clusters are in the file
+      with the same name and the suffix ``.toml``.
+    - **Batsim**, a workload file in JSON, with profiles of known run times.
 
     Parameters
     ----------
     path : path
         The log.
     processors : int, optional
-        Size of the machine; by default MaxProcs, or else MaxNodes, in the header of an SWF log, or
-        `nb_res` of Batsim. GWF and sacct do not contain the size; a log of jobs on nodes or
-        clusters does not need it.
+        Size of the machine. By default it is MaxProcs, or else MaxNodes, in the header of an SWF
+        log, or `nb_res` of Batsim. GWF and sacct do not contain the size. A log of jobs on nodes or
+        clusters needs no size.
     platform : Platform, optional
-        The machine. It replaces a machine of the same kind that a file next to the log describes;
-        for other logs only its size counts.
+        The machine. It replaces the machine in a file next to the log, if both are of the same
+        kind; for other logs only its size counts.
     rows : (int, int), optional
-        Rows [first, last) of the file, counted from 0, before any row is dropped or sorted; by
-        default all.
+        Rows [first, last) of the file, by default all. Rows are counted from 0, before any row is
+        dropped or sorted.
     jobs : int, optional
-        Number of jobs to keep: the first by (submit, position) of those that can be simulated.
+        Number of jobs to keep: the first by (submit, position) that can be simulated.
     clean : Clean
         Treatment of processors, estimates and run times.
     columns : mapping or str, optional
-        Map of the log's columns: a table with ``columns``, or the name of a ready map; by default
-        the map in the TOML file of the log's name.
+        Map of the log's columns: a table with ``columns``, or the name of a ready map. By default
+        it is the map in the TOML file with the log's name.
 
     Returns
     -------
@@ -100,8 +100,8 @@ def read_log(
     Raises
     ------
     InputError
-        If a file is missing, damaged or not of its format, a value is out of range, the size of the
-        machine is unknown, `rows` or `jobs` are out of range, or no job is left.
+        If a file is missing, damaged or of another format; if a value, `rows` or `jobs` is out of
+        range; if the size of the machine is unknown; or if no job is left.
 
     References
     ----------
@@ -141,7 +141,7 @@ def read_log(
             f"{source}: a map of columns is for SWF and for tables of unknown columns, and "
             f"this is {form.meaning}; leave it out"
         )
-    # A format without maps may have a TOML file of another kind next to its logs.
+    # A format without maps may have TOML files of another kind next to its logs.
     if fields is None and form.maps:
         fields = map_beside(path)
     return read_as(
@@ -157,7 +157,7 @@ def read_swf(
     jobs: int | None = None,
     clean: Clean = AS_HERE,
 ) -> Workload:
-    r"""Read a log of the Standard Workload Format, independently of its name and first line.
+    r"""Read a log as the Standard Workload Format, regardless of its name and first line.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def read_swf(
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Hold the stages of reading a log: all rows, those that become jobs, and the jobs."""
+    """Hold the stages of reading a log: all rows, the kept rows, and the workload."""
 
     parsed: Parsed
     kept: Kept
@@ -231,7 +231,7 @@ def read_as(
 def _given(
     source: str, form: Format, processors: int | None, platform: Platform | None
 ) -> Platform | None:
-    """Return the machine that replaces the one of the sidecar."""
+    """Return the machine that replaces the sidecar's machine; None if there is none."""
     if form.sidecar is None:
         return None
     if processors is not None:
@@ -252,8 +252,8 @@ def read_schedule(
 ) -> LoggedSchedule:
     """Read the schedule that a log records.
 
-    It holds the jobs that can be placed, and its policy's name is empty. A file of a format that
-    records no schedules is read as SWF.
+    The schedule has only jobs with known starts, and the name of its policy is empty. A file in a
+    format without schedules is read as SWF.
 
     Examples
     --------
@@ -272,13 +272,13 @@ def read_schedule(
 
 
 def format_of(path: str | os.PathLike[str], *, mapped: bool | None = None) -> str:
-    """Return the key in `FORMATS` of a log's format: by first line, by name, or by first row.
+    """Return the key in `FORMATS` of a log's format, from its first line, name or first row.
 
-    A first line that begins with ``;`` means SWF, with ``#`` GWF; one that names a column JobID
-    between ``|`` means sacct. Otherwise the name's end ``.swf``, ``.gwf``, ``.sacct`` or
-    ``.json`` (Batsim), with or without ``.gz``, decides, then the number of fields of a row. The
-    default is SWF. With a map of columns, by default one in the TOML file of the log's name,
-    formats that support maps precede.
+    A first line that begins with ``;`` means SWF, and with ``#`` GWF. A first line with a column
+    JobID between ``|`` means sacct. Otherwise the suffix ``.swf``, ``.gwf``, ``.sacct`` or
+    ``.json`` (Batsim) decides, with or without ``.gz``, and then the number of fields of a row. The
+    default is SWF. If there is a map of columns, by default in the TOML file with the log's name,
+    formats with maps have precedence.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def _first_lines(source: str) -> list[str]:
             begin = file.read(_PEEK)
     except OSError as error:
         raise InputError(f"{source}: cannot read the log ({error.strerror})") from None
-    # An error means plain text, or damaged data, which the format's reader refuses.
+    # After an error, the format's reader reads plain text or refuses damaged data.
     with contextlib.suppress(zlib.error):
         begin = zlib.decompressobj(_GZIP_WINDOW).decompress(begin, _PEEK)
     return begin.decode("utf-8-sig", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Rows of logs of any format: chosen, dropped and counted, and made into a workload."""
+"""Rows of logs of any format: choice of rows, counts of dropped rows, and the workload."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ REASONS = {
     "run 0": "run time 0, left out by zero_run = drop",
     "no submit": "submit time below 0",
 }
-"""Reasons to drop a row of any log; a row counts under the first of its reasons."""
+"""Reasons to drop a row of any log; a row counts only for the first of its reasons."""
 
 CANCELLED = "cancelled"
-"""Reason to drop a job that was cancelled before it started, in formats that state it."""
+"""Reason to drop a job that was cancelled before its start, in formats with this information."""
 
 SAID = (
     *("group", "queue", "partition", "nodes", "priority", "soft"),
     *("gpus", "memory", "licences", "watts"),
 )
-"""Optional columns, present in a workload if the log has them."""
+"""Optional columns, which a workload has if the log has them."""
 
 LONGEST_INT64 = 18
 """Number of digits that always fits 64 bits."""
 
 SHOWN = 40
-"""Characters of a wrong word in an error message."""
+"""Largest number of characters of a wrong word in an error message."""
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -55,7 +55,7 @@ S = TypeVar("S", np.int64, np.bool_)
 
 
 def whole_field(word: str, where: str) -> int:
-    """Return a field as a whole number, decimals truncated.
+    """Return a field as a whole number, without decimals.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def whole_field(word: str, where: str) -> int:
         return int(word)
     if not _DECIMAL.fullmatch(word):
         raise InputError(f"{where}: {word[:SHOWN]!a} is not a number")
-    # Converted only if it is short: an int of 10^7 digits takes minutes.
+    # Only a short word is converted: int() takes minutes for 10^7 digits.
     value = Decimal(word)
     if not -(2**63) <= value < 2**63:
         raise InputError(f"{where}: {word[:SHOWN]} does not fit 64 bits")
@@ -76,9 +76,9 @@ def whole_field(word: str, where: str) -> int:
 def check_products(
     each: Int64, by: Int64, known: Bool, what: str, source: str, lines: Int64 | None
 ) -> None:
-    """Refuse a quantity per node or processor whose total would pass `HORIZON`.
+    """Refuse a quantity per node or processor with a total above `HORIZON`.
 
-    lines: line of each row; without them messages give the row's number.
+    lines: the line of each row. Without lines, messages give the row's number.
     """
     large = np.flatnonzero(known & (each > HORIZON // np.maximum(by, 1)))
     if large.size:
@@ -98,7 +98,8 @@ def log_name(source: str) -> str:
     >>> log_name("logs/KTH-SP2.swf.gz")
     'KTH-SP2'
     """
-    # The archive's names hold dots, as in CTC-SP2-1996-3.1-cln: pathlib's suffixes would cut there.
+    # Names in the archive contain dots, as in CTC-SP2-1996-3.1-cln, which pathlib takes for
+    # suffixes.
     name = os.path.basename(source)
     for suffix in (".gz", *(end for known in FORMATS.values() for end in known.ends)):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
@@ -120,24 +121,25 @@ class Parsed:
     Parameters
     ----------
     columns : mapping of str to int64[n]
-        As in `kept_rows`.
+        Columns as for `kept_rows`.
     platform : Platform, optional
-        The machine, of formats that describe it.
+        The machine, for formats that describe it.
     processors : int, optional
-        Size of a pool, where the file gives it.
+        Size of a pool, if the file gives it.
     max_estimate : int
-        Largest estimate that the machine allows, s; -1 for that of the jobs.
+        Largest estimate on the machine, s; -1 for the largest estimate of the jobs.
     epoch : int
-        Unix time of instant 0, s; -1 where unknown.
+        Unix time of instant 0, s; -1 if unknown.
     names : mapping of str to mapping of int to str
         Names of the numbers of columns.
     faults : mapping of str to bool[n]
-        Rows to drop by reasons of the format, which precede those of `REASONS`.
+        Masks of rows to drop, by reasons of the format; these reasons precede `REASONS`.
     ignored : callable
-        From the kept rows to the number of jobs with properties that no simulation considers.
+        Function from the kept rows to the numbers of jobs with properties that no simulation
+        considers.
     left : callable, optional
-        Returns for each row the wait after which it was cancelled before a start, int64[n], s; -1
-        for other rows. None for formats that do not state it.
+        Function that returns the wait of each row's job until its cancellation before a start,
+        int64[n], s; -1 for other rows. None for formats without this information.
     table : Any
         The rows as they were read, for the columns of a schedule.
     """
@@ -154,7 +156,7 @@ class Parsed:
     table: Any = None
 
     def all_columns(self, source: str, clean: Clean) -> Mapping[str, Int64]:
-        """Return the columns, and `left` if the cleaning asks for it."""
+        """Return the columns, including `left` if the cleaning needs it."""
         if not clean.queues_cancelled:
             return self.columns
         if self.left is None:
@@ -174,7 +176,7 @@ def needed_size(
     *,
     add: str = "give the log as SWF, with MaxProcs in its header",
 ) -> int:
-    """Return the size of a machine; refuse None with the least size that the rows need."""
+    """Return the size of a machine; for None, raise an error with the least possible size."""
     if processors is None:
         raise SizeUnknown(
             f"{source}: {fault}",
@@ -185,7 +187,7 @@ def needed_size(
 
 
 def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
-    """Return the least size that a log's jobs need, as the end of a sentence."""
+    """Return the end of a sentence with the least possible size for a log's jobs."""
     procs = clean.procs(column["requested"], column["allocated"])
     ran = (procs > 0) & (column["run"] >= 0) & (column["submit"] >= 0)
     widest = int(procs[ran].max(initial=0))
@@ -195,7 +197,7 @@ def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
     known = ran & (column["wait"] >= 0) if "wait" in column else np.zeros_like(ran)
     if not known.any():
         return told
-    # A cached log may have 32 bits, in which sums would overflow.
+    # A cached log may have int32 columns, in which sums would overflow.
     submit, wait, run = (column[name][known].astype(np.int64) for name in ("submit", "wait", "run"))
     most = most_in_use(submit + wait, run, procs[known])
     return f"{told}, and by its own times up to {most} are in use at once"
@@ -204,7 +206,7 @@ def _at_least(column: Mapping[str, Int64], clean: Clean) -> str:
 def chosen_rows(
     columns: Mapping[str, npt.NDArray[S]], source: str, rows: tuple[int, int] | None
 ) -> dict[str, npt.NDArray[S]]:
-    """Return the rows [first, last) of every column; all of them where `rows` is None."""
+    """Return the rows [first, last) of every column; all rows if `rows` is None."""
     if rows is None:
         return dict(columns)
     count = next(iter(columns.values())).size
@@ -224,7 +226,7 @@ class Kept:
     Parameters
     ----------
     column : mapping of str to int64[n]
-        All rows, with the arrivals of the cleaning.
+        Columns of all rows, with arrivals as the cleaning defines them.
     place : int64[k]
         Indices of the kept rows, in (submit, position) order.
     procs : int64[n]
@@ -251,12 +253,12 @@ def kept_rows(
     faults: Mapping[str, Bool] | None = None,
     clean: Clean = AS_HERE,
 ) -> Kept:
-    """Choose the rows of a log that can be simulated on a machine of some processors.
+    """Choose the rows of a log that can be simulated on a machine of `machine` processors.
 
     The columns, in row order, are `job`, `submit`, `run`, `allocated`, `requested`, `request_time`
-    and `user`; `wait`, `eligible`, `reservation` and the columns of `SAID` if the log has them;
-    `left` if cancelled jobs are to queue; and `task` if jobs share a number. Rows with `faults` are
-    dropped before those of `REASONS`.
+    and `user`. The columns `wait`, `eligible`, `reservation` and those of `SAID` are optional.
+    `left` is needed if cancelled jobs wait in the queue, and `task` if jobs share a number. Reasons
+    in `faults` precede those of `REASONS`.
     """
     column = _arriving(column, source, clean)
     if clean.drops_reserved and "reservation" not in column:
@@ -271,7 +273,7 @@ def kept_rows(
     if not place.size:
         listed = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
         raise InputError(f"{source}: no job is left to simulate; rows dropped: {listed}")
-    # Most logs are sorted; a stable sort then reads each row once.
+    # Most logs are sorted, and a stable sort then reads each row once.
     place = place[np.argsort(column["submit"][place], kind="stable")][:jobs]
     kept = Kept(column, place, procs, dropped)
     _check_once(kept, source)
@@ -281,7 +283,7 @@ def kept_rows(
 def to_workload(
     kept: Kept, source: str, machine: int | Platform, parsed: Parsed, clean: Clean
 ) -> Workload:
-    """Make a workload from the kept rows of a log, on a pool of processors or a platform."""
+    """Make a workload from the kept rows of a log, on a pool or another platform."""
     asked, name = kept["request_time"], log_name(source)
     run, estimate, killed = clean.times(kept["run"], asked, name)
     platform = Pool(machine) if isinstance(machine, int) else machine
@@ -312,14 +314,14 @@ def to_workload(
 
 
 def _fixed(values: Int64) -> Int64:
-    """Return values read-only, so that a workload takes them without a copy: 80 MB at 10^7 jobs."""
+    """Return read-only values, which a workload uses without a copy: 80 MB at 10^7 jobs."""
     wide = values.astype(np.int64, copy=False)
     wide.flags.writeable = False
     return wide
 
 
 def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping[str, Int64]:
-    """Return the columns with the arrivals of the cleaning, and the waits since then."""
+    """Return the columns with arrivals as the cleaning defines them, and waits since then."""
     if clean.submit == "submitted":
         return column
     if "eligible" not in column:
@@ -333,7 +335,7 @@ def _arriving(column: Mapping[str, Int64], source: str, clean: Clean) -> Mapping
         wait = column["wait"] - (submit - column["submit"])
         moved["wait"] = np.where((column["wait"] < 0) | (wait < 0), UNKNOWN, wait)
     if "left" in column:
-        # A job that was cancelled before it was eligible never waited.
+        # A job that was cancelled before its eligible time never waited.
         left = column["left"] - (submit - column["submit"])
         moved["left"] = np.where((column["left"] < 0) | (left < 0), UNKNOWN, left)
     return {**column, **moved}
@@ -353,10 +355,10 @@ def _queueing(
 
 
 def _check_once(kept: Kept, source: str) -> None:
-    """Refuse two rows of one job; a resample may contain a job again at another instant."""
+    """Refuse two rows of one job; in resamples, a job may occur again at another instant."""
     named = [name for name in ("job", "submit", "user", "task") if name in kept.column]
     job, submit, user, *task = (kept[name] for name in named)
-    # In most logs job numbers ascend, which is checked in one pass.
+    # In most logs job numbers ascend, which is quick to check.
     if (job[1:] > job[:-1]).all():
         return
     place = np.lexsort((*task, user, submit, job))
@@ -391,7 +393,7 @@ def _faults(
 
 
 def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
-    """Return the rows without a fault, and the number of the others by their first reason."""
+    """Return the rows without a fault, and the numbers of other rows by their first reason."""
     bad, dropped = np.zeros(next(iter(faults.values())).size, np.bool_), {}
     for reason, fault in faults.items():
         found = int(np.count_nonzero(fault & ~bad))
@@ -404,8 +406,8 @@ def _sound(faults: Mapping[str, Bool]) -> tuple[Int64, dict[str, int]]:
 def number_words(words: Sequence[str]) -> tuple[Int64, dict[int, str]]:
     """Return words as numbers, and the name of each number.
 
-    If every word is a number, the numbers are kept; otherwise words are numbered from 1 in order of
-    appearance. An empty word, and any number below 0, is unknown, -1.
+    If all words are numbers, the numbers are kept; otherwise words are numbered from 1 in order of
+    appearance. Empty words and numbers below 0 become -1, unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Slurm's accounting, as `sacct --parsable2` prints it (https://slurm.schedmd.com/sacct.html)."""
+"""Slurm's accounting from `sacct --parsable2` (https://slurm.schedmd.com/sacct.html)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REASONS = {
     CANCELLED: "cancelled while it waited: it never started",
     **ROW_REASONS,
 }
-"""Reasons why a row cannot be simulated; it counts under the first of them."""
+"""Reasons why a row cannot be simulated; a row counts only for the first of its reasons."""
 
 NEEDED = (
     ("jobid", "jobidraw"),
@@ -54,13 +54,13 @@ NEEDED = (
     ("timelimit", "timelimitraw"),
     ("reqcpus", "alloccpus", "ncpus"),
 )
-"""Columns that the header must name, in any case of letters: one of each group."""
+"""Required columns of the header, in lower or upper case, at least one of each group."""
 
 ASK = (
     "JobIDRaw,User,Account,Partition,QOS,Submit,Eligible,Start,End,Elapsed,Timelimit,ReqCPUS,"
     "AllocCPUS,NNodes,ReqTRES,AllocTRES,ReqMem,Priority,Reason,Reservation,Restarts,State"
 )
-"""Columns to request from sacct with --format."""
+"""Columns to request from sacct by --format."""
 
 UNFINISHED = frozenset(
     {
@@ -78,13 +78,13 @@ UNFINISHED = frozenset(
         "STAGE_OUT",
     }
 )
-"""States of a job that has not ended."""
+"""States of jobs that have not ended."""
 
 WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "partition"}
-"""Columns with names, by their names in a workload."""
+"""Columns with names as values, by the name of the column in a workload."""
 
 REQUESTED = ("reqtres", "alloctres")
-"""Columns of resources, the requested ones first: a job that waited has no allocated ones."""
+"""Columns of resources, first the requested resources: a job that never started has no others."""
 
 OPTIONAL = {
     "wait": ("start",),
@@ -98,7 +98,7 @@ OPTIONAL = {
     "restarts": ("restarts", "restartcnt"),
     "limited": ("reason",),
 }
-"""Optional columns of a workload, and the columns of sacct that give them; one is enough."""
+"""Optional columns of a workload, and the columns of sacct for each; one of these is enough."""
 
 IGNORED = {
     "outside the largest partition": "partition",
@@ -110,11 +110,11 @@ IGNORED = {
     "that were restarted": "restarts",
     "that waited for a limit": "limited",
 }
-"""Attributes that few simulations consider, and the column that holds each: jobs with another value
-than most."""
+"""Attributes that few simulations consider, and their columns; jobs count if their value differs
+from the most frequent value."""
 
 COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"})
-"""Columns of `IGNORED` of which every value above 0 counts."""
+"""Columns of `IGNORED` in which jobs count if their value is above 0."""
 
 LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
 """Prefixes of Slurm's reasons that name a limit, such as QOSMaxJobsPerUserLimit."""
@@ -130,7 +130,7 @@ _JOB = re.compile(r"\d{1,18}", re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
 _DIGITS = 15
-"""Most digits of a time in units of up to a minute."""
+"""Largest number of digits of a time, in units of up to a minute."""
 
 _UNFINISHED, _CANCELLED = 1, 2
 
@@ -138,10 +138,10 @@ _UNFINISHED, _CANCELLED = 1, 2
 def parse_sacct(path: str | os.PathLike[str]) -> Parsed:
     """Read the output of ``sacct --parsable2``.
 
-    The first line names the columns; `ASK` lists those that matter. Submit times count from the
-    earliest one of the file, and its clock counts as UTC. Users, accounts (`group`),
+    The first line names the columns; `ASK` lists the columns that are used. Submit times count from
+    the earliest submit time of the file; all times are taken as UTC. Users, accounts (`group`),
     qualities of service (`queue`) and partitions are numbered from 1 in order of appearance, unless
-    every one is a number, as with UIDs.
+    all values of a column are numbers, such as UIDs.
     """
     source = os.fspath(path)
     first, line, rest = first_line(log_text(path))
@@ -198,7 +198,7 @@ def _header(text: str, source: str) -> list[str]:
 
 
 def _layout(header: Sequence[str]) -> Layout:
-    """Return the columns of a file whose first line has these names."""
+    """Return the layout of a file with these columns in its first line."""
 
     def every(*sources: Source) -> tuple[Source, ...]:
         return tuple(source for source in sources if source.field in header)
@@ -260,7 +260,7 @@ def _layout(header: Sequence[str]) -> Layout:
 
 
 def _find_runs(columns: dict[str, Int64], header: Sequence[str]) -> None:
-    """Set run times, the masks of unfinished and cancelled jobs, and the waits of the latter."""
+    """Set run times, the masks of unfinished and cancelled jobs, and the cancelled jobs' waits."""
     start, end, state = columns["start"], columns.pop("end"), columns.pop("state")
     both = (start >= 0) & (end >= 0)
     run = np.where((columns["run"] < 0) & both, end - start, columns["run"])
@@ -300,7 +300,7 @@ def _requeued(columns: Mapping[str, Int64]) -> Int64:
 
 
 def _instant(word: str, where: str) -> int:
-    """Return an instant in s, of a calendar without summer time; -1 where unknown."""
+    """Return an instant in s, by a calendar without summer time; -1 if unknown."""
     if word.lower() in NO_VALUE:
         return UNKNOWN
     try:
@@ -315,7 +315,7 @@ def _instant(word: str, where: str) -> int:
 
 
 def _times(unknown: frozenset[str]) -> Converter:
-    """Return the converter of lengths of time written [[D-]H:]M:S."""
+    """Return the converter of durations such as [[D-]H:]M:S."""
 
     def word(word: str, where: str) -> int:
         if word.lower() in unknown:
@@ -326,7 +326,7 @@ def _times(unknown: frozenset[str]) -> Converter:
 
 
 def _units(unit: int, unknown: frozenset[str]) -> Converter:
-    """Return the converter of lengths of time in a unit of some seconds."""
+    """Return the converter of durations in a unit of some seconds."""
 
     def word(word: str, where: str) -> int:
         if word.lower() in unknown:
@@ -357,7 +357,10 @@ def _job(word: str, _where: str) -> int:
 
 
 def _last_job(field: str) -> Callable[[str, str], int]:
-    """Return the converter of the last column that may give a job's number."""
+    """Return the converter of the last possible column for a job's number.
+
+    It refuses words without a number.
+    """
     name = {"jobid": "JobID", "jobidraw": "JobIDRaw"}[field]
 
     def word(word: str, where: str) -> int:
@@ -384,7 +387,7 @@ def _tasks() -> Converter:
         plain = word.isascii() and word.isdigit() and len(word) <= LONGEST_INT64
         if plain and not word.startswith("0"):
             return int(word)
-        # Below UNKNOWN, and so below every plain number.
+        # These numbers are below UNKNOWN, and so below every plain number.
         return seen.setdefault(word, -2 - len(seen))
 
     def fast(words: Words) -> Values:
@@ -419,7 +422,7 @@ def _resources(read: Callable[[dict[str, str], str], int]) -> Converter:
 
 
 def _gpus(resources: dict[str, str], where: str) -> int:
-    """Return the number of GPUs: the total, else the sum over types; 0 where none are listed."""
+    """Return the number of GPUs: the listed total, else the sum over types, else 0."""
     total = resources.get("gres/gpu")
     listed = [value for name, value in resources.items() if name.startswith("gres/gpu:")]
     values = [_count(value, where) for value in ([total] if total is not None else listed)]
@@ -435,7 +438,7 @@ def _memory_of(resources: dict[str, str], where: str) -> int:
 
 
 def _reqmem(end: str) -> Converter:
-    """Return the converter of ReqMem by its suffix: n per node, c per processor, none per job."""
+    """Return the converter of ReqMem with a suffix: n per node, c per processor, empty per job."""
 
     def word(word: str, where: str) -> int:
         # 0 requests all memory of the nodes, which the accounting does not record.

@@ -1,4 +1,4 @@
-"""Schedules recorded in logs: starts by wait times, and run times as logged."""
+"""Schedules recorded in logs, with starts from logged waits, and logged run times."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Workload
 
 KILL_MARK = 1
-"""Seconds beyond its request in the written run time of a killed job (`core.write_swf`)."""
+"""Seconds by which the written run time of a killed job exceeds its estimate (`core.write_swf`)."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class LoggedSchedule(Schedule):
-    """Hold a schedule of a log, with the time that jobs ran past their estimates.
+    """Hold a schedule of a log, with the overrun of each job's estimate.
 
     Unlike a simulation, a log may contain any times, even starts before 0, which audits report.
 
@@ -36,7 +36,7 @@ class LoggedSchedule(Schedule):
     workload, policy, start, backfilled, **given
         As for `core.Schedule`.
     overrun : int64[n]
-        Seconds that the job ran in the log after its kill was due.
+        Seconds for which each job ran in the log after the end of its estimate.
     """
 
     overrun: Int64
@@ -72,10 +72,10 @@ def read_swf_schedule(
 ) -> LoggedSchedule:
     """Read the schedule that a log of the Standard Workload Format records.
 
-    A job starts at its submit time + its wait time (field 3), before it where the wait is below -1.
-    Rows that cannot be placed are left out and counted by reason in the workload's `dropped`, the
-    unknown waits, -1, under ``no wait``; such jobs may still have occupied processors of the real
-    machine.
+    A job starts at its submit time + its wait time (field 3); a wait below -1 gives an earlier
+    start. Rows that cannot be placed are left out, and counted by reason in the workload's
+    `dropped`; unknown waits, -1, count as ``no wait``. Jobs that are left out may still have
+    occupied processors of the real machine.
     """
     source = os.fspath(path)
     form = replace(FORMATS["swf"], parse=_placed_rows)
@@ -86,7 +86,7 @@ def read_swf_schedule(
 
 def _placed(work: Workload, run: Int64, source: str) -> LoggedSchedule:
     wait = work.logged_wait
-    # The workload holds every submit + estimate within HORIZON; twice that fits int64.
+    # In a workload, every submit + estimate is within HORIZON, and twice HORIZON fits int64.
     absurd = (wait >= HORIZON) | (wait <= -HORIZON)
     if absurd.any():
         row = int(np.argmax(absurd))

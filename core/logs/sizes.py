@@ -1,4 +1,4 @@
-"""Sizes of memory that logs write as text."""
+"""Sizes of memory as text in logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)([KMGTP])?B?", re.ASCII | re.IGNORE
 
 
 def size_word(word: str, where: str) -> int:
-    """Return memory that Slurm writes as 4000M or 1.5G, in bytes; MiB where no unit is written.
+    """Return a size of memory such as 4000M or 1.5G, in bytes; without a unit it is in MiB.
 
     Examples
     --------

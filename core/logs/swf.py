@@ -1,4 +1,4 @@
-"""Logs of the Standard Workload Format, version 2.2: read into a workload, written from one."""
+"""Reading and writing of logs of the Standard Workload Format, version 2.2."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ CANCELLED = 5
 """Status of a job that was cancelled, before or after its start."""
 
 CACHED_FROM = 2**16
-"""Files of fewer bytes are not cached: they parse in less time than the cache takes."""
+"""Least size of a cached file, bytes: smaller files are parsed faster than the cache is read."""
 
 
 def parse_swf(path: str | os.PathLike[str], fields: FieldMap | None = None) -> Parsed:
-    """Read the rows of a log, from the cache if it was read before; a map declares its fields."""
+    """Read the rows of a log, from the cache if possible; a map may declare further fields."""
     log = _stored(path, USED, fields)
     undeclared, wait = log.undeclared, log.columns["wait"]
-    # As one byte per row, since most readings do not need it.
+    # The mask has one byte per row; waits are computed only if needed.
     waited = (log.columns.pop("status") == CANCELLED) & (log.columns["run"] <= 0)
 
     def ignored(kept: Kept) -> dict[str, int]:
@@ -71,7 +71,7 @@ def parse_swf(path: str | os.PathLike[str], fields: FieldMap | None = None) -> P
 
 
 def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text.FIELDS) -> Log:
-    """Read fields of every row of a log as int64, from the cache if it was read before."""
+    """Read fields of every row of a log as int64, from the cache if possible."""
     log = _stored(path, fields)
     wide = {name: column.astype(np.int64, copy=False) for name, column in log.columns.items()}
     return replace(log, columns=wide)
@@ -80,7 +80,7 @@ def read_fields(path: str | os.PathLike[str], fields: tuple[str, ...] = swf_text
 def _stored(
     path: str | os.PathLike[str], fields: tuple[str, ...], declared: FieldMap | None = None
 ) -> Log:
-    """Return some fields, int32 where they fit; a workload widens its own copy."""
+    """Return some fields, as int32 if they fit; a workload widens its own copy."""
     source = os.fspath(path)
     check_is_file(path)
     try:
@@ -115,7 +115,7 @@ def _of_18_fields(file: BufferedReader, source: str, fields: tuple[str, ...]) ->
     log = swf_cache.load(name, fields)
     if log is None:
         log, after = swf_text.parse(unpacked_parts(file, source), source), os.fstat(file.fileno())
-        # If the file has been replaced meanwhile, its digest differs from this name.
+        # If the file has been replaced meanwhile, this name is the digest of other content.
         if (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
             swf_cache.store(name, log)
     return log
@@ -127,14 +127,14 @@ def write_swf(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a workload, or a schedule of it, as a log of the Standard Workload Format.
+    """Write a workload, or its schedule, as a log of the Standard Workload Format.
 
-    The same jobs give the same bytes. A killed job's run time is written as its estimate + 1 s,
-    so that a reader sees it exceed the request; the platform's largest estimate is a header line
-    ``MaxEstimate`` of ours. Hence `read_log` gives an equal workload. A job that may leave the
-    queue, in a schedule one that left, is written as cancelled after its wait, without a run time,
-    and read again with ``Clean(cancelled="queue")``. Groups, queues and partitions are written as
-    numbers, without their names.
+    Equal jobs give equal bytes, and `read_log` gives an equal workload. The run time of a killed
+    job is written as its estimate + 1 s, so that it exceeds the request. The platform's largest
+    estimate is written as ``MaxEstimate``, an additional line of the header. A job that may leave
+    the queue (in a schedule: a job that left) is written as cancelled after its wait, without a run
+    time. To read such jobs, use ``Clean(cancelled="queue")``. Groups, queues and partitions are
+    written as numbers, without their names.
 
     Parameters
     ----------
@@ -143,15 +143,15 @@ def write_swf(
     path : path
         The file to make or replace; gzip if it ends in ``.gz``.
     schedule : Schedule, optional
-        A schedule of this workload, for the column of wait times; without it they are unknown.
+        A schedule of this workload, for the column of wait times; otherwise waits are unknown.
     notes : mapping of str to str, optional
         Further lines of the header, such as the policy of the schedule.
 
     Raises
     ------
     InputError
-        If the file cannot be written, the schedule is of other jobs, or a killed job's run time
-        is not its estimate.
+        If the file cannot be written, if the schedule has other jobs, or if the run time of a
+        killed job differs from its estimate.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def swf_bytes(
     schedule: Schedule | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the content of the file that `write_swf` writes, not compressed.
+    """Return the uncompressed content of the file that `write_swf` writes.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def swf_bytes(
 
 
 def check_killed(workload: Workload) -> None:
-    """Refuse a killed job that did not run for its estimate: no log can record it."""
+    """Refuse a killed job with a run time other than its estimate, which no log can record."""
     odd = workload.killed & ((workload.run != workload.estimate) | (workload.estimate == 0))
     if odd.any():
         job = int(workload.job[np.argmax(odd)])

@@ -1,11 +1,11 @@
-"""Cache of parsed logs on disk, keyed by content: each host parses a log once.
+"""Cache of parsed logs on disk, by content: each host parses a log once.
 
-An entry is named by the SHA-256 of the file's bytes and the version of this format, so it never
-goes stale; it may be deleted at any time. A folder that cannot be used, or that others may write,
-means no cache.
+The name of an entry has the SHA-256 of the log's bytes and the version of this format, so an entry
+is never outdated. An entry may be deleted at any time. If the folder is unusable, or if other users
+can write to it, there is no cache.
 
-An entry is one .npy array: 23 words of int64 (rows, processors, max_estimate, epoch, the CRC-32
-of each column, and of the words before), then the 18 columns one after the other.
+An entry is one .npy array: 23 words of int64, then the 18 columns in order. The words are rows,
+processors, max_estimate, epoch, the CRC-32 of each column, and the CRC-32 of the preceding words.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def key(file: BufferedReader) -> str:
 
 
 def load(name: str, fields: Sequence[str]) -> Log | None:
-    """Return some fields of an entry; None where it is missing, damaged or unreadable.
+    """Return some fields of an entry; None if the entry is missing, damaged or unreadable.
 
-    Columns are int32 where all of the log's fit, which halves the time of a first read.
+    Columns are int32 if all columns of the log fit, which halves the time of a first read.
     """
     place = folder_of(KIND)
     if place is None:
@@ -51,13 +51,14 @@ def load(name: str, fields: Sequence[str]) -> Log | None:
             return None
         with open(place / name, "rb") as file:
             return _read(file, fields)
-    # A damaged entry can break the reader in any way.
+    # A damaged entry can cause any error of the reader.
     except Exception:
         return None
 
 
 def _read(file: BinaryIO, fields: Sequence[str]) -> Log | None:
-    # Read, not mapped: a mapped file that another host replaces kills its readers over NFS.
+    # The file is read instead of mapped: over NFS, the replacement of a mapped file by another host
+    # kills the reading process.
     np.lib.format.read_magic(file)
     _, _, kind = np.lib.format.read_array_header_1_0(file)
     head = np.fromfile(file, np.int64, _HEAD)
@@ -84,7 +85,7 @@ def store(name: str, log: Log) -> None:
     small = np.iinfo(np.int32)
     fits = all(small.min <= c.min() and c.max() <= small.max for c in columns)
     kind = np.int32 if fits else np.int64
-    # Not joined to one array, which takes 720 MB more for 10^7 rows.
+    # The columns are not joined to one array, which would take 720 MB more for 10^7 rows.
     parts = [np.ascontiguousarray(column, kind) for column in columns]
     head = [columns[0].size, log.processors, log.max_estimate, log.epoch]
     words = np.array([*head, *(zlib.crc32(part.data) for part in parts), 0])

@@ -41,10 +41,11 @@ FIELDS = (
 """The 18 fields of a row, in the order of the format."""
 
 CHUNK = 2**21
-"""Bytes of text parsed at a time: the arrays of a chunk fit the processor's cache."""
+"""Number of bytes that are parsed at a time; the arrays of such a chunk fit the processor's
+cache."""
 
 LONGEST_LINE = 2**24
-"""Upper bound of the bytes of a line of any log."""
+"""Upper bound of the length of a line of any log, bytes."""
 
 _HEADER = re.compile(
     rb"\s*;\s*(MaxProcs|MaxNodes|MaxEstimate|UnixStartTime)\s*:\s*(\d{1,18})(?!\d)", re.I
@@ -62,17 +63,17 @@ class Log:
     Parameters
     ----------
     columns : dict of str to int64[n], or int32[n] as they were parsed or cached
-        Fields by their name in `FIELDS`, in the order of the rows; decimals are truncated.
+        Fields without decimals, by their names in `FIELDS`, in the order of the rows.
     processors : int
-        Size of the machine in the header; 0 where unknown.
+        Size of the machine in the header; 0 if unknown.
     max_estimate : int
-        Largest estimate in the header, s; -1 where unknown.
+        Largest estimate in the header, s; -1 if unknown.
     epoch : int
-        Unix time of instant 0 in the header, s; -1 where unknown or 0.
+        Unix time of instant 0 in the header, s; -1 if unknown or 0.
     further : mapping of str to int64[n]
         Declared columns from fields beyond the 18 of the format.
     undeclared : mapping of str to int64[n]
-        Whether rows have a value, 1 or 0, in each undeclared field beyond those.
+        For each undeclared field beyond the 18, whether rows have a value, 1 or 0.
     names : mapping of str to mapping of int to str
         Names of the numbers of declared columns.
     """
@@ -87,9 +88,9 @@ class Log:
 
 
 def parse(text: bytes | Iterable[bytes], source: str) -> Log:
-    r"""Read the header and every row of a decompressed log, whole or in consecutive parts.
+    r"""Read the header and all rows of a decompressed log, given whole or in consecutive parts.
 
-    All 18 columns are returned, int32 where all numbers of a column fit.
+    All 18 columns are returned; a column is int32 if all its numbers fit.
 
     Examples
     --------
@@ -124,7 +125,7 @@ _NO_ROWS = np.empty(0, np.int64)
 
 
 def _narrow(column: Int64) -> Int64:
-    """Return a copy of a column, int32 where that holds it: 10^7 rows are 720 MB then."""
+    """Return a copy of a column, as int32 if it fits; 10^7 rows then take 720 MB."""
     small = np.iinfo(np.int32)
     fits = not column.size or (small.min <= column.min() and column.max() <= small.max)
     return column.astype(np.int32 if fits else np.int64)
@@ -135,26 +136,26 @@ class Wide(Exception):
 
 
 class Header:
-    """Collect the numbers of a header, which may be longer than a chunk."""
+    """Collect the numbers of a header; a header may be longer than a chunk."""
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}
-        # For each line such as "; Field 19: gpus" the word in small letters, the line and its map.
+        # For each line such as "; Field 19: gpus": the word in lower case, the line, and its map.
         self.fields: list[tuple[str, int, dict[str, Any]]] = []
 
     @property
     def processors(self) -> int:
-        """Size of the machine; 0 where unknown."""
-        # The archive's logs have MaxProcs, or only MaxNodes where a node is a processor.
+        """Size of the machine; 0 if unknown."""
+        # Logs of the archive have MaxProcs, or only MaxNodes if a node is a processor.
         return self.found.get("maxprocs") or self.found.get("maxnodes", 0)
 
     @property
     def epoch(self) -> int:
-        """Unix time of instant 0, s; -1 where unknown."""
+        """Unix time of instant 0, s; -1 if unknown."""
         return self.found.get("unixstarttime") or -1
 
     def read(self, text: bytes, line: int, source: str) -> tuple[int, int, bool]:
-        """Return where the first data row begins, its line, and whether there is one."""
+        """Read lines; return the position and line of the first data row, and whether it exists."""
         at = 3 if line == 1 and text.startswith(b"\xef\xbb\xbf") else 0
         while at < len(text):
             end = text.find(b"\n", at)
@@ -183,10 +184,10 @@ class Header:
 
 
 def _chunks(parts: Iterable[bytes], source: str) -> Iterator[bytes]:
-    """Yield a text again in chunks of whole lines."""
+    """Yield the parts of a text as chunks of whole lines."""
     rest = b""
     for part in parts:
-        # A whole file is one part.
+        # A text that is given whole is one part.
         for at in range(0, len(part), CHUNK):
             rest += part[at : at + CHUNK]
             end = rest.rfind(b"\n") + 1
@@ -202,19 +203,20 @@ def _chunks(parts: Iterable[bytes], source: str) -> Iterator[bytes]:
 
 
 def _fast_rows(chunk: bytes) -> Int64 | None:
-    """Return int64[n, 18] if every line is certainly a row of 18 plain numbers, else None.
+    """Return int64[n, 18] if each line is certainly a row of 18 plain numbers, else None.
 
-    The careful parser defines the meaning of a row; this one reads SDSC BLUE in 0.2 s of CPU,
-    the careful one in 3 s.
+    The careful parser defines the meaning of a row. This fast parser reads SDSC BLUE in 0.2 s of
+    CPU, the careful parser in 3 s.
     """
     if chunk.translate(None, _PLAIN):
         return None
     text = _truncated(np.frombuffer(b"\n" + chunk + b"\n", np.uint8))
     if text is None or not _is_table(text):
         return None
-    # As int64 and not float64, which loses whole numbers from 2^53 on and takes 5 times as long.
+    # Numbers are parsed as int64: float64 loses whole numbers from 2^53 on, and takes 5 times as
+    # long.
     table = np.fromstring(text.tobytes(), np.int64, sep=" ")
-    # The parser clips a number beyond 64 bits to the nearest one.
+    # The parser clips numbers beyond 64 bits to the nearest int64.
     limits = np.iinfo(np.int64)
     if table.max() == limits.max or table.min() == limits.min:
         return None
@@ -222,7 +224,7 @@ def _fast_rows(chunk: bytes) -> Int64 | None:
 
 
 def _truncated(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8] | None:
-    """Return the text with decimals blanked; None if a decimal point is misplaced."""
+    """Return the text with blanks in place of decimals; None if a decimal point is misplaced."""
     whole = text.copy()
     at = np.flatnonzero(text == ord("."))
     if (text[at - 1] < ord("0")).any():
@@ -238,7 +240,7 @@ def _truncated(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8] | None:
 
 
 def _is_table(text: npt.NDArray[np.uint8]) -> bool:
-    """Return whether each line holds 18 whole numbers, or is the empty first or last."""
+    """Return whether each line has 18 whole numbers, except an empty first or last line."""
     ink = text > ord(" ")
     first = np.flatnonzero(ink[1:] > ink[:-1]) + 1
     minus = np.flatnonzero(text == ord("-"))

@@ -1,4 +1,4 @@
-"""Logs of the Standard Workload Format whose rows have more than 18 fields."""
+"""Logs of the Standard Workload Format with more than 18 fields in a row."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from schedfarm.core.logs.tokens import Converter, split_blanks, whole_numbers
 from schedfarm.core.workload.columns import UNKNOWN
 
 NAMES = Converter(lambda word, _: 0)
-"""Marks a field of names, which are numbered when all are known."""
+"""Marker of a field of names; names are numbered after all of them have been read."""
 
 _WHOLE = Converter(whole_field, whole_numbers)
 _IS_KNOWN = Converter(lambda word, _: UNKNOWN if word in ("-1", "-") else 1)
 
 
 def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
-    r"""Read a log whose rows have further fields, declared by a map or by the header.
+    r"""Read a log with further fields in its rows, declared by a map or by the header.
 
-    A line ``; Field 19: gpus`` or ``; Field 22: memory per processor (KiB)`` of the header declares
-    a field by a key of `TARGETS`; a map precedes it. Other further fields are `undeclared`.
+    A line of the header such as ``; Field 19: gpus`` or ``; Field 22: memory per processor (KiB)``
+    declares a field by a key of `TARGETS`. A map has precedence over the header. Other further
+    fields are `undeclared`.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
     }
     taken = {source.field for source in sources.values()}
     rest = [name for name in names[len(FIELDS) :] if name not in taken]
-    # Prefixed, since a log's `memory` is field 7.
+    # Mapped columns have a prefix, since `memory` of a log is field 7.
     words = {f"map {k}": one.field for k, one in sources.items() if one.convert is NAMES}
     mapped = {f"map {k}": (one,) for k, one in sources.items() if one.convert is not NAMES}
 
@@ -101,7 +102,7 @@ def wide_log(text: bytes, source: str, fields: FieldMap | None) -> Log:
 
 
 def _in_header(header: Header, source: str) -> dict[str, Field]:
-    """Return the columns that lines of the header declare; other lines describe in prose."""
+    """Return the columns declared by lines of the header; other such lines are prose."""
     found: dict[str, Field] = {}
     first: dict[str, int] = {}
     for name, line, table in header.fields:

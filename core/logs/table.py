@@ -1,4 +1,4 @@
-"""Logs that are CSV tables with the machine in a TOML file of the same name next to them."""
+"""Logs as CSV tables, with the machine in a TOML file of the same name."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Names, Workload
 
 SCHEDULED = ("start", "end", "state", "on")
-"""Columns of a schedule, in any form."""
+"""Columns of a schedule, in every kind of table."""
 
 MOST = 10**LONGEST_INT64 - 1
 
 
 class Column(NamedTuple):
-    """Declare a column of numbers: the converter of its words, and its value where it is absent."""
+    """Declare a column of numbers: the converter of its words, and the value if it is absent."""
 
     convert: Converter
     absent: int = UNKNOWN
@@ -70,9 +70,9 @@ class Table:
     source : str
         The file.
     columns : dict of str to int64[n]
-        Columns of numbers, each at its default where it is absent.
+        Columns of numbers; absent columns have their default values.
     words : dict of str to (list of str, int64[n])
-        Different words of the columns `state` and `on`, and the word of each row.
+        Distinct words of the columns `state` and `on`, and the index of each row's word.
     names : mapping of str to mapping of int to str
         Names of users.
     """
@@ -88,20 +88,20 @@ class Table:
 
     @property
     def waits(self) -> dict[str, Int64]:
-        """Column `wait` where the table has starts, s; `UNKNOWN` before the submission."""
+        """Column `wait`, s, if the table has starts; `UNKNOWN` for starts before the submission."""
         if "start" not in self.columns:
             return {}
         submit, start = self.columns["submit"], self.columns["start"]
         return {"wait": np.where(start >= submit, start - submit, UNKNOWN)}
 
     def word(self, name: str, row: int) -> str:
-        """Return the word of a row."""
+        """Return the word of a column and row."""
         words, which = self.words[name]
         return words[int(which[row])]
 
 
 def whole_column(name: str, least: int, most: int = MOST, *, empty: int | None = None) -> Column:
-    """Declare a column of whole numbers, and the value of an empty word; None refuses it."""
+    """Declare a column of whole numbers; `empty` is the value of an empty word, if allowed."""
 
     def word(word: str, where: str) -> int:
         if not word and empty is not None:
@@ -124,7 +124,7 @@ def whole_column(name: str, least: int, most: int = MOST, *, empty: int | None =
 
 
 def share_column(name: str, digits: int, empty: int, nothing: str) -> Column:
-    """Declare a column of shares from 0 to 1, read exactly as whole numbers of 10^-digits.
+    """Declare a column of shares from 0 to 1, read exactly as multiples of 10^-digits.
 
     Error messages end with `nothing`, the meaning of an empty word.
     """
@@ -142,7 +142,7 @@ def share_column(name: str, digits: int, empty: int, nothing: str) -> Column:
 
 
 def choice_column(name: str, known: Mapping[str, int], fault: str, *more: str) -> Column:
-    """Declare a column of names, each with its number; `fault` is the reason for a refusal."""
+    """Declare a column of names with numbers; `fault` is the reason to refuse other names."""
 
     def word(word: str, where: str) -> int:
         if word not in known:
@@ -154,7 +154,7 @@ def choice_column(name: str, known: Mapping[str, int], fault: str, *more: str) -
 
 
 def share_word(part: int, digits: int) -> str:
-    """Return a share as it is written, from a whole number of 10^-digits.
+    """Return the text of a share, from its multiple of 10^-digits.
 
     Examples
     --------
@@ -240,13 +240,13 @@ def _header(words: Sequence[str], form: Form, where: str) -> list[str]:
 
 
 def user_words(work: Workload) -> list[object]:
-    """Return the users of jobs as words: names, else numbers, empty for unknown."""
+    """Return the users of jobs as words: names, or else numbers; empty if unknown."""
     names = work.names.get("user", {})
     return ["" if user < 0 else names.get(user, user) for user in work.user.tolist()]
 
 
 def table_bytes(columns: Mapping[str, Sequence[object]]) -> bytes:
-    r"""Return columns as a CSV file.
+    r"""Return the content of a CSV file with some columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Schedules of jobs on several places, as columns of a table: read and written."""
+"""Reading and writing of schedules on several places, as columns of a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ON = re.compile(r"([^*]+)(?:\*([1-9]\d{0,9}))?", re.ASCII)
 def read_table_schedule(
     path: str | os.PathLike[str], processors: int | None, clean: Clean
 ) -> LoggedSchedule:
-    """Read the schedule that a table records: `start`, `end`, `state`, and in `on` the places."""
+    """Read the schedule in the columns `start`, `end`, `state` and `on` (the places) of a table."""
     found = read_as(path, FORMATS[format_of(path)], processors, clean=clean)
     table, kept, work = found.parsed.table, found.kept, found.workload
     for name in SCHEDULED:
@@ -65,7 +65,7 @@ def table_files(
     schedule: Schedule | None,
     notes: Mapping[str, str] | None,
 ) -> tuple[bytes, bytes]:
-    """Return the bytes of a table of jobs on a kind of platform, and of its machine's file."""
+    """Return the bytes of a table of jobs on a kind of platform, and of the machine's file."""
     platform = workload.platform
     if not isinstance(platform, kind):
         raise InputError(
@@ -80,7 +80,7 @@ def table_files(
 
 
 def written_schedule(schedule: Schedule) -> dict[str, list[object]]:
-    """Return the columns `SCHEDULED` of a table, in the workload's order of jobs."""
+    """Return the columns `SCHEDULED` of a table, in the order of the workload's jobs."""
     parts, places = schedule.segments, schedule.workload.platform.places
     on: list[list[str]] = [[] for _ in range(len(schedule.workload))]
     if parts is not None:

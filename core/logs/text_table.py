@@ -1,7 +1,7 @@
-"""Logs that are text tables: columns declared with their converters, read in chunks.
+"""Logs as text tables, read in chunks; columns are declared with their converters.
 
 A chunk of plain text is split and converted as arrays. A chunk that is not certainly well formed is
-read line by line, by the same converters: it gives the same values, and refusals name the line.
+read line by line. The same converters give the same values, and error messages name the line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from schedfarm.core.workload.columns import UNKNOWN
 from schedfarm.core.workload.workload import Names
 
 CHUNK = 2**21
-"""Bytes of text converted at a time: the arrays of a chunk fit the processor's cache."""
+"""Number of bytes that are converted at a time; the arrays of such a chunk fit the processor's
+cache."""
 
 _ODD_ENDS = (b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x85", b"\xe2\x80")
 _PLAIN = bytes(range(32, 127)) + b"\t\n"
@@ -38,24 +39,24 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Declare the rows of a text table and the columns that are made of them.
+    """Declare the rows of a text table, and the columns that are computed from them.
 
     Parameters
     ----------
     fields : sequence of str
         Names of the fields of a row.
     columns : mapping of str to tuple of Source
-        Sources of each column, in the order in which a row is checked. The first known source
-        counts; if none is known, the value is `UNKNOWN`.
+        Sources of each column. Columns are checked in this order. The first source with a known
+        value counts; without one, the value is `UNKNOWN`.
     words : mapping of str to str
-        Columns of names that become numbers, and their fields.
+        Columns with names that become numbers, and their fields.
     split : callable
-        Function from a line and its position to its fields; None for a line that is not a row.
+        Function from a line and its position to the fields of the row; None for other lines.
     tokens : callable
-        Function from a chunk of plain lines to the words of each field; None if some line is not a
+        Function from a chunk of plain lines to the words of each field; None if a line is not a
         row.
     skip : Source, optional
-        Field that is 1 for a row with names but no columns.
+        Field with value 1 in rows that count only for names.
     comment : bytes
         Prefix of lines that are not rows; empty if the format has none.
     """
@@ -70,7 +71,7 @@ class Layout:
 
 
 def log_text(path: str | os.PathLike[str]) -> bytes:
-    """Return the text of a log, plain or gzip, with newlines as the only ends of lines."""
+    """Return the text of a log, plain or gzip, with newlines as the only line ends."""
     source = os.fspath(path)
     text = unpacked(read_bytes(path), source)
     if b"\0" in text:
@@ -78,13 +79,13 @@ def log_text(path: str | os.PathLike[str]) -> bytes:
     text = text.removeprefix(b"\xef\xbb\xbf")
     text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
     if any(end in text for end in _ODD_ENDS):
-        # Names of users and jobs may be in any encoding; only ASCII fields are understood.
+        # Names of users and jobs may be in any encoding; all other fields are ASCII.
         return "\n".join(text.decode(errors="replace").splitlines()).encode()
     return text
 
 
 def first_line(text: bytes) -> tuple[str, int, bytes]:
-    """Return the first line of a text that is not blank, its number, and the text behind it."""
+    """Return the first line that is not blank, its number, and the text behind it."""
     ink = re.search(rb"\S", text)
     begin = text.rfind(b"\n", 0, ink.start()) + 1 if ink else 0
     end = text.find(b"\n", begin) + 1 or len(text)
@@ -95,13 +96,13 @@ def first_line(text: bytes) -> tuple[str, int, bytes]:
 def read_rows(
     text: bytes, source: str, layout: Layout, line: int = 1, at: int = 0
 ) -> tuple[dict[str, Int64], Names]:
-    """Return the columns of a text from a byte and line of a file on, and the names of numbers.
+    """Return the columns of a text, from a byte and line on, and the names of numbers.
 
-    Columns of every layout are `line`, the line of each row, and `skip`, which marks skipped rows.
+    Every layout has the columns `line`, the line of each row, and `skip`, 1 for skipped rows.
     """
     seen: dict[str, dict[str, int]] = {name: {} for name in layout.words}
     named = {name: (Source(f, numbering(seen[name])),) for name, f in layout.words.items()}
-    # Pieces that are joined at the end would take the memory of the columns twice.
+    # Joining pieces at the end would take twice the memory of the columns.
     most, count = text.count(b"\n", at) + 1, 0
     columns = {
         name: np.empty(most, np.int64) for name in ("line", "skip", *layout.columns, *layout.words)
@@ -141,7 +142,7 @@ def _chunks(text: bytes, at: int) -> Iterator[bytes]:
 def _fast(
     chunk: bytes, line: int, layout: Layout, named: Mapping[str, tuple[Source, ...]]
 ) -> dict[str, Int64] | None:
-    """Return the columns of a chunk; None if a line or a word of it needs a careful reading."""
+    """Return the columns of a chunk; None if a line or word needs the careful reader."""
     if chunk.translate(None, _PLAIN):
         return None
     mark = layout.comment
@@ -172,7 +173,7 @@ def _fast(
 
 
 def _first_known(sources: Sequence[Source], words: Mapping[str, Words]) -> Int64:
-    """Return a column by its first source that is known in each row."""
+    """Return a column; in each row, the first source with a known value counts."""
     values = sources[0].convert(words[sources[0].field])
     for field, convert in sources[1:]:
         rows = np.flatnonzero(values == UNKNOWN)

@@ -1,4 +1,4 @@
-"""Instants and lengths of time that logs write as text."""
+"""Instants and durations as text in logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAYS = re.compile(r"(\d{1,9}) days?", re.ASCII)
 
 
 def clock_word(word: str, where: str) -> int:
-    """Return a length of time written [[D-]H:]M:S, or as databases do, with `days`, in s.
+    """Return a duration in s, from [[D-]H:]M:S or the form of databases with `days`.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def clock_word(word: str, where: str) -> int:
 
 
 def count_from_earliest(columns: dict[str, Int64]) -> int:
-    """Count instants from the earliest submit, add the waits, return that submit's Unix time."""
+    """Count instants from the earliest submission, add waits, and return its Unix time."""
     submit, start = columns["submit"], columns["start"]
     known = submit[submit >= 0]
     first = int(known.min()) if known.size else -1

@@ -1,7 +1,7 @@
-"""Words of a text as arrays: split and converted without a Python loop over rows.
+"""Words of a text as arrays, split and converted without a Python loop over rows.
 
-Every function here is exact or declines. A word that is not certainly of the usual form is left to
-a converter of single words, so that values and refusals are those of a careful reader.
+Every function of this module is exact or declines. A word of an unusual form is left to a converter
+of single words, so that values and errors are those of a careful reader.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schedfarm.core.logs.rows import LONGEST_INT64
 Bytes = npt.NDArray[np.uint8]
 
 Values = tuple[Int64, Bool]
-"""A value for each word, and the mask of certain values."""
+"""Value of each word, and the mask of certain values."""
 
 _BLANK, _NEWLINE, _MINUS, _DOT, _ZERO = b" \n-.0"
 _LIMB = 8
@@ -49,12 +49,12 @@ class Words:
 
     @property
     def length(self) -> Int64:
-        """Bytes of each word, int64[n]."""
+        """Length of each word, bytes, int64[n]."""
         return self.end - self.first
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest word."""
+        """Length of the longest word, bytes."""
         return int(self.length.max(initial=0))
 
     def only(self, rows: npt.NDArray[Any]) -> Words:
@@ -62,19 +62,19 @@ class Words:
         return Words(self.text, self.first[rows], self.end[rows])
 
     def byte(self, i: int) -> Bytes:
-        """Return byte i of each word, 0 beyond its end, uint8[n]."""
+        """Return byte `i` of each word, uint8[n]; 0 beyond the end of the word."""
         at = self.first + i
         return np.where(at < self.end, self.text[np.minimum(at, self.text.size - 1)], 0)
 
     def distinct(self) -> tuple[list[str], Int64]:
-        """Return the different words in order of appearance, and the index of each row's word."""
+        """Return the distinct words in order of appearance, and each row's index of its word."""
         limbs = [self._limb(at) for at in range(0, max(self.longest, 1), _LIMB)]
         mixed = limbs[0]
         for limb in limbs[1:]:
             mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX + limb
         _, place, which = np.unique(mixed, return_index=True, return_inverse=True)
         if len(limbs) > 1 and any((limb[place][which] != limb).any() for limb in limbs):
-            # Two words have one hash: sort by the words themselves.
+            # If two words have the same hash, the words themselves are sorted.
             table = np.stack(limbs, axis=1)
             _, place, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(place)
@@ -85,7 +85,7 @@ class Words:
         return [bytes(content[a:b]).decode() for a, b in bounds], rank[which.reshape(-1)]
 
     def holding(self, at: Int64) -> Int64:
-        """Return the rows of the words that contain one of some positions of the text."""
+        """Return the rows of the words at some positions of the text."""
         after = np.searchsorted(self.first, at, side="right")
         at, row = at[after > 0], after[after > 0] - 1
         return row[at < self.end[row]]
@@ -98,7 +98,7 @@ class Words:
 
 
 def split_at(chunk: bytes, separator: bytes, fields: Sequence[str]) -> Mapping[str, Words] | None:
-    r"""Split lines at a separator, stripping blanks; None unless every line has all fields.
+    r"""Split lines at a separator, and strip blanks; return None if a line lacks fields.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def split_at(chunk: bytes, separator: bytes, fields: Sequence[str]) -> Mapping[s
 
 
 def split_blanks(chunk: bytes, fields: Sequence[str]) -> Mapping[str, Words] | None:
-    r"""Split lines at blanks and tabs; None unless every line has all fields.
+    r"""Split lines at blanks and tabs; return None if a line lacks fields.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _table(text: Bytes, first: Int64, end: Int64, fields: Sequence[str]) -> Mapp
 
 
 def whole_numbers(words: Words) -> Values:
-    """Return words such as 12, -1 and 12.9 as whole numbers, decimals truncated."""
+    """Return words such as 12, -1 and 12.9 as whole numbers, without decimals."""
     digits, length = np.zeros(len(words), np.int64), words.length
     negative = words.byte(0) == _MINUS
     sure = length <= LONGEST_INT64
@@ -167,7 +167,7 @@ def whole_numbers(words: Words) -> Values:
 
 
 def leading_numbers(words: Words) -> tuple[Int64, Int64]:
-    """Return the number at the beginning of each word, and its digits, at most 18."""
+    """Return the number at the beginning of each word, and its number of digits, at most 18."""
     value, count = np.zeros((2, len(words)), np.int64)
     going = np.ones(len(words), np.bool_)
     for i in range(min(words.longest, LONGEST_INT64)):
@@ -212,7 +212,7 @@ def with_byte(words: Words, byte: bytes) -> Bool:
 
 
 def _shaped(words: Words, shape: bytes, first: Int64, sure: Bool) -> tuple[Any, Bool]:
-    """Return the digits of words of a shape (0 is any digit), and the mask of words that fit it."""
+    """Return the digits of words with a shape, 0 for any digit, and the mask of such words."""
     at = first[None, :] + np.arange(len(shape))[:, None]
     text = words.text[np.minimum(at, words.text.size - 1)]
     digit = text - np.uint8(_ZERO)
@@ -230,22 +230,22 @@ def _number(digits: Any) -> Int64:
 
 @dataclass(frozen=True)
 class Converter:
-    """Declare how the words of a column become whole numbers.
+    """Declare the conversion of a column's words to whole numbers.
 
     Parameters
     ----------
     word : callable
-        Function from a word and its position to its number, or `UNKNOWN`; it refuses
-        by an `InputError`.
+        Function from a word and its position to the word's number or `UNKNOWN`; it raises
+        `InputError` for other words.
     fast : callable, optional
-        From words to numbers and the mask of certain numbers.
+        Function from words to numbers and the mask of certain numbers.
     """
 
     word: Callable[[str, str], int]
     fast: Callable[[Words], Values] | None = None
 
     def __call__(self, words: Words) -> Int64:
-        """Return the number of each word, converting every different odd word once."""
+        """Return the number of each word; each distinct uncertain word is converted once."""
         if self.fast is None:
             values, odd = np.zeros(len(words), np.int64), np.arange(len(words))
         else:

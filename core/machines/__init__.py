@@ -1,1 +1,1 @@
-"""Machines that jobs run on: a folder each, with its platform, kernels and simulation."""
+"""Machines: one folder for each, with its platform, kernels and simulation."""

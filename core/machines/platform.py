@@ -1,4 +1,4 @@
-"""Protocol of platforms, and a row for each kind."""
+"""Protocol of platforms, and a table of their kinds."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 
 class Platform(Protocol):
-    """Describe a machine: a frozen dataclass of builtin values.
+    """Describe a machine, as a frozen dataclass of builtin values.
 
-    Its parameters are its configuration.
+    The parameters of the dataclass are the configuration of the machine.
     """
 
     name: ClassVar[str]
     """Name of the kind in campaigns and stores."""
 
     part: ClassVar[str]
-    """Name of one of its places."""
+    """Name for a place, such as cluster or node."""
 
     keeps: ClassVar[tuple[str, ...]]
     """Columns of a schedule that do not follow from the starts and are therefore stored."""
 
     asks: ClassVar[tuple[str, ...]]
-    """Columns with requests of jobs that only this kind of platform uses."""
+    """Columns with jobs' requests that only this kind of platform uses."""
 
     dated: ClassVar[bool]
-    """Whether some of its rules depend on the time of day."""
+    """Whether some rules on the platform depend on the time of day."""
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Names of the clusters or nodes; `Schedule.place` is an index into them."""
+        """Names of the clusters or nodes; `Schedule.place` is an index into these names."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -69,16 +69,16 @@ class Platform(Protocol):
 
     @property
     def limit(self) -> str:
-        """Largest number of processors of a job, as text for error messages."""
+        """Text of error messages for the largest number of processors of a job."""
 
     def admits(self, jobs: Columns) -> Bool:
-        """Return whether each job could run here if it were alone, bool[n]."""
+        """Return whether each job could run alone on the platform, bool[n]."""
 
     def check(self, jobs: Columns) -> None:
-        """Refuse jobs whose requests have no meaning here, by an `InputError`."""
+        """Raise an `InputError` for jobs with requests that are invalid on the platform."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form, ``{"name": ..., "configuration": {...}}``."""
+        """Return plain values, ``{"name": ..., "configuration": {...}}``."""
 
 
 @dataclass(frozen=True)
@@ -122,23 +122,23 @@ def of_size(platform: Platform, processors: int) -> Platform | None:
 
 
 def platform_from_dict(plain: object) -> Platform:
-    """Return the platform of a plain form.
+    """Return the platform for the plain values from `Platform.to_dict`.
 
     Parameters
     ----------
     plain : mapping
-        ``{"name": ..., "configuration": {...}}``, as `Platform.to_dict` gives it.
+        ``{"name": ..., "configuration": {...}}``.
 
     Returns
     -------
     Platform
-        A value equal to the one with this plain form.
+        A platform that equals the original platform.
 
     Raises
     ------
     InputError
-        If the form does not have these two keys, the kind is unknown, a parameter is unknown or
-        missing, or a value is wrong.
+        If `plain` does not have exactly these two keys, the kind is unknown, a parameter is unknown
+        or missing, or a value is wrong.
 
     Examples
     --------

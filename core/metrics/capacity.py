@@ -1,4 +1,4 @@
-"""Lost capacity: processors that are idle while jobs wait for them."""
+"""Lost capacity: idle processors while jobs wait for processors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from schedfarm.core.schedule import Schedule
 
 
 def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
-    """Return the integral of min(idle processors, processors that waiting jobs request).
+    """Return the integral of min(idle processors, requested processors of waiting jobs).
 
-    The processors requested by a job are those that it holds later; a job that never holds any
-    requests none. A job with a reservation in advance requests none before that time. Processors of
-    nodes that are down are idle.
+    The requested processors of a job are the processors that it holds later, 0 for a job that never
+    runs. A job with an advance reservation requests no processors before its reserved start.
+    Processors of nodes that are down count as idle.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def lost_capacity(schedule: Schedule, bounds: Int64) -> Float64:
 def _of_wide(
     submit: Int64, start: Int64, end: Int64, taken: Int64, processors: int, bounds: Int64
 ) -> Float64:
-    """Return the same if a time and a number of processors do not fit in one integer."""
+    """Return the lost capacity if a time and a number of processors do not fit in one integer."""
     none = np.zeros(bounds.size, np.int64)
     instants = np.clip(np.concatenate((bounds, submit, start, end)), bounds[0], bounds[-1])
     order = np.argsort(instants, kind="stable")
@@ -70,6 +70,6 @@ def _of_wide(
     idle = np.concatenate((none, 0 * taken, -taken, taken))[order].cumsum() + processors
     instants = instants[order]
     lost = np.minimum(idle, asked)[:-1].astype(np.float64) * np.diff(instants)
-    # A step at a bound belongs to the interval after it.
+    # A step at a bound belongs to the interval after the bound.
     span = np.searchsorted(bounds, instants[:-1], side="right") - 1
     return np.asarray(np.bincount(span, lost, bounds.size)[:-1], np.float64)

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from schedfarm.core.metrics.kernels.jobs import Arrays, Figures
 
 MAX_WEEKS = 100_000
-"""Longest schedule, about two thousand years; beyond it the unit of time is probably wrong."""
+"""Longest schedule, about two thousand years; in a longer one, the unit is probably wrong."""
 
 PREMATURE = 100
-"""A job is premature if its estimate is at least this multiple of its run time."""
+"""Least ratio of the estimate to the run time of a premature job."""
 
 LEAST_JOBS = 2
-"""Users with fewer jobs are left out of figures over users, as in the published tables."""
+"""Least number of jobs of a user in figures over users, as in the published tables."""
 
 
 class Predicted(NamedTuple):
     """Hold figures of predicted run times.
 
-    accuracy : mean of the smaller of predicted and actual run time / the larger. over, under : sums
-    of the excess of predicted over actual ones and of the reverse, s. outlived : number of jobs
-    with a run time longer than predicted.
+    accuracy : mean of the smaller of predicted and actual run time / the larger. over : sum of
+    max(predicted - actual, 0), s. under : sum of max(actual - predicted, 0), s. outlived : number
+    of jobs with a run time longer than predicted.
     """
 
     accuracy: float
@@ -58,20 +58,20 @@ _PREDICTED: WeakKeyDictionary[Workload, Predicted] = WeakKeyDictionary()
 class Counted:
     """Hold the counted jobs, their columns, and intermediate results of several metrics.
 
-    Each result is computed once, on first use. Columns contain the counted jobs in the workload's
-    order.
+    Each result is computed once, at its first use. Columns contain the counted jobs, in the order
+    of the workload.
 
     Parameters
     ----------
     schedule : Schedule
         Schedule of all jobs.
     tau : float
-        Run times below this count as this in slowdowns, s, above 0.
+        Lower bound of run times in slowdowns, s, above 0.
     warmup, cooldown
         Excluded ends, as for `core.metrics.window.window_of`.
     weeks : int, optional
         Length of weekly series, at least 1; jobs that end later count in the last week. By default
-        up to the week of the last end.
+        the series ends with the week of the last end.
     users : UserIndex, optional
         Users in the results; by default those of the workload.
     least_jobs : int
@@ -80,9 +80,9 @@ class Counted:
     Raises
     ------
     InputError
-        If `schedule` is not a schedule, or `warmup` neither a share nor a duration; later, when a
-        figure needs it, if `tau` is not above 0, `weeks` or `least_jobs` not at least 1, or the
-        schedule lasts longer than `MAX_WEEKS`.
+        If `schedule` is not a schedule, or `warmup` is neither a share nor a duration. When a
+        figure needs these values: if `tau` is not above 0, if `weeks` or `least_jobs` is below 1,
+        or if the schedule lasts longer than `MAX_WEEKS`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Counted:
     @cached_property
     def prediction_error(self) -> Int64:
         """Predicted minus actual run time, int64[k], s; the estimate counts as a prediction."""
-        # Here, since it loads numba, which readers of stores do without.
+        # The import is here because the module loads numba, which readers of stores do not need.
         from schedfarm.core.engine.predicted import predictions
 
         return predictions(self.schedule)[self.kept] - self.run
@@ -165,7 +165,7 @@ class Counted:
     def predicted(self) -> Predicted:
         """Figures of the predicted run times."""
         if self.window.counts is None and not is_predicted(self.schedule.policy):
-            # Those of the estimates, the same under all policies.
+            # Figures of the estimates, which are equal under all policies.
             found = _PREDICTED.get(self.workload)
             if found is None:
                 found = _PREDICTED[self.workload] = self._predicted()
@@ -174,15 +174,15 @@ class Counted:
 
     @cached_property
     def held(self) -> Int64:
-        """Time for which the job held processors, int64[k], s; by default its run time.
+        """Time for which each job held processors, int64[k], s; by default its run time.
 
-        It is shorter for a lost job, and may be longer for a moldable one.
+        This time is shorter for a lost job, and may be longer for a moldable job.
         """
         return self.schedule.held[self.kept]
 
     @cached_property
     def procs(self) -> Int64:
-        """Processors that the job held, int64[k]; the requested ones if it never ran."""
+        """Processors that each job held, int64[k]; its requested processors if it never ran."""
         if self.schedule.is_as_asked:
             return self.workload.procs[self.kept]
         taken = self.schedule.taken
@@ -231,8 +231,9 @@ class Counted:
 
     @cached_property
     def area(self) -> Float64:
-        """Time held x processors, float64[k], processor s: the weight of a job by its area."""
-        # Converted first: numpy takes 1.7 times as long to multiply floats by integers.
+        """Area of each job, time held x processors, float64[k], processor s."""
+        # Integers are converted first: numpy takes 1.7 times as long to multiply floats by
+        # integers.
         area: Float64 = self.held.astype(np.float64)
         area *= self.procs.astype(np.float64)
         return area
@@ -254,7 +255,7 @@ class Counted:
 
     @cached_property
     def week(self) -> Int64:
-        """Week in which the job ends, int64[k], counted from 0 at the first submission."""
+        """Week in which each job ends, int64[k], counted from 0 at the first submission."""
         return self._all_weeks[self.kept]
 
     @cached_property
@@ -271,7 +272,7 @@ class Counted:
 
     @cached_property
     def week_bounds(self) -> Int64:
-        """Begin of each week and end of the last, int64[weeks + 1], s, clipped to the window."""
+        """Begin of each week, and end of the last, int64[weeks + 1], s, clipped to the window."""
         jobs = self.workload
         if not len(jobs):
             return np.zeros((self._weeks or 0) + 1, np.int64)
@@ -289,7 +290,7 @@ class Counted:
 
     @cached_property
     def width(self) -> Int64:
-        """Width class of the job, an index into `core.metrics.widths.WIDTHS`, int64[k]."""
+        """Width class of each job, an index into `core.metrics.widths.WIDTHS`, int64[k]."""
         return width_classes(self.procs)
 
     @cached_property
@@ -299,7 +300,7 @@ class Counted:
 
     @cached_property
     def origin(self) -> Int64:
-        """Origin of the job, an index into the platform's `participants`, int64[k]."""
+        """Origin of each job, an index into the platform's `participants`, int64[k]."""
         origin: Int64 = self.column("origin")
         return origin
 
@@ -310,25 +311,25 @@ class Counted:
 
     @cached_property
     def migrated(self) -> Bool:
-        """Whether the job ran on one cluster other than its origin, bool[k]."""
+        """Whether each job ran on one cluster other than its origin, bool[k]."""
         return migrated(self.schedule)[self.kept]
 
     @cached_property
     def coallocated(self) -> Bool:
-        """Whether the job ran on several clusters at once, bool[k]."""
+        """Whether each job ran on several clusters at once, bool[k]."""
         return coallocated(self.schedule)[self.kept]
 
     @cached_property
     def node_time(self) -> Int64:
         """Time held by origin and cluster, int64[participants, participants], processor s.
 
-        It covers the window, and includes jobs that are not counted.
+        The time is within the window, and includes jobs that are not counted.
         """
         return node_time(self.schedule, self.window)
 
     @cached_property
     def link_demands(self) -> Int64:
-        """Demand of each part of a job on its cluster's link, int64[parts], kbit/s; all jobs."""
+        """Demand of each part of all jobs on its cluster's link, int64[parts], kbit/s."""
         return link_demands(self.schedule)
 
     @cached_property
@@ -405,5 +406,5 @@ def ratio(part: int, whole: int) -> float:
 
 def mean(values: Float64) -> float:
     """Return the mean of values; NaN if there are none."""
-    # `values.mean()` divides the same sum, and takes twice as long for 50 values.
+    # `values.mean()` gives the same result, but takes twice as long for 50 values.
     return float(np.add.reduce(values)) / values.size if values.size else np.nan

@@ -1,9 +1,9 @@
 """Declarations of all metrics: name, unit, meaning, dimension and function.
 
-Definitions are those of the semantics page, section Metrics. Sums of seconds are exact integers;
+Definitions are those of docs/semantics.md, section Metrics. Sums of seconds are exact integers, and
 means of slowdowns are numpy's pairwise sums in job order. Therefore every value is the same to the
-bit on every machine. A metric added here becomes part of every summary and store; a plug-in
-metric (`find_metric`) is in the stores whose campaigns name it.
+bit on every machine. A metric in this module is part of every summary and store. A plug-in metric
+(`find_metric`) is in the stores of the campaigns that name it.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def _energy(counted: Counted) -> float:
 
 def _makespan(counted: Counted) -> int:
     jobs = counted.workload
-    # If all jobs were refused, there is no end.
+    # If all jobs were refused, the schedule has no end.
     return max(0, int(counted.schedule.end.max() - jobs.submit[0])) if len(jobs) else 0
 
 
 def _offered_load(jobs: Workload) -> float:
-    # Simultaneous jobs have no offered load, but can be simulated.
+    # A workload of simultaneous jobs has no offered load, but can be simulated.
     submitting = int(jobs.submit[-1] - jobs.submit[0]) if len(jobs) else 0
     return ratio(work(jobs), jobs.processors * submitting)
 
@@ -92,7 +92,7 @@ def _geometric_means(means: Float64) -> Float64:
 def _utilisation(counted: Counted) -> float:
     schedule, window, taken = counted.schedule, counted.window, counted.schedule.taken
     if window.counts is None and schedule.is_as_asked:
-        # The same under all policies.
+        # This value is equal under all policies.
         done = work(counted.workload)
     elif window.counts is None:
         done = total(schedule.held * taken)
@@ -121,7 +121,7 @@ def _week_lost(counted: Counted) -> Float64:
 
 
 def _queue_length(counted: Counted) -> float:
-    # The integral of the number of waiting jobs is the sum of their waits.
+    # The integral of the number of waiting jobs is the sum of the jobs' waits.
     schedule, window = counted.schedule, counted.window
     if window.counts is None:
         waited = counted.waited
@@ -416,7 +416,7 @@ ON_REQUEST: dict[str, Metric] = {
         ),
     )
 }
-"""Built-in metrics of the campaigns that name them, by name."""
+"""Built-in metrics, by name, that only campaigns that name them compute."""
 
 
 def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, ...]:
@@ -436,10 +436,10 @@ def metrics_over(what: str, platform: Platform | None = None) -> tuple[Metric, .
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric by name: a built-in one, an entry point, or ``module:name``.
+    """Return a metric by the name of a built-in metric, an entry point, or ``module:name``.
 
-    A plug-in metric is a `Metric`, or a function of a `core.metrics.counted.Counted`. The
-    function's meaning is the first line of its docstring; it can have the attributes ``unit``,
+    A plug-in metric is a `Metric`, or a function of a `core.metrics.counted.Counted`. The meaning
+    of a function is the first line of its docstring. The function can have the attributes ``unit``,
     ``over`` and ``better`` of `Metric`.
 
     Examples

@@ -1,6 +1,6 @@
 """Fairness of a schedule: lateness, resource equality, overtaking.
 
-Sums of seconds are exact integers; means of floats are numpy's pairwise sums in job order.
+Sums of seconds are exact integers, and means of floats are numpy's pairwise sums in job order.
 Therefore every value is the same to the bit on every machine.
 """
 
@@ -22,11 +22,11 @@ from schedfarm.core.schedule import Schedule
 def resource_equality(schedule: Schedule) -> Float64:
     """Return the processor time that each job deserved.
 
-    At each instant the used processors are divided among the active jobs, which have arrived and
-    not completed, in proportion to the processors that they hold or will hold. A job that never
-    holds any, such as a refused one, deserves nothing. The definition's upper limit, the processors
-    that a job can use, is never reached, since the used processors are a part of the requested
-    ones.
+    Active jobs have arrived and not completed. At each instant the used processors are divided
+    among the active jobs, in proportion to the processors that they hold or will hold. A job that
+    never holds processors, such as a refused job, deserves no time. The definition limits the share
+    of a job to the processors that it can use. This limit is never reached, since the used
+    processors never exceed the requested processors.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def resource_equality(schedule: Schedule) -> Float64:
     Returns
     -------
     float64[n]
-        Deserved time d of each job, processor s; its discrimination is d - time held x procs.
+        Deserved time d of each job, processor s; the job's discrimination is d - time held x procs.
 
     References
     ----------
@@ -57,7 +57,7 @@ def resource_equality(schedule: Schedule) -> Float64:
     order = np.argsort(instants, kind="stable")
     demand = np.cumsum(np.concatenate((taken, none, -taken))[order])
     used = np.cumsum(np.concatenate((none, taken, -taken))[order])
-    # Time that one processor deserved since the beginning: the same sum serves all jobs.
+    # Deserved time of one processor since the beginning; the same sum serves all jobs.
     share = np.divide(used, demand, out=np.zeros(demand.size), where=demand > 0)
     reached = np.zeros(demand.size)
     reached[1:] = np.cumsum(share[:-1] * np.diff(instants[order]))
@@ -74,7 +74,8 @@ def discrimination(schedule: Schedule) -> Float64:
     Returns
     -------
     float64[n]
-        Processor s; positive for a job that was treated unfairly (see `resource_equality`).
+        Discrimination, processor s; positive for a job that was treated unfairly (see
+        `resource_equality`).
 
     Examples
     --------
@@ -90,8 +91,9 @@ def discrimination(schedule: Schedule) -> Float64:
 def discrimination_of(deserved: Float64, held: Int64, procs: Int64) -> Float64:
     """Return deserved - held x procs of each element, processor s.
 
-    The sum over all jobs of a schedule is 0, since all used time is divided among them: the mean of
-    abs(D) is twice the mean of max(D, 0). This does not hold for a subset of the jobs.
+    The sum over all jobs of a schedule is 0, since all used time is divided among the jobs. So the
+    mean of abs(D) is twice the mean of max(D, 0). These relations do not hold for a subset of the
+    jobs.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def unserved(deserved: Float64, held: Int64, procs: Int64) -> Float64:
 def lateness(schedule: Schedule, fst: npt.ArrayLike) -> Int64:
     """Return the time by which each job starts after its fair start; 0 for earlier starts.
 
-    A refused job is never late, since it has no fair start either.
+    A refused job is never late, since it also has no fair start.
 
     Parameters
     ----------
@@ -168,7 +170,8 @@ def lateness_of(start: Int64, fst: Int64) -> Int64:
 def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
     """Return the mean of `lateness` over all jobs, s; early and punctual jobs count as 0.
 
-    Refused jobs are excluded; NaN without jobs. Sabin and Sadayappan (2005), section 3.1.3.
+    Refused jobs are excluded; the result is NaN without jobs. Source: Sabin and Sadayappan (2005),
+    section 3.1.3.
 
     Examples
     --------
@@ -184,7 +187,7 @@ def unfairness(schedule: Schedule, fst: npt.ArrayLike) -> float:
 def unfair_share(schedule: Schedule, fst: npt.ArrayLike) -> float:
     """Return the share of jobs that start after their fair start.
 
-    Refused jobs are excluded; NaN without jobs.
+    Refused jobs are excluded; the result is NaN without jobs.
 
     Examples
     --------
@@ -202,10 +205,10 @@ def _started(schedule: Schedule) -> int:
 
 
 def slips_and_skips(schedule: Schedule) -> tuple[Int64, Int64]:
-    """Count for each job the later jobs that start earlier, and the earlier ones that start later.
+    """Count, for each job, the later jobs that overtook it and the earlier jobs that it overtook.
 
-    Jobs with equal starts do not overtake each other, and refused jobs take no part. Both counts
-    have the same sum.
+    A job overtakes an earlier job if it starts first. Jobs with equal starts do not overtake each
+    other, and refused jobs do not count. Both counts have the same sum.
 
     Returns
     -------
@@ -294,12 +297,12 @@ def summarise_fairness(
     fst : int64[n], optional
         Fair start times of one kind, s; without them, metrics that need them are NaN.
     least_jobs : int
-        Users with fewer jobs are excluded.
+        Least number of jobs of the users that count.
 
     Returns
     -------
     dict of str to float
-        NaN for a mean over no jobs or no users.
+        Values by name; NaN for a mean over no jobs or no users.
 
     Raises
     ------

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Means(NamedTuple):
-    """Number of jobs of each group, int64[g], and their means, float64[g], NaN for empty groups.
+    """Hold the number of jobs in each group, int64[g], and means over each group, float64[g].
 
-    wait : s. slowdown, pp_slowdown, log_slowdown : bounded slowdown, per-processor bounded
-    slowdown, and natural logarithm of the former.
+    wait : s. slowdown : bounded slowdown. pp_slowdown : per-processor bounded slowdown.
+    log_slowdown : natural logarithm of the bounded slowdown. Means of empty groups are NaN.
     """
 
     jobs: Int64
@@ -27,14 +27,14 @@ class Means(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Group of each counted job, int64[k], from 0, and number of groups."""
+    """Hold the group of each counted job, int64[k], from 0, and the number of groups."""
 
     place: Int64
     groups: int
 
 
 def means_of_groups(some: Groups, others: Groups, counted: Counted) -> tuple[Means, Means]:
-    """Return means of two groupings; one pass takes 0.7 of the time of two.
+    """Return the means of two groupings in one pass, which takes 0.7 of the time of two passes.
 
     Examples
     --------

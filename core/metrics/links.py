@@ -11,14 +11,14 @@ from schedfarm.core.schedule import Schedule
 
 
 def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
-    """Return the number of neighbour pairs of a mesh that a run of its processors separates.
+    """Return the number of pairs of neighbours in a mesh that a run of processors separates.
 
-    The mesh has rows of ceil(sqrt(procs)), filled row by row; the last may be short.
+    The mesh has rows of ceil(sqrt(procs)) processors, filled row by row; the last row may be short.
 
     Parameters
     ----------
     procs, first, count : int64[k]
-        Processors of the mesh, at least 1; first processor of the run, from 0; their number.
+        Processors of the mesh, at least 1; first processor of the run, from 0; length of the run.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
     last, row = first + count, _row(procs)
     beside = (first > 0) & (first % row != 0)
     beyond = (last < procs) & (last % row != 0)
-    # A processor is above the one that follows a row later.
+    # A processor's lower neighbour follows one row later.
     below = np.minimum(last, procs - row) - np.maximum(first, last - row)
     above = np.minimum(last, first + row) - np.maximum(first, row)
     pairs: Int64 = beside.astype(np.int64) + beyond + np.maximum(below, 0) + np.maximum(above, 0)
@@ -53,7 +53,7 @@ def link_demands(schedule: Schedule) -> Int64:
     Returns
     -------
     int64[k]
-        kbit/s, exact, in the order of the segments; 0 for a job inside one cluster.
+        Demands, kbit/s, exact, in the order of the segments; 0 for a job inside one cluster.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def link_demands(schedule: Schedule) -> Int64:
     over = parts.procs < whole
     job, n, k = parts.job[over], whole[over], parts.procs[over]
     alltoall, bandwidth = jobs.alltoall[job], jobs.bandwidth[job]
-    # One denominator for everything, so that it is rounded once; a workload bounds bandwidth
-    # x procs^2 so that this fits 64 bits.
+    # All terms have a common denominator, so that the demand is rounded once. The bound of
+    # bandwidth x procs^2 in workloads makes the products fit 64 bits.
     everywhere = 4 * alltoall * k * (n - k)
     beside = (THOUSAND - alltoall) * cut_pairs(n, first[over], k) * (n - 1)
     found[over] = -(-bandwidth * (everywhere + beside) // (4 * THOUSAND * (n - 1)))
@@ -92,15 +92,15 @@ def link_loads(schedule: Schedule, demands: Int64, window: Window) -> Float64:
     schedule : Schedule
         Schedule on a network with link capacities.
     demands : int64[k]
-        Demands of its parts, from `link_demands`.
+        Demands of the schedule's parts, from `link_demands`.
     window : Window
         Interval of the mean.
 
     Returns
     -------
     float64[places]
-        The demand of co-allocated jobs, not their share: above 1 if links are ignored. NaN in a
-        window without duration, and without capacities.
+        Mean demand / capacity. It may exceed 1 if links are ignored, since demands and not shares
+        count. NaN for a window without duration, or without capacities.
     """
     links, parts = _capacities(schedule), schedule.segments
     if parts is None or not links.size or window.end == window.begin:
@@ -145,7 +145,7 @@ def _most(begins: Int64, ends: Int64, demand: Int64) -> int:
 
 
 def _counted_off(schedule: Schedule) -> Int64:
-    """Return the number of the job's processors that precede those of each part, int64[k]."""
+    """Return the number of the job's processors before each part, int64[k]."""
     parts = schedule.segments
     assert parts is not None, "called with segments only"
     order = np.lexsort((parts.place, parts.job))

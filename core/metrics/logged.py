@@ -1,4 +1,4 @@
-"""Comparison of a schedule with the waits of its log, by job and by group."""
+"""Comparison of a schedule's waits with the waits in its log, by job and by group."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def wait_errors(schedule: Schedule) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        By the keys of `ERRORS`, s, over the started jobs with a logged wait; an error is positive
-        if the job waited longer than in the log. Empty without such jobs.
+        Statistics by the keys of `ERRORS`, s, over the started jobs with a logged wait; empty
+        without such jobs. An error is positive if the job waited longer than in the log.
 
     Examples
     --------

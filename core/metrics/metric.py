@@ -1,4 +1,4 @@
-"""The declaration of a metric: name, unit, meaning, dimension, function."""
+"""Declaration of a metric: name, unit, meaning, dimension, function."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Metric:
     Parameters
     ----------
     name : str
-        Small letters, digits and ``_``: the name of its array in a store.
+        Name of the metric's array in a store: small letters, digits and ``_``.
     unit, meaning : str
-        Unit (1 for a pure number) and one line for axes and tables.
+        Unit (1 for a pure number), and a line of text for axes and tables.
     of : callable
         Function of a `core.metrics.counted.Counted` that returns the value, or one per week, user,
         width or participant; if `shared`, a function of the workload.
@@ -39,16 +39,16 @@ class Metric:
     better : {"smaller", "larger", ""}
         Direction of better values, if there is one.
     shared : bool
-        Whether it depends on the jobs only, not on the policy.
+        Whether the metric depends on the jobs only, and not on the policy.
     among : bool
-        Whether it exists only on platforms with participants.
+        Whether the metric exists only on platforms with participants.
     dtype : {"float64", "int64"}
-        Type of its values; a missing value is NaN, or 0 for integers.
+        Type of the values; a missing value is NaN, or 0 for integers.
 
     Raises
     ------
     InputError
-        If a part is not one of these.
+        If an argument has another value.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Metric:
         return self.of(counted.workload if self.shared else counted)
 
     def there_is(self, platform: Platform | None) -> bool:
-        """Return whether the metric exists on a platform; without one, on every platform.
+        """Return whether the metric exists on a platform; for None, on every platform.
 
         Examples
         --------

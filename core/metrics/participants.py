@@ -16,7 +16,7 @@ def node_time(schedule: Schedule, window: Window) -> Int64:
     Returns
     -------
     int64[c, c]
-        Processor s, by the jobs' origin and their cluster; exact.
+        Times, processor s, by the jobs' origin and cluster; exact.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Percentiles that are values of jobs, without interpolation."""
+"""Percentiles without interpolation, which are always values of jobs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from schedfarm.core.arrays import Float64, Int64
 
 PERCENTILES = (50, 90, 99)
-"""Percentiles in a summary: the least value that this percentage of jobs does not exceed."""
+"""Percentages in a summary; a percentile is the least value that this percentage of jobs does not
+exceed."""
 
 FEW = 512
-"""A sort of so few values takes less time than the tables of a selection."""
+"""Number of values up to which a sort takes less time than a selection with tables."""
 
 
 def percentiles(values: Int64 | Float64) -> dict[int, Any]:
@@ -36,7 +37,7 @@ def percentiles(values: Int64 | Float64) -> dict[int, Any]:
     places = np.array([-(-p * n // 100) - 1 for p in PERCENTILES])
     if n <= FEW:
         return dict(zip(PERCENTILES, np.sort(values)[places], strict=True))
-    # The bits of nonnegative floats have the order of the floats.
+    # The bits of nonnegative floats, as integers, have the order of the floats.
     keys = values.view(np.int64)
     least, most = int(keys.min()), int(keys.max())
     found = ranked(keys, least, (most - least).bit_length(), places).view(values.dtype)

@@ -1,6 +1,6 @@
 """Bounded slowdown of jobs, and bounded slowdown per processor.
 
-Definitions are those of the semantics page, section Metrics.
+Definitions are those of docs/semantics.md, section Metrics.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from schedfarm.core.checks import positive
 from schedfarm.core.schedule import Schedule
 
 TAU = 10
-"""Run times below this count as this in a bounded slowdown, s (Feitelson et al. 1997)."""
+"""Lower bound of run times in a bounded slowdown, s (Feitelson et al. 1997)."""
 
 SECOND_TAU = 60
-"""Second threshold of the bounded slowdown, s."""
+"""Second lower bound of run times in a bounded slowdown, s."""
 
 
 def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
@@ -26,12 +26,12 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     schedule : Schedule
         Starts of n jobs.
     tau : float
-        Run times below this count as this, s, above 0.
+        Lower bound of run times, s, above 0.
 
     Returns
     -------
     float64[n]
-        In the workload's order.
+        Slowdowns in the order of the workload.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
 def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     """Return max((end - submit) / (procs x max(time held, tau)), 1) of each job.
 
-    Processors and time are those that the job held; by default the requested processors and the run
+    Processors and time are those that the job held: by default the requested processors for the run
     time.
 
     Parameters
@@ -65,12 +65,12 @@ def pp_bounded_slowdown(schedule: Schedule, tau: float = TAU) -> Float64:
     schedule : Schedule
         Starts of n jobs.
     tau : float
-        Run times below this count as this, s, above 0.
+        Lower bound of held times, s, above 0.
 
     Returns
     -------
     float64[n]
-        In the workload's order.
+        Slowdowns in the order of the workload.
 
     Raises
     ------

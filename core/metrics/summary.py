@@ -22,25 +22,26 @@ def summarise(
     cooldown: bool = False,
     names: Collection[str] | None = None,
 ) -> dict[str, float]:
-    """Return the metrics of a schedule that have one value, by name.
+    """Return the metrics of a schedule with a single value, by name.
 
     Parameters
     ----------
     schedule : Schedule
         Starts of all jobs.
     tau : float
-        Run times below this count as this in slowdowns, s, above 0.
+        Lower bound of run times in slowdowns, s, above 0.
     warmup, cooldown
-        Excluded ends: a share of the jobs or a duration such as ``2w``, and whether to exclude
-        jobs that end after the last submission. Number of jobs, makespan and offered load are
-        those of the whole schedule; utilisation and queue length those of the window.
+        Excluded ends of the schedule. `warmup` is a share of the jobs or a duration such as ``2w``.
+        `cooldown` is whether to exclude jobs that end after the last submission. Number of jobs,
+        makespan and offered load are those of the whole schedule; utilisation and queue length are
+        those of the window.
     names : collection of str, optional
-        Metrics to compute, by default all; metrics that do not exist on the platform are omitted.
+        Metrics to compute, by default all. Metrics that do not exist on the platform are omitted.
 
     Returns
     -------
     dict of str to float
-        NaN for a mean over no jobs or a share of no time.
+        Values by name; NaN for a mean over no jobs or a share of no time.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def by_origin(
     warmup: float | str = NO_WARMUP,
     cooldown: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the metrics of a schedule that have one value per participant, by name.
+    """Return the metrics of a schedule with one value per participant, by name.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def by_origin(
     Returns
     -------
     dict of str to array, shape (participants,)
-        In the order of `Platform.participants`; empty if the platform has none.
+        Values in the order of `Platform.participants`; empty if the platform has no participants.
 
     Raises
     ------

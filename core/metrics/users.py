@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from schedfarm.core.metrics.counted import Counted
 
 UNKNOWN = -1
-"""The user of jobs without a known user; such jobs count for no user."""
+"""User number of jobs without a known user; such jobs count for no user."""
 
 TABLE = 2**20
-"""User numbers below this are looked up in a table: 0.1 ms for 77,000 jobs, where a search in
-the sorted numbers takes 2."""
+"""Bound of user numbers that are looked up in a table: 0.1 ms for 77,000 jobs.
+
+A search in the sorted numbers takes 2 ms.
+"""
 
 
 class UserIndex(NamedTuple):
-    """Index of users, and of the user of each job.
+    """Hold the users, and the index of each job's user.
 
-    label: int64[u], user numbers, ascending. place: int64[n], an index into `label`, u for other
-    users. jobs, work: int64[u], totals over all jobs, processor s.
+    label: int64[u], user numbers, ascending. place: int64[n], index of each job's user in `label`;
+    u for other users. jobs, work: int64[u], number of all jobs of each user, and their work,
+    processor s.
     """
 
     label: Int64
@@ -42,7 +45,7 @@ class UserIndex(NamedTuple):
 
 
 class UserSums(NamedTuple):
-    """Sums of each user: jobs, waits, s, and run x procs, processor s; int64[u]."""
+    """Hold sums of each user: jobs, waits, s, and run x procs, processor s; int64[u]."""
 
     jobs: Int64
     wait: Int64
@@ -50,9 +53,9 @@ class UserSums(NamedTuple):
 
 
 class UserWaits(NamedTuple):
-    """Waits and work of users, by ascending user number.
+    """Hold waits and work of users, by ascending user number.
 
-    user, jobs, wait, work: int64[u], user number, number of jobs, sum of waits, s, and of run x
+    user, jobs, wait, work: int64[u], user number, number of jobs, sum of waits, s, and sum of run x
     procs, processor s. nuwt: float64[u], wait / work.
     """
 
@@ -86,7 +89,7 @@ def index_users(
     Parameters
     ----------
     workload : Workload
-        Of n jobs.
+        Workload of n jobs.
     label : int64[u], optional
         User numbers, ascending; by default all known users of the workload.
     user : int64[n], optional
@@ -120,12 +123,12 @@ def with_work(index: UserIndex, workload: Workload) -> UserIndex:
 
 
 def _places(label: Int64, user: Int64) -> Int64:
-    """Return the index of each user in `label`, ascending, or the length of that for others."""
+    """Return the index of each user in the ascending `label`; its length for other users."""
     count = label.size
     largest = max(int(user.max(initial=0)), int(label.max(initial=0)))
     least = min(int(user.min(initial=0)), int(label.min(initial=0)))
     if largest < TABLE and least >= UNKNOWN:
-        # One more entry at the end, for -1.
+        # The table has one more entry at the end, for -1.
         table = np.full(largest + 2, count)
         table[label] = np.arange(count)
         return np.asarray(table[user])
@@ -197,7 +200,7 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
     schedule : Schedule
         Starts of all jobs.
     least_jobs : int
-        Users with fewer jobs are excluded; at least 1. The published tables use 2.
+        Least number of jobs of a user in the result, at least 1. The published tables use 2.
 
     Returns
     -------
@@ -230,7 +233,7 @@ def user_waits(schedule: Schedule, least_jobs: int = 1) -> UserWaits:
 
 
 def fairness_of_users(nuwt: npt.ArrayLike) -> float:
-    """Return F, the sum of (UWT - NUWT)^2 over users, where UWT is their mean; NaN without users.
+    """Return F, the sum of (UWT - NUWT)^2 over users; UWT is the mean; NaN without users.
 
     Examples
     --------
@@ -241,15 +244,15 @@ def fairness_of_users(nuwt: npt.ArrayLike) -> float:
 
 
 def spread_of(values: Float64) -> float:
-    """Return `fairness_of_users` of numbers from 0."""
+    """Return `fairness_of_users` of nonnegative numbers."""
     return float(np.square(values - values.mean()).sum()) if values.size else np.nan
 
 
 def jain_index(values: npt.ArrayLike) -> float:
     """Return Jain's index, (sum of x)^2 / (n x sum of x^2); NaN without values.
 
-    It is 1 if all values are equal, including all 0, and 1 / n if only one is not 0. R. Jain, D.
-    Chiu and W. Hawe, A quantitative measure of fairness, DEC TR-301, 1984.
+    The index is 1 if all values are equal, even if all are 0. It is 1 / n if only one value is not
+    0. Source: R. Jain, D. Chiu and W. Hawe, A quantitative measure of fairness, DEC TR-301, 1984.
 
     Examples
     --------
@@ -260,7 +263,7 @@ def jain_index(values: npt.ArrayLike) -> float:
 
 
 def jain_of(x: Float64) -> float:
-    """Return `jain_index` of numbers from 0."""
+    """Return `jain_index` of nonnegative numbers."""
     if not x.size or not x.any():
         return 1.0 if x.size else np.nan
     x = x / x.max()
@@ -270,8 +273,8 @@ def jain_of(x: Float64) -> float:
 def gini_index(values: npt.ArrayLike) -> float:
     """Return the Gini coefficient, half the mean absolute difference over the mean.
 
-    It is 0 if all values are equal, including all 0, and (n - 1) / n if only one is not 0; NaN
-    without values.
+    The coefficient is 0 if all values are equal, even if all are 0. It is (n - 1) / n if only one
+    value is not 0, and NaN without values.
 
     Examples
     --------
@@ -282,7 +285,7 @@ def gini_index(values: npt.ArrayLike) -> float:
 
 
 def gini_of(values: Float64) -> float:
-    """Return `gini_index` of numbers from 0."""
+    """Return `gini_index` of nonnegative numbers."""
     x = np.sort(values)
     if not x.size or not x.any():
         return 0.0 if x.size else np.nan

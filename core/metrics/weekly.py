@@ -21,20 +21,20 @@ def weekly(
     warmup: float | str = NO_WARMUP,
     cooldown: bool = False,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the metrics of a schedule that have one value per week, by name.
+    """Return the metrics of a schedule with one value per week, by name.
 
-    Weeks count from the first submission; a job that ends at the beginning of a week belongs to
-    that week.
+    Weeks are counted from the first submission. A job that ends at the beginning of a week belongs
+    to this week.
 
     Parameters
     ----------
     schedule : Schedule
         Starts of all jobs.
     tau : float
-        Run times below this count as this in slowdowns, s, above 0.
+        Lower bound of run times in slowdowns, s, above 0.
     weeks : int, optional
-        Length of the series, at least 1; jobs that end later count in the last week. By default
-        up to the week of the last end.
+        Length of the series, at least 1; jobs that end later count in the last week. By default the
+        series ends with the week of the last end.
     warmup, cooldown
         Excluded ends, as for `window_of`.
 

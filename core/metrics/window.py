@@ -13,23 +13,23 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.schedule import Schedule
 
 NO_WARMUP = 0.0
-"""The share of a metric over all jobs."""
+"""Excluded share of a metric over all jobs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
     """Hold the counted jobs, and the interval for metrics of the machine.
 
-    Jobs that never start, refused or withdrawn, are not counted: they have neither a wait nor an
-    end. A job that could have left the queue, but started before that, is not counted either: the
-    log has no run time for it. So the counted jobs are the same under every policy.
+    Refused and withdrawn jobs, which never start, are not counted: they have neither a wait nor an
+    end. A job that could have left the queue, but started before, is not counted either, because
+    the log has no run time of this job. So the counted jobs are the same under every policy.
 
     Parameters
     ----------
     begin, end : int
         Times, s; `end` is not before `begin`.
     counts : bool[n] or None
-        Whether each job is counted; None if all are.
+        Whether each job is counted; None if all jobs are counted.
     """
 
     begin: int
@@ -37,7 +37,7 @@ class Window:
     counts: Bool | None = None
 
     def inside(self, first: Int64, last: Int64) -> Int64:
-        """Return the part of each interval from first to last that lies in the window, s."""
+        """Return the length of the part of each interval that lies in the window, s."""
         length: Int64 = np.minimum(last, self.end) - np.maximum(first, self.begin)
         return np.maximum(length, 0, out=length)
 
@@ -47,10 +47,11 @@ def window_of(
 ) -> Window:
     """Return the window without warm-up and cool-down.
 
-    A share as `warmup` excludes the first floor(share x k) of the k started jobs by (end,
-    position), and the window begins at the last of their ends. A duration such as ``2w`` or ``12h``
-    excludes the jobs that end within it after the first submission. With `cooldown`, jobs that end
-    after the last submission are excluded, and the window ends there.
+    If `warmup` is a share, the first floor(share x k) of the k started jobs by (end, position) are
+    excluded. The window then begins at the last end of an excluded job. If `warmup` is a duration
+    such as ``2w`` or ``12h``, the jobs that end within this time after the first submission are
+    excluded. With `cooldown`, jobs that end after the last submission are excluded, and the window
+    ends at the last submission.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def window_of(
         return Window(0, 0)
     end, last = schedule.end, int(jobs.submit[-1])
     begin = int(jobs.submit[0])
-    # If no job started, there is no end.
+    # If no job started, no job has an end.
     final = max(begin, int(end.max()))
     without = schedule.unstarted
     if jobs.has_leaving:
@@ -75,11 +76,11 @@ def window_of(
         return Window(begin, final)
     counts = ~without
     if isinstance(warmup, str):
-        # A time beyond the clock's horizon excludes all jobs, too, and sums still fit int64.
+        # The horizon replaces a later time: it also excludes all jobs, and sums fit int64.
         begin += min(seconds_of(warmup) or 0, HORIZON)
         counts &= end >= begin
     elif warmup:
-        # As an exact fraction: 0.29 x 100 jobs is 28.999999999999996 in binary.
+        # The share is an exact fraction: in binary, 0.29 x 100 jobs is 28.999999999999996.
         ended = np.flatnonzero(counts)
         ended = ended[np.argsort(end[ended], kind="stable")]
         first = ended[: int(Fraction(str(warmup)) * ended.size)]
@@ -92,7 +93,7 @@ def window_of(
 
 
 def check_warmup(warmup: object) -> float | str:
-    """Return a warm-up in canonical form: a float share, or a duration; 0.0 for none.
+    """Return a warm-up in canonical form: a share as a float, or a duration; 0.0 for none.
 
     Examples
     --------

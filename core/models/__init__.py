@@ -1,4 +1,4 @@
-"""Workload models: each draws workloads of any size from a seed, with its published parameters."""
+"""Workload models, which draw workloads of any size from a seed, with published parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from schedfarm.core.models.poisson import poisson
 from schedfarm.core.workload.workload import Workload
 
 SAMPLE = ("jobs", "weeks", "seed", "index")
-"""Parameters of every model: the amount to draw, and the sample."""
+"""Parameters of every model: the amount of jobs to draw, and the sample."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Model:
     Parameters
     ----------
     function : callable
-        Draws a workload from a machine, `SAMPLE` and its own parameters.
+        Function that draws a workload, given a machine, `SAMPLE` and the model's own parameters.
     each : tuple of str
-        Parameters that may be a list of one number for each cluster of a network. Such a model
-        takes the platform, draws for each cluster, and numbers users and jobs by `join`; others
-        take the number of processors.
+        Parameters that may be a list with one number for each cluster of a network. A model with
+        such parameters takes the platform, draws jobs for each cluster, and numbers users and jobs
+        by `join`. Other models take the number of processors.
     """
 
     function: Callable[..., Workload]
@@ -39,12 +39,12 @@ class Model:
 
     @property
     def clusters(self) -> bool:
-        """Whether it draws for each cluster of a network."""
+        """Whether the model draws jobs for each cluster of a network."""
         return bool(self.each)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of its own parameters."""
+        """Names of the model's own parameters."""
         _, *names = inspect.signature(self.function).parameters
         return tuple(name for name in names if name not in SAMPLE)
 
@@ -60,7 +60,7 @@ class Model:
         return self.function(platform if self.clusters else platform.size, **how)
 
     def users(self, platform: Platform, parameters: Mapping[str, Any]) -> Iterable[int]:
-        """Return the user numbers that can occur in its workloads.
+        """Return the user numbers that can occur in the model's workloads.
 
         Examples
         --------

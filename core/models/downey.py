@@ -1,4 +1,4 @@
-"""Downey's model: log-uniform work and parallelism, each job on as many processors as it uses."""
+"""Downey's model: log-uniform work and parallelism, as a model of rigid jobs."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ from schedfarm.core.models.speedup import downey_speedup
 from schedfarm.core.workload.workload import Workload
 
 WORK = (70.0, 310_000.0)
-"""Least and most work of a job, s x processors: the points at which a straight line through the
-middle 80 % of the distribution of log work reaches 0 and 1, in the archive's log of the CTC SP2."""
+"""Least and greatest work of a job, s x processors, from the archive's log of the CTC SP2.
+
+A straight line through the middle 80 % of the distribution of log work reaches 0 and 1 at these
+values.
+"""
 
 GAP = 380.0
-"""Mean time between submissions, s, as in the same log."""
+"""Mean time between submissions, s, from the same log."""
 
 VARIANCE = (0.0, 2.0)
-"""Least and largest variance of parallelism, uniformly drawn, as in the author's program."""
+"""Bounds of the uniformly drawn variance of parallelism, as in the author's program."""
 
 HALF_DAY = 43_200
-"""The rate of arrivals changes every twelve hours, s."""
+"""Time between changes of the rate of arrivals, twelve hours, s."""
 
 
 def downey(
@@ -57,17 +60,18 @@ def downey(
     """Draw a workload of rigid jobs from Downey's model, beginning with the busy half of a day.
 
     The work of a job and its average parallelism are log-uniform; the parallelism extends from 1 to
-    the whole machine. The model describes moldable jobs, whose processors the scheduler chooses.
-    Here jobs are rigid: a job requests its average parallelism, rounded, and its run time is its
-    work / `downey_speedup` on these processors. Arrivals are Poisson, at different rates in the two
-    halves of a day.
+    the whole machine. The model describes moldable jobs, for which the scheduler chooses the
+    processors. Here jobs are rigid: a job requests its rounded average parallelism, and its run
+    time is its work / `downey_speedup` on these processors. Arrivals are Poisson, with different
+    rates in the two halves of a day.
 
-    The distributions, the range of the variance and the speedup are as published. The bounds of
-    work and the mean time between submissions could not be found in print; the defaults are fitted
-    to the archive's log of the CTC SP2, one of the author's two logs. The default of no submissions
-    in the second half of a day is not from the paper. Users are as in `core.lublin`. Submissions
-    are rounded down to whole seconds, run times to the nearest, at least 1 s. A shorter workload
-    under the same seed and index is the beginning of a longer one, unless estimates are Tsafrir's.
+    The distributions, the range of the variance and the speedup are as published. Published values
+    of the bounds of work and of the mean time between submissions could not be found. Their
+    defaults are fitted to the archive's log of the CTC SP2, one of the author's two logs. The
+    default of no submissions in the second half of a day is not from the paper. Users are as in
+    `core.lublin`. Submissions are rounded down to whole seconds; run times are rounded to the
+    nearest second, at least 1 s. A shorter workload with the same seed and index is the beginning
+    of a longer workload, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -85,7 +89,7 @@ def downey(
     interarrival : float
         Mean time between submissions over whole days, s.
     night : float
-        Rate of arrivals in the second half of a day, as a share of that in the first, 0 to 1.
+        Ratio of the rate of arrivals in the second half of a day to the rate in the first, 0 to 1.
     least_variance, most_variance : float
         Bounds of the uniform distribution of the variance of parallelism, at least 0.
     users : int
@@ -145,7 +149,7 @@ def downey(
 
 
 def _arrivals(gap: float, night: float, key: Key) -> Iterator[Int64]:
-    """Yield the instants of a Poisson process whose rate alternates between two halves of a day."""
+    """Yield the instants of a Poisson process with alternating rates in two halves of a day."""
     draw = generator(key, "arrivals")
     day = 2.0 * HALF_DAY
     clock, paid = [0.0, HALF_DAY, day], [0.0, day / (1 + night), day]

@@ -1,4 +1,4 @@
-"""Estimates of run times for workload models without them: three ways to draw them."""
+"""Estimates of run times for workload models without estimates: three ways to draw them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from schedfarm.core.names import choices
 from schedfarm.core.philox import philox
 
 GRAIN = 60
-"""Users request whole minutes, s."""
+"""Unit of drawn estimates, s, since users request whole minutes."""
 
 HOUR = 3_600
 """One hour, s."""
 
 LONGEST = 18 * HOUR
-"""The largest estimate that the SP2 machines of CTC and SDSC allowed, s."""
+"""Largest estimate on the SP2 machines of CTC and SDSC, s."""
 
 
 ESTIMATES = ("f-model", "tsafrir", "exact")
@@ -36,11 +36,11 @@ def draw_estimates(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> tuple[Int64, int]:
-    """Draw an estimate for each run time by a way of `ESTIMATES`, and return the limit, too.
+    """Draw an estimate for each run time by a way in `ESTIMATES`; also return the limit.
 
-    All times are in s; the limit is -1 for that of the jobs. `key` is the name of the workload,
-    seed and index. Tsafrir's model needs a limit: by default 18 hours, as on the SP2 machines, or
-    the whole hours that hold the longest run.
+    All times are in s. A limit of -1 means the largest estimate of the jobs. `key` is the name of
+    the workload, the seed and the index. Tsafrir's model needs a limit: by default 18 hours, as on
+    the SP2 machines, or more if the longest run takes more whole hours.
 
     Examples
     --------
@@ -75,8 +75,9 @@ def f_model(
     """Draw an estimate for each run time, s, uniform in [run, (f + 1) x run].
 
     Estimates are rounded up to whole minutes, at least one, since users request round times; this
-    rounding is ours. With f = 0 the estimates are exact except for the rounding; Mu'alem and
-    Feitelson try 0 to 300. An estimate is below its run only where the run exceeds `max_estimate`.
+    rounding is not part of the published model. With f = 0 the estimates are exact except for the
+    rounding; Mu'alem and Feitelson use values of f from 0 to 300. An estimate is below its run time
+    only if the run time exceeds `max_estimate`.
 
     References
     ----------

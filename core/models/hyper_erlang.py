@@ -1,4 +1,4 @@
-"""Hyper-Erlang distributions of common order: two Erlang branches of equally many stages."""
+"""Hyper-Erlang distributions of common order: two Erlang branches with equal numbers of stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.arrays import Float64
 from schedfarm.core.errors import InputError
 
 MAX_ORDER = 100
-"""Most stages of a fit."""
+"""Largest number of stages of a fit."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class HyperErlang:
         return rising * (self.first / self.slow**k + (1 - self.first) / self.fast**k)
 
     def draw(self, generator: np.random.Generator, size: int) -> Float64:
-        """Draw values, s; fewer under the same generator are the first of more."""
+        """Draw values, s; with the same generator, fewer values are the first ones of more."""
         value = np.empty(size)
         for at in range(0, size, _BLOCK):
             coin = generator.random(_BLOCK) < self.first
@@ -57,12 +57,13 @@ _BLOCK = 1_024
 
 
 def fit(first: float, second: float, third: float) -> HyperErlang:
-    """Return the distribution of lowest order with the given means of x, x^2 and x^3, all above 0.
+    """Return the distribution of lowest order with given means, above 0, of x, x^2 and x^3.
 
-    The first branch is the slower one.
+    The first branch is the slower branch.
 
-    Divided by the moments of an Erlang distribution of unit rate, they are the moments of two
-    points, the branches' mean stage lengths, which a quadratic equation gives.
+    Divided by the moments of an Erlang distribution with rate 1, the means are the moments of a
+    distribution on two points. These points are the mean stage lengths of the branches, which are
+    the roots of a quadratic equation.
 
     References
     ----------

@@ -17,7 +17,7 @@ from schedfarm.core.workload.workload import Workload
 
 @dataclass(frozen=True)
 class Class:
-    """Hold a class of jobs: fewest and most processors, gaps and run times in s."""
+    """Hold a class of jobs: bounds of the processors, and gaps and run times in s."""
 
     least: int
     most: int
@@ -78,10 +78,11 @@ CTC = (
     ),
 )  # fmt: skip
 """The paper's classes by powers of two, fitted by `core.models.hyper_erlang.fit` to the archive's
-CTC log until 1996-09-12: 17,826 jobs that can be simulated, where the paper counts 17,440."""
+CTC log until 1996-09-12. This part of the log has 17,826 jobs that can be simulated; the paper
+counts 17,440."""
 
 SIZES = ("uniform", "largest")
-"""Choices of the processors of a job of a class."""
+"""Choices of the number of processors of a job in a class."""
 
 
 def jann(
@@ -98,26 +99,26 @@ def jann(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
-    """Draw a workload from the model of Jann et al., of the IBM SP2 at Cornell in summer 1996.
+    """Draw a workload from the model by Jann et al. of the IBM SP2 at Cornell in summer 1996.
 
     Jobs are divided into classes by size. Each class has its own arrivals and run times, all
     independent. The times between submissions of a class and the run times have hyper-Erlang
     distributions of common order, which match three moments of the log. There is no daily cycle.
 
     Method, classes and the days of the log are as published. The paper's tables of parameters could
-    not be obtained. The parameters here are fitted by the paper's method to the same days of the
+    not be obtained, so the parameters here are fitted by the paper's method to the same days of the
     archive's cleaned log (`CTC`). They agree with the paper's description of its tables: most times
-    between submissions need a single stage; run times need up to eight stages here, and up to seven
-    in the paper. The paper does not give the sizes within a class either; `sizes` chooses them.
-    Classes wider than the machine are left out, and a class that exceeds it partly is narrowed.
-    Submissions are rounded down to whole seconds, run times to the nearest. Users are as in
-    `core.lublin`. A shorter workload under the same seed and index is the beginning of a longer
-    one, unless estimates are Tsafrir's.
+    between submissions need a single stage, and run times need up to eight stages (up to seven in
+    the paper). The paper does not give the sizes of jobs within a class either; `sizes` chooses
+    them. Classes wider than the machine are left out, and a class that is partly wider is narrowed.
+    Submissions are rounded down to whole seconds, run times to the nearest second. Users are as in
+    `core.lublin`. A shorter workload with the same seed and index is the beginning of a longer
+    workload, unless estimates are Tsafrir's.
 
     Parameters
     ----------
     processors : int
-        Size of the machine; the model's own has 322 processors in use.
+        Size of the machine; 322 processors of the modelled machine were in use.
     jobs, weeks : int, optional
         Amount to draw: this number of jobs, or all jobs submitted in this number of weeks. Exactly
         one of them is given.
@@ -126,8 +127,8 @@ def jann(
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     sizes : {"uniform", "largest"}
-        Size of a job in its class: any size with equal probability, or always the largest, which is
-        a power of two or 322.
+        Size of a job in its class: all sizes with equal probability, or always the largest size,
+        which is a power of two or 322.
     users : int
         Number of users.
     estimates, f, max_estimate
@@ -136,7 +137,7 @@ def jann(
     Returns
     -------
     Workload
-        The jobs of all classes, merged by submission; at one instant the smaller class comes first.
+        The jobs of all classes, merged by submission; at one instant, smaller classes come first.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals."""
+"""Workload model of Lublin and Feitelson: sizes, run times and a daily cycle of arrivals."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from schedfarm.core.names import choices
 from schedfarm.core.workload.workload import Workload
 
 BUCKET = 1_800
-"""The daily cycle changes every half hour, s."""
+"""Length of a step of the daily cycle, half an hour, s."""
 
 BUCKETS = 48
-"""Half hours in a day; the first is that of midnight."""
+"""Number of half hours in a day; the first begins at midnight."""
 
 CYCLE_START = 11
-"""First half hour of the gamma density of the daily cycle, which wraps around."""
+"""First half hour of the gamma density of the daily cycle, which continues past midnight."""
 
 LONGEST_RUN = 12.0
-"""A logarithm of a run time above this is drawn again (45 hours)."""
+"""Largest logarithm of a run time (45 hours); larger values are drawn again."""
 
 LONGEST_GAP = 13.0
-"""A logarithm of an inter-arrival time above this is drawn again (five days)."""
+"""Largest logarithm of an inter-arrival time (five days); larger values are drawn again."""
 
 SPARE = 16
-"""Additional arrivals, to replace those that are rejected."""
+"""Number of additional arrivals, which replace rejected arrivals."""
 
 
 @dataclass(frozen=True)
 class Class:
     """Hold the parameters of one class of jobs, by the names of the authors' program.
 
-    Sizes: `ulow` and `uhi` are log2 of the smallest and largest parallel job, where None means the
-    whole machine; the program's ``umed`` is `uhi` - `upper`.
+    Sizes: `ulow` and `uhi` are log2 of the smallest and the largest parallel job; None means the
+    whole machine. The program's ``umed`` is `uhi` - `upper`.
     """
 
     name: str
@@ -109,11 +109,11 @@ def lublin(
     """Draw a workload from the Lublin-Feitelson model; it starts at midnight.
 
     Sizes, run times and arrivals are those of the authors' program ``m_lublin99.c``, except for
-    rounding: a submission is rounded down to whole seconds once, and not again with each later job.
-    The model has neither estimates nor users. Here estimates follow
-    `core.models.estimates.f_model`, and user k submits each job with a probability in proportion to
-    1 / k; this choice is our own. A shorter workload under the same seed and index is the beginning
-    of a longer one. The draws come from numpy's `Generator`, and stay the same as long as numpy
+    rounding: a submission is rounded down to whole seconds only once, and rounding errors do not
+    add up over later jobs. The model has neither estimates nor users. Here estimates follow
+    `core.models.estimates.f_model`. User k submits each job with a probability in proportion to 1 /
+    k, a choice of this package. A shorter workload with the same seed and index is the beginning of
+    a longer workload. The draws come from numpy's `Generator`, and stay the same as long as numpy
     keeps its streams.
 
     Parameters
@@ -128,18 +128,18 @@ def lublin(
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     classes : {"one", "two"}
-        The parameters for all jobs, or separate ones for batch and interactive jobs, each with
-        their own arrivals.
+        Parameters of one class for all jobs, or of separate classes for batch and interactive jobs,
+        each with its own arrivals.
     users : int
         Number of users.
     estimates, f, max_estimate
         As for `core.models.estimates.draw_estimates`. A job that runs longer than `max_estimate`,
-        s, is killed at it.
+        s, is killed after this time.
 
     Returns
     -------
     Workload
-        The jobs; those of two classes are merged by submission.
+        The jobs; jobs of two classes are merged by submission.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def _draw_class(
     kind: Class, processors: int, jobs: int | None, weeks: int | None, key: Key
 ) -> tuple[Int64, Int64, Int64]:
     """Return submit, procs and run of one class, in order of submission."""
-    # Few arrivals for few jobs: of 50 jobs a whole block would take most of the time.
+    # For few jobs, few arrivals are drawn: with 50 jobs, a whole block would take most of the time.
     block = BLOCK if jobs is None else min(BLOCK, jobs + SPARE)
     submit = cut(_arrivals(kind, key, block), jobs, weeks)
     procs = _sizes(kind, processors, submit.size, key)
@@ -188,10 +188,10 @@ def _draw_class(
 
 
 def _arrivals(kind: Class, key: Key, block: int = BLOCK) -> Iterator[Int64]:
-    """Yield blocks of submission instants, s since midnight, whatever the number in a block.
+    """Yield blocks of submissions, s since midnight; `block` does not affect the instants.
 
-    A gap of e^gamma / 1800 points is spent on the half hours passed, each at its weight: the
-    program's walk over buckets is the inverse of the weights' running sum.
+    A gap is a number of points, e^gamma / 1800. Each passed half hour takes as many points as its
+    weight. So the program's walk over half hours is the inverse of the running sum of weights.
     """
     draw = generator(key, kind.name, "arrivals")
     paid = np.concatenate(([0.0], np.cumsum(_daily_cycle(kind))))
@@ -208,7 +208,7 @@ def _arrivals(kind: Class, key: Key, block: int = BLOCK) -> Iterator[Int64]:
 
 @cache
 def _daily_cycle(kind: Class) -> Float64:
-    """Return the weights of the 48 half hours from midnight, of mean 1."""
+    """Return the weights of the 48 half hours from midnight; their mean is 1."""
     step = np.arange(CYCLE_START, CYCLE_START + BUCKETS)
     weight = np.empty(BUCKETS)
     weight[(step - 1) % BUCKETS] = _gamma_mass(kind.anum, kind.bnum, step)
@@ -217,9 +217,9 @@ def _daily_cycle(kind: Class) -> Float64:
 
 
 def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Float64:
-    """Return the gamma distribution's mass within 1/2 of each point, by Gauss and Legendre.
+    """Return the gamma distribution's mass within 1/2 of each point, by Gauss-Legendre.
 
-    With 20 nodes an interval it agrees with the incomplete gamma function to 1e-13.
+    With 20 nodes per interval the result agrees with the incomplete gamma function to 1e-13.
     """
     node, weight = np.polynomial.legendre.leggauss(20)
     x = middle[:, None] + node / 2
@@ -229,11 +229,11 @@ def _gamma_mass(shape: float, scale: float, middle: npt.NDArray[np.int64]) -> Fl
 
 
 def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
-    """Draw processors: serial, a power of two, or any, by a two-stage uniform log2."""
+    """Draw processors: 1, a power of two, or any number, by a two-stage uniform log2."""
     draw = generator(key, kind.name, "sizes")
     high = math.log2(processors) if kind.uhi is None else min(kind.uhi, math.log2(processors))
     low = min(kind.ulow, high)
-    # The program needs ulow < umed < uhi, which fewer than 10 processors do not allow.
+    # The program needs ulow < umed < uhi, which is impossible with fewer than 10 processors.
     middle = max(high - kind.upper, low)
     which, stage, place = draw.random((size, 3)).T
     first = stage <= kind.uprob
@@ -245,12 +245,13 @@ def _sizes(kind: Class, processors: int, size: int, key: Key) -> Int64:
 
 
 def _runs(kind: Class, procs: Int64, key: Key) -> Int64:
-    """Draw run times, s: e to a mixture of two gammas, longer for more processors."""
+    """Draw run times, s: e^g for a mixture g of two gammas, larger for more processors."""
     share = np.clip(kind.pa * procs + kind.pb, 0, 1)
     log = np.full(procs.size, np.inf)
     turn = 0
     while (again := log > LONGEST_RUN).any():
-        # Each turn draws for all jobs, so that a job's numbers do not depend on the later ones.
+        # Each turn draws numbers for all jobs, so that the numbers of a job do not depend on later
+        # jobs.
         one, two, coin = (
             generator(key, kind.name, f"runs {turn} {part}") for part in ("first", "second", "coin")
         )

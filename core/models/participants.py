@@ -1,4 +1,4 @@
-"""The workload of Jones and Ligon: a separate Poisson stream for each cluster of a network."""
+"""Workload of Jones and Ligon: a separate Poisson stream for each cluster of a network."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 PROCESSORS = 100
-"""Size of the paper's clusters, with `PER_WEEK` jobs a week at the low end of its figures."""
+"""Processors of each cluster in the paper; `PER_WEEK` is its lowest number of jobs per week."""
 
 FASTEST = 1e9
-"""Most jobs a week: more than a thousand a second are beyond a clock of seconds."""
+"""Largest number of jobs per week, more than a thousand per second of the clock."""
 
 AHEAD = 1.1
-"""Factor by which streams that were too short are extended; no result depends on it."""
+"""Factor by which too short streams are extended; the results do not depend on this factor."""
 
 EACH = ("per_week", "mean_run", "least", "most", "computation", "bandwidth", "alltoall")
-"""Parameters that may be a list of one number for each cluster."""
+"""Parameters that may be a list with one number for each cluster."""
 
 
 def participants(
@@ -59,16 +59,16 @@ def participants(
     f: float = 5.0,
     max_estimate: int | None = None,
 ) -> Workload:
-    """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster of a network.
+    """Draw Poisson arrivals, exponential run times and uniform sizes for each cluster.
 
-    The random numbers of a cluster depend only on the seed, the index and the cluster's position;
-    the parameters scale them. At another rate, therefore, the same jobs arrive sooner or later, and
-    the jobs of other clusters do not change (common random numbers).
+    The random numbers of a cluster depend only on the seed, the index and the cluster's position.
+    The parameters scale these numbers. So a change of a rate moves the arrivals of the same jobs,
+    and does not change the jobs of other clusters (common random numbers).
 
     With K clusters, the k-th job of cluster c (k from 1, c from 0) has the number k x K + c, and
     the cluster's u-th user the number u x K + c. Users are as in `core.lublin`. Submissions are
-    rounded down to whole seconds, run times to the nearest. A shorter workload under the same seed
-    and index is the beginning of a longer one, unless estimates are Tsafrir's.
+    rounded down to whole seconds, run times to the nearest second. A shorter workload with the same
+    seed and index is the beginning of a longer workload, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -83,19 +83,20 @@ def participants(
         Scale run times to this offered load of the whole network, as `core.scale_load`; by default
         the model's own.
     per_week : float or sequence of float, optional
-        Mean number of jobs a week of each cluster; by default 5.7 for each processor.
+        Mean number of jobs per week of each cluster, by default 5.7 per processor.
     mean_run : float or sequence of float
-        Mean run time, s. The paper does not print its own.
+        Mean run time, s. The paper does not give its value.
     least, most : int or sequence of int
-        Fewest and most processors of a job; all numbers between are equally likely.
+        Least and largest number of processors of a job; all numbers in between are equally likely.
     computation : float or sequence of float
-        Part of a run time that is computation, the paper's K, counted in thousandths; the rest is
+        Computation as a part of the run time, the paper's K, counted in thousandths; the rest is
         communication.
     bandwidth : int or sequence of int
-        Traffic of each processor of a job on one cluster, kbit/s. The paper does not print its own.
+        Traffic of each processor of a job on one cluster, kbit/s. The paper does not give its
+        value.
     alltoall : float or sequence of float
-        All-to-all part of that traffic, counted in thousandths; the rest goes to
-        neighbours in a mesh. The paper does not print its own.
+        All-to-all part of this traffic, counted in thousandths; the rest goes to neighbours in a
+        mesh. The paper does not give its value.
     users : int
         Number of users of each cluster.
     estimates, f, max_estimate
@@ -104,13 +105,13 @@ def participants(
     Returns
     -------
     Workload
-        The jobs by submission, ties by cluster, with `origin`.
+        The jobs with `origin`, by submission and then by cluster.
 
     Raises
     ------
     InputError
-        If the platform is not a network, a parameter is out of range or its values differ in number
-        from the clusters, or not exactly one of `jobs` and `weeks` is given.
+        If the platform is not a network; if a parameter is out of range, or has a wrong number of
+        values; or if not exactly one of `jobs` and `weeks` is given.
 
     References
     ----------
@@ -162,7 +163,7 @@ def participants(
 
 
 def _own(key: Key, cluster: int) -> Key:
-    """Return the key of a cluster's draws; streams do not depend on the size of the network."""
+    """Return the key of a cluster's draws, which does not depend on the network's size."""
     return f"participants {cluster}", *key[1:]
 
 
@@ -234,8 +235,9 @@ def _arrivals(gap: float, key: Key, cluster: int) -> Iterator[Float64]:
 
 
 def _before(blocks: Iterator[Float64], weeks: float) -> Int64:
-    """Return the instants of the first weeks, in whole seconds, of endless ascending ones."""
-    # Whole seconds, so that a longer draw has no other job at the instants of a shorter one.
+    """Return the instants of the first weeks from endless ascending instants, in whole seconds."""
+    # The result has whole seconds, so that a longer draw has no further job at the instants of a
+    # shorter draw.
     end = float(np.ceil(weeks * WEEK))
     taken = []
     for block in blocks:
@@ -246,7 +248,7 @@ def _before(blocks: Iterator[Float64], weeks: float) -> Int64:
 
 
 def _first(drawn: Sequence[Int64], jobs: int) -> list[Int64]:
-    """Return the first jobs of all clusters together, by instant and cluster."""
+    """Return the first jobs of all clusters together, in order of instant and cluster."""
     submit = np.concatenate(drawn)
     cluster = np.repeat(np.arange(len(drawn)), [own.size for own in drawn])
     taken = cluster[np.argsort(submit, kind="stable")[:jobs]]

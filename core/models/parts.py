@@ -1,4 +1,4 @@
-"""Common parts of workload models: keys of draws, cutting of arrivals, the finished workload."""
+"""Common parts of workload models: keys of draws, cuts of arrivals, and the final workload."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Key = tuple[str, int, int]
 """Key of draws: the workload's name, the seed and the index."""
 
 LONGEST = 1e12
-"""Largest mean time or work of a model's job, s, so that draws do not exceed the clock."""
+"""Largest mean time, s, or work of a model's job; larger draws could exceed the clock."""
 
 BLOCK = 4_096
-"""Arrivals drawn at a time; the result does not depend on it."""
+"""Number of arrivals drawn at a time; the results do not depend on this number."""
 
 
 def check_size(
@@ -36,7 +36,7 @@ def check_size(
 
 
 def check_amount(jobs: int | None, weeks: int | None) -> None:
-    """Refuse anything except exactly one of a number of jobs and a number of weeks."""
+    """Raise an error unless exactly one of a number of jobs and a number of weeks is given."""
     if (jobs is None) == (weeks is None):
         raise InputError(f"jobs={jobs!r}, weeks={weeks!r}: a model needs exactly one of them")
     if weeks is None:
@@ -51,7 +51,7 @@ def generator(key: Key, *what: object) -> np.random.Generator:
 
 
 def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
-    """Yield blocks of the running sum of endless gaps, which `gaps` draws in a given number."""
+    """Yield blocks of the running sum of endless gaps; `gaps` draws a given number of gaps."""
     last = 0.0
     while True:
         block = np.cumsum(np.concatenate(([last], gaps(BLOCK))))[1:]
@@ -60,7 +60,7 @@ def sums(gaps: Callable[[int], Float64]) -> Iterator[Float64]:
 
 
 def cut(blocks: Iterator[Int64], jobs: int | None, weeks: int | None) -> Int64:
-    """Return the first `jobs`, or those of the first `weeks`, of endless ascending instants."""
+    """Return the first `jobs` of endless ascending instants, or those in the first `weeks`."""
     taken, size = [], 0
     for block in blocks:
         taken.append(block)
@@ -86,9 +86,9 @@ def finish(
     max_estimate: int | None,
     load: float | None,
 ) -> Workload:
-    """Make a workload of a model's submit, procs and run, and add users and estimates.
+    """Make a workload from a model's submit, procs and run; add users and estimates.
 
-    Columns are in order of submission, jobs are numbered from 1. The k-th user submits each job
+    Columns are in order of submission, and jobs are numbered from 1. The k-th user submits each job
     with a probability in proportion to 1 / k.
     """
     submit, procs, run = columns

@@ -1,4 +1,4 @@
-"""The plain model of queueing theory: Poisson arrivals, exponential run times, uniform sizes."""
+"""Plain model of queueing theory: Poisson arrivals, exponential run times, uniform sizes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 PER_WEEK = 570.0
-"""Jobs a week on the paper's clusters of 100 nodes at the low end of its figures."""
+"""Lowest number of jobs per week on the paper's clusters of 100 nodes."""
 
 NODES = (10, 50)
-"""Fewest and most nodes of the paper's jobs."""
+"""Least and largest number of nodes of the paper's jobs."""
 
 MEAN_RUN = 2_700.0
-"""Mean run time, s, ours: the paper prints none. On 100 nodes the offered load is then 0.76."""
+"""Default mean run time, s, because the paper gives none; on 100 nodes the offered load is 0.76."""
 
 
 def poisson(
@@ -51,8 +51,8 @@ def poisson(
     """Draw a workload of Poisson arrivals, exponential run times and uniform job sizes.
 
     The defaults are those of Jones and Ligon's clusters. Submissions are rounded down to whole
-    seconds, run times to the nearest. Users are as in `core.lublin`. A shorter workload under the
-    same seed and index is the beginning of a longer one, unless estimates are Tsafrir's.
+    seconds, run times to the nearest second. Users are as in `core.lublin`. A shorter workload with
+    the same seed and index is the beginning of a longer workload, unless estimates are Tsafrir's.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def poisson(
     load : float, optional
         Scale run times to this offered load, as `core.scale_load`; by default the model's own.
     per_week : float
-        Mean number of jobs a week.
+        Mean number of jobs per week.
     mean_run : float
-        Mean run time, s. The paper does not print its own.
+        Mean run time, s. The paper does not give its value.
     least, most : int
-        Fewest and most processors of a job; all numbers between are equally likely.
+        Least and largest number of processors of a job; all numbers in between are equally likely.
     users : int
         Number of users.
     estimates, f, max_estimate

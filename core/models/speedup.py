@@ -1,6 +1,7 @@
 """Monotone models of speedup: times of moldable jobs on each number of processors.
 
-A job is monotone if more processors never make it longer, nor its work (time x processors) less.
+A job is monotone if more processors never increase its time, and never decrease its work (time x
+processors).
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.workload.workload import MILLION
 
 MOST_PROCESSORS = 10**5
-"""Most processors of a moldable job: products of Amdahl's law then fit int64."""
+"""Largest number of processors of a moldable job, so that products in Amdahl's law fit int64."""
 
 FLOAT_ERROR = 2.0**-45
-"""Relative error by which a quotient of floats may exceed its exact integer."""
+"""Largest relative error by which a quotient of floats may exceed an exact integer."""
 
 
 def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) -> Int64:
     """Return the times of jobs on 1, 2, ... processors by Amdahl's law, int64[n, processors], s.
 
     Times are exact, rounded up to whole seconds, and monotone. `sequential` is the time on one
-    processor, s, and `serial` the serial share of it in millionths.
+    processor, s, and `serial` is its serial share, in millionths.
 
     References
     ----------
@@ -41,8 +42,8 @@ def amdahl(sequential: npt.ArrayLike, serial: npt.ArrayLike, processors: int) ->
     share = np.asarray(serial)
     if share.dtype.kind not in "iu" or ((share < 0) | (share > MILLION)).any():
         raise InputError(f"serial={serial!r}: give millionths, whole numbers from 0 to {MILLION}")
-    # One quotient of (share k + MILLION - share) one by k MILLION would leave int64: it is taken
-    # in two steps, of the millions of seconds and of the rest.
+    # The product (share k + MILLION - share) one, divided by k MILLION, would overflow int64. So
+    # the quotient is computed in two steps: for the millions of seconds and for the rest.
     part = share.astype(np.int64)[:, None] * (k - 1) + MILLION
     millions, rest = np.divmod(one, MILLION)
     quotient, left = np.divmod(millions * part, k)
@@ -101,10 +102,10 @@ def downey(
 def downey_speedup(
     procs: npt.ArrayLike, parallelism: npt.ArrayLike, variance: npt.ArrayLike
 ) -> Float64:
-    """Return the speedup of a job on some processors over one, from 1 to `parallelism`.
+    """Return the speedup of a job on `procs` processors, from 1 to `parallelism`.
 
     `parallelism` is the job's average parallelism, at least 1, and `variance` its variance, at
-    least 0; a job of variance 0 is perfectly parallel up to its parallelism.
+    least 0. A job with variance 0 is perfectly parallel up to its parallelism.
 
     References
     ----------
@@ -119,7 +120,7 @@ def downey_speedup(
     """
     n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
     steep = a * n / (a + s / 2 * (n - 1))
-    # With a variance above 2, which has another branch, the divisor may be 0.
+    # The divisor may be 0 for variances above 2, for which the other branch counts.
     with np.errstate(divide="ignore"):
         flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
     low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
@@ -129,7 +130,7 @@ def downey_speedup(
 
 
 def breaks(times: Int64) -> tuple[Bool, Bool]:
-    """Return where one more processor prolongs a job, and where it reduces the work of a job.
+    """Return masks: one more processor prolongs the job, or reduces its work.
 
     Column k - 1 compares k + 1 processors with k.
 
@@ -158,7 +159,7 @@ def _times(sequential: npt.ArrayLike, processors: int) -> Int64:
 
 
 def _monotone(one: Int64, rounded: Int64) -> Int64:
-    """Raise rounded times by the least that makes them monotone again."""
+    """Change rounded times by the least amount that makes them monotone again."""
     times = rounded.copy()
     times[:, 0] = one
     for k in range(2, times.shape[1] + 1):

@@ -1,4 +1,4 @@
-"""Tsafrir's model of run time estimates: some twenty round values that most jobs request."""
+"""Tsafrir's model of run time estimates, in which most jobs request one of twenty round values."""
 
 from __future__ import annotations
 
@@ -16,25 +16,31 @@ HEAD_SHARE = 0.89
 """Share of the jobs that request a popular estimate."""
 
 HEAD_SIZE = (14.0491, -0.177531, 0.462513)
-"""a, b, c of the share a e^(b r) + c, in percent, of the estimate of popularity rank 2 to 20."""
+"""Parameters a, b, c of the share of jobs with the estimate of popularity rank r from 2 to 20: a
+e^(b r) + c, in percent."""
 
 TAIL_SIZE = -2.267
-"""Exponent of the share of the estimate of rank 21 and more, as a power of its rank."""
+"""Exponent e of the share of jobs with an estimate of rank r from 21 on, proportional to r^e."""
 
 TAIL_TIME = (12.1039, -0.6026)
-"""p, q of a = 1 + p K^q for K estimates; the k-th in time is (a - 1) x / (a - x), x = k / K."""
+"""Parameters p, q of a = 1 + p K^q for K estimates.
+
+In order of length, estimate k is the part (a - 1) x / (a - x) of the largest estimate, with x = k /
+K.
+"""
 
 KINDS = (
     (0, 20, 200, 1_000, 10_000, 70_000, 250_000),
     (0, 10, 20, 35, 90, 340, 565),
 )
-"""Number of different estimates (below) of a number of jobs (above), linear between them."""
+"""Numbers of jobs, and of their different estimates; values in between are interpolated
+linearly."""
 
 JOINT = tuple(60 * m for m in (5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080))
-"""Estimates among the 20 most popular of each of the four logs, s."""
+"""Estimates that are among the 20 most popular in each of the four logs, s."""
 
 ROUND = tuple(60 * m for m in (12_000, 6_000, 3_000, 600, 300, 120, 60, 20, 10, 5))
-"""Multiples of these, the largest first, complete the popular estimates, s."""
+"""Round values, s; their multiples, by the largest value first, complete the popular estimates."""
 
 RANKS = (
     (3, 1, 4, 17, 13, 7, 8, 18, 2, 6, 16, 10, 5, 15, 14, 19, 11, 12, 9, 20),
@@ -42,28 +48,31 @@ RANKS = (
     (1, 4, 10, 14, 20, 2, 3, 7, 12, 6, 19, 5, 18, 16, 9, 17, 15, 13, 8, 11),
     (1, 6, 5, 3, 7, 2, 18, 19, 4, 11, 20, 9, 10, 14, 13, 16, 15, 17, 8, 12),
 )
-"""Popularity rank of the popular estimates, the largest allowed first, then by length: in the
-logs of SDSC SP2, CTC SP2, KTH SP2 and SDSC BLUE."""
+"""Popularity ranks in the logs of SDSC SP2, CTC SP2, KTH SP2 and SDSC BLUE.
+
+Each row has the ranks of the popular estimates: first of the largest allowed estimate, then of the
+others by length.
+"""
 
 SHORTEST_LIMIT = 3_600
-"""The model is for machines that allow at least one hour, s."""
+"""Least limit for which the model is valid, one hour, s."""
 
 
 def tsafrir(
     run: Int64, max_estimate: int, *, seed: int = 0, index: int = 0, name: str = "tsafrir"
 ) -> Int64:
-    """Draw an estimate for each run time, s, from few, popular, round values.
+    """Draw an estimate for each run time, s, mostly from a few popular round values.
 
-    Twenty estimates take 89 % of the jobs: the largest that the platform allows is the most
-    popular, the others are the values common to four logs of the archive, filled up with round
-    ones; their ranks are drawn as found in those logs. The other estimates are
-    whole minutes, many short ones and few long ones. Each job, from the longest on, gets one of
-    the remaining estimates that are not shorter than its run.
+    Twenty popular estimates are requested by 89 % of the jobs. The most popular estimate is the
+    largest one that the platform allows. The others are values that are common to four logs of the
+    archive, completed with round values. Their ranks are drawn in accordance with these logs. The
+    unpopular estimates are whole minutes, mostly short. Each job, from the longest on, gets one of
+    the remaining estimates that are not shorter than its run time.
 
-    Parameters, and the way in which ranks and jobs are drawn, are those of the author's program
-    ``m_tsafrir05``. Two details are ours: numbers of jobs are rounded by largest remainders, and if
-    there are too few long estimates for the long jobs, which that program refuses, the remaining
-    jobs request the largest estimate. The result depends on the whole set of run times.
+    The parameters and the drawing of ranks and jobs are those of the author's program
+    ``m_tsafrir05``. Two details differ. Numbers of jobs are rounded by largest remainders. If there
+    are too few long estimates for the long jobs, the remaining jobs request the largest estimate;
+    the program refuses this case. The result depends on the whole set of run times.
 
     References
     ----------
@@ -93,10 +102,10 @@ def tsafrir(
 
 
 def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, Int64]:
-    """Draw the different estimates, s, the popular ones first, and the number of jobs of each."""
+    """Draw the different estimates, s, popular ones first, and the number of jobs with each."""
     head = popular(limit)
     ranks = _ranks(draw)
-    # A platform with short limits has fewer round values, without the least popular ranks.
+    # A platform with short limits has fewer round values, and lacks the least popular ranks.
     share = _head_sizes()[ranks[ranks <= head.size] - 1]
     share *= HEAD_SHARE / share.sum()
     kinds = int(round(float(np.interp(jobs, *KINDS))))
@@ -108,7 +117,7 @@ def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, 
 
 
 def popular(limit: int) -> Int64:
-    """Return the popular estimates, s: the largest allowed, then the others by length.
+    """Return the popular estimates, s: the largest allowed one, then the others by length.
 
     Examples
     --------
@@ -124,7 +133,7 @@ def popular(limit: int) -> Int64:
 
 
 def _head_sizes() -> Float64:
-    """Return the share of jobs of each popularity rank; the first takes what the others leave."""
+    """Return the share of jobs of each popularity rank; the first rank takes the rest."""
     a, b, c = HEAD_SIZE
     others = (a * np.exp(b * np.arange(2, HEAD + 1)) + c) / 100
     return np.concatenate(([HEAD_SHARE - others.sum()], others))
@@ -133,9 +142,9 @@ def _head_sizes() -> Float64:
 def _ranks(draw: np.random.Generator) -> Int64:
     """Draw the popularity rank of the popular estimates, in the order of `popular`.
 
-    A rank is due after the position at which it comes latest in the four logs; the most popular due
-    rank is taken. Otherwise two of the ranks so far in the logs are drawn, and the more popular is
-    taken.
+    A rank is due after its latest position in the four logs. If ranks are due, the most popular due
+    rank is taken. Otherwise two ranks are drawn from the ranks of the logs up to this position, and
+    the more popular one is taken.
     """
     table = np.array(RANKS)
     latest = {rank: int(np.max(np.nonzero(table == rank)[1])) for rank in range(1, HEAD + 1)}
@@ -150,7 +159,7 @@ def _ranks(draw: np.random.Generator) -> Int64:
 
 
 def _tail_times(limit: int, count: int, head: set[int]) -> Int64:
-    """Return up to `count` further estimates, s: whole minutes, equal ones shifted by seconds."""
+    """Return up to `count` further estimates, s, in whole minutes; equal ones are shifted."""
     if count < 1:
         return np.empty(0, np.int64)
     p, q = TAIL_TIME
@@ -167,7 +176,7 @@ def _tail_times(limit: int, count: int, head: set[int]) -> Int64:
 
 
 def _shared_out(jobs: int, share: Float64) -> Int64:
-    """Return whole numbers in proportion to the shares that sum to `jobs`."""
+    """Return whole numbers in proportion to the shares; their sum is `jobs`."""
     exact = share / share.sum() * jobs
     count: Int64 = np.floor(exact).astype(np.int64)
     rest = np.argsort(count - exact, kind="stable")[: jobs - int(count.sum())]
@@ -176,7 +185,7 @@ def _shared_out(jobs: int, share: Float64) -> Int64:
 
 
 def _matched(asked: Int64, longest: Int64, draw: np.random.Generator) -> Int64:
-    """Return for each run, the longest first, an estimate that is not shorter, each used once."""
+    """Return, for each run from the longest on, an unused estimate that is not shorter."""
     enough = np.searchsorted(-asked, -longest, side="right").tolist()
     uniform = draw.random(asked.size).tolist()
     left = asked.tolist()

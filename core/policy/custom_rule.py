@@ -1,9 +1,9 @@
-"""Rules that are called at each pass: their view of the state, and the steps of their decisions.
+"""Rules that are called at each pass: their view of the state, and steps for their decisions.
 
-A rule of a user is a function of a `State`, or a class whose instances are called with one. It
-starts waiting jobs by `start` and holds processors for others by `reserve`; `fits` and `earliest`
-query the profile of free processors, which both keep up to date. The same functions run in
-compiled rules (`core.engine.custom_code`) and in plain Python.
+A user's rule is a function of a `State`, or a class with instances that are called with a `State`.
+The rule starts waiting jobs by `start`, and holds processors for other jobs by `reserve`. Both
+functions update the profile of free processors, which `fits` and `earliest` query. The same
+functions run in compiled rules (`core.engine.custom_code`) and in plain Python.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from typing import Any, NamedTuple
 from schedfarm.core.arrays import HORIZON, Float64, Int64
 
 STARTS, FREE, OVERBOOKED, LATE, LATE_AT = range(5)
-"""Fields of a tally: calls of `start`; free processors; 1 + the first job with a reservation of
-processors that are not free, 0 for none; 1 + the first job whose reservation begins before now, 0
-for none, and that instant, s."""
+"""Fields of a tally.
+
+STARTS: number of calls of `start`. FREE: free processors. OVERBOOKED: 1 + the first job with a
+reservation of processors that are not free; 0 for none. LATE: 1 + the first job with a reservation
+that begins before now; 0 for none. LATE_AT: the begin of this reservation, s.
+"""
 
 TALLY = 5
 """Number of fields of a tally."""
 
 
 class Columns(NamedTuple):
-    """Columns of the jobs that have arrived, by their index, int64[arrived] each; times in s.
+    """Hold the columns of the arrived jobs, int64[arrived] each; times are in s.
 
-    number: that of the job in the log. The last four are -1 if the log lacks them.
+    number: the number of the job in the log. The last four columns are -1 if the log lacks them.
     """
 
     submit: Int64
@@ -38,10 +41,10 @@ class Columns(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """Free processors over time: free[s] from time[s] on, s, for the first size[0] steps.
+    """Hold free processors over time: free[s] from time[s] on, s, for the first size[0] steps.
 
-    It follows from the predicted ends of running jobs, and from the starts and reservations of this
-    pass.
+    The profile consists of the predicted ends of running jobs, and of the starts and reservations
+    of this pass.
     """
 
     time: Int64
@@ -50,9 +53,9 @@ class Profile(NamedTuple):
 
 
 class Book(NamedTuple):
-    """Decisions of a pass: the jobs started, in order; flags of starts and reservations by job.
+    """Hold the decisions of a pass: the started jobs in order, and flags and starts by job.
 
-    reserved: the reserved start, s, of a waiting job; -1 for none.
+    reserved: the reserved start of each waiting job, s; -1 for none.
     """
 
     tally: Int64
@@ -62,7 +65,7 @@ class Book(NamedTuple):
 
 
 class State(NamedTuple):
-    """Input of a rule at a pass: no later jobs, and estimates in place of run times.
+    """Hold the input of a rule at a pass, without later jobs and true run times.
 
     Attributes
     ----------
@@ -73,16 +76,16 @@ class State(NamedTuple):
     waiting : int64[k]
         Waiting jobs in queue order, as indices into `jobs`.
     running : int64[m]
-        Running jobs, as indices into `jobs`, soonest predicted end first. Jobs that the rule starts
+        Running jobs, as indices into `jobs`, in order of predicted ends. Jobs that the rule starts
         in this pass are not included.
     ends : int64[m]
         Predicted ends of the running jobs, s.
     jobs : Columns
-        The jobs, a column for each of their properties.
+        The arrived jobs, with a column for each property.
     profile : Profile
         Free processors over time in this pass; see `earliest` and `reserve`.
     memory : float64[r]
-        Values kept between passes, zeros at first; r is the rule's attribute `memory`.
+        Values that are kept between passes, initially 0; r is the rule's attribute `memory`.
     book : Book
         Starts and reservations of the pass, written by `start` and `reserve`.
     """
@@ -99,7 +102,7 @@ class State(NamedTuple):
 
 
 def free(state: State) -> int:
-    """Return the processors that are free now.
+    """Return the number of free processors.
 
     Parameters
     ----------
@@ -132,8 +135,8 @@ def fits(state: State, j: int) -> bool:
     Returns
     -------
     bool
-        Whether its processors are free from now on for the length of its estimate; False once it
-        has been started.
+        Whether the job's processors are free from now on for the length of its estimate; False
+        after the job's start.
 
     Examples
     --------
@@ -157,7 +160,7 @@ def fits(state: State, j: int) -> bool:
 
 
 def earliest(state: State, j: int) -> int:
-    """Return the earliest instant at which a waiting job fits next to the reservations, s.
+    """Return the earliest instant at which a waiting job fits, given the reservations, s.
 
     Parameters
     ----------
@@ -169,9 +172,9 @@ def earliest(state: State, j: int) -> int:
     Returns
     -------
     int
-        The first instant, from now on, at which the job's processors are free in the profile for
-        the length of its estimate (1 s for an estimate of 0). If that is `now`, the job may still
-        not fit: the profile does not contain running jobs with estimate 0.
+        The first instant, from now on, at which the profile has the job's processors free for the
+        length of its estimate (1 s for an estimate of 0). A job with the instant `now` may still
+        not fit, because the profile does not contain running jobs with estimate 0.
 
     Examples
     --------
@@ -203,8 +206,8 @@ def start(state: State, j: int) -> None:
     state : State
         The pass.
     j : int
-        The job, an index of `state.jobs`. A job that does not wait, or does not fit, is an error at
-        the end of the pass.
+        The job, an index of `state.jobs`. The start of a job that does not wait or does not fit
+        causes an error at the end of the pass.
 
     Examples
     --------
@@ -216,7 +219,7 @@ def start(state: State, j: int) -> None:
     book = state.book
     k = book.tally[STARTS]
     book.tally[STARTS] = k + 1
-    # The rule can write to the tally, too.
+    # The rule can also write to the tally.
     if 0 <= k < book.decided.size:
         book.decided[k] = j
     if 0 <= j < state.jobs.procs.size:
@@ -235,10 +238,10 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
     j : int
         The job, an index of `state.jobs`.
     at : int
-        The instant, s, not before now. The instant given in the pass of the job's arrival is its
-        promised start.
+        Begin of the reservation, s, not before now. The begin in the pass of the job's arrival is
+        the job's promised start.
     seconds : int, optional
-        Duration; by default its estimate, and at least 1 s.
+        Duration, at least 1 s; by default the job's estimate.
 
     Examples
     --------
@@ -257,7 +260,7 @@ def reserve(state: State, j: int, at: int, seconds: int = -1) -> None:
         raise ValueError("reserve: the clock has no such instant")
     tally = state.book.tally
     if at < state.now:
-        # The engine reports it, with the job.
+        # The engine reports the late reservation, with the job.
         if tally[LATE] == 0:
             tally[LATE], tally[LATE_AT] = j + 1, at
         return
@@ -279,12 +282,12 @@ def block(state: State, at: int, seconds: int, procs: int) -> int:
     seconds : int
         Duration.
     procs : int
-        Number of processors, which `fits` and `earliest` then exclude.
+        Number of processors; `fits` and `earliest` then exclude them.
 
     Returns
     -------
     int
-        The fewest free processors during that time afterwards, which may be below 0.
+        The least number of free processors during this time after the call; it may be below 0.
 
     Examples
     --------
@@ -308,7 +311,7 @@ def block(state: State, at: int, seconds: int, procs: int) -> int:
 
 
 def split(state: State, at: int) -> int:
-    """Return the step of the profile that begins at an instant from now on, made if needed."""
+    """Return the step of the profile that begins at an instant from now on; make a missing step."""
     time, free, size = state.profile
     step = size[0]
     while step > 0 and time[step - 1] >= at:
@@ -336,7 +339,7 @@ def example_state(processors: int, procs: list[int], estimate: list[int]) -> Sta
     Parameters
     ----------
     processors : int
-        Those of the machine.
+        Processors of the machine.
     procs, estimate : list of int
         Processors and estimates, s, of the waiting jobs in queue order, numbered from 1.
 
@@ -383,7 +386,7 @@ def is_called_at_passes(found: object) -> bool:
     import inspect
 
     if isinstance(found, type):
-        found = getattr(found, "__call__", None)  # noqa: B004  Its own, not that of its class.
+        found = getattr(found, "__call__", None)  # noqa: B004  the attribute of the class itself, not of its metaclass
         given: tuple[Any, ...] = (None, None)
     else:
         given = (None,)
@@ -395,7 +398,7 @@ def is_called_at_passes(found: object) -> bool:
 
 
 def keeps_state(found: object) -> bool:
-    """Return whether a rule is an object that would keep its state between simulations."""
+    """Return whether a rule is an object that could keep state between simulations."""
     import inspect
 
     return not (isinstance(found, type) or inspect.isfunction(getattr(found, "py_func", found)))

@@ -1,8 +1,8 @@
 """Orders as expressions: a small, typed language of numbers and columns of jobs.
 
-A text is read by our own parser into a tree of the operations below. Nothing else can be written:
-no call of a function outside of `OPERATIONS`, no attribute, and no string. The tree is
-evaluated by numpy here, and at each pass by `core.engine.expressions`.
+A parser in this module converts a text into a tree of the operations below. An expression cannot
+contain anything else, such as other functions than `OPERATIONS`, attributes or strings. numpy
+evaluates the tree in this module, and `core.engine.expressions` at each pass.
 """
 
 from __future__ import annotations
@@ -26,34 +26,36 @@ NUMBER, TRUTH = "number", "condition"
 """Types of values: a float64, or true or false."""
 
 LONGEST = 2000
-"""Most characters of an expression."""
+"""Largest number of characters in an expression."""
 
 DEEPEST = 100
-"""Most nested operations: deeper trees would exhaust the stack of Python."""
+"""Largest depth of nested operations; deeper trees would exhaust Python's stack."""
 
 EXACT = 2**53
-"""Bound of integers written without an exponent: float64 represents them exactly."""
+"""Bound of integers written without an exponent, which float64 represents exactly."""
 
 SHOWN = 60
-"""Characters that an error shows on either side of a mistake."""
+"""Number of characters in an error message on either side of a mistake."""
 
 EXAMPLE = "an order is a formula such as (estimate * procs) or (-(now - submit) / estimate)"
 
 MINUS = "negative"
-"""Name of the operation of a minus before a value."""
+"""Name of the operation for a minus sign before a value."""
 
 REPEATED = 8
-"""Largest integer exponent computed as products, which round the same everywhere."""
+"""Largest integer exponent of powers that are computed as products, which round equally
+everywhere."""
 
 NAMED_TWICE = {"qos": "queue", "account": "group"}
-"""Other names of columns: a log has a quality of service or a queue, an account or a group."""
+"""Other names of columns: for logs with qualities of service instead of queues, or accounts instead
+of groups."""
 
 
 @dataclass(frozen=True)
 class Operation:
     """Declare an operation: its spelling, the types of its values, and its function in numpy.
 
-    `binds` is the strength with which an operator binds, 0 for a function.
+    `binds` is the binding strength of an operator, 0 for a function.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Operation:
     function: Callable[..., Any]
     binds: int = 0
     several: bool = False
-    """Whether it applies to more than two values, from left to right."""
+    """Whether the operation applies to more than two values, from left to right."""
 
 
 def _infix(
@@ -76,7 +78,7 @@ def _function(name: str, function: Callable[..., Any], arity: int = 1) -> Operat
 
 
 def _lesser(one: Any, other: Any) -> Any:
-    # The first of equal zeros, as in kernels; numpy leaves it open. NaN stays.
+    # Of equal zeros the first is the result, as in kernels; numpy does not specify it. NaN remains.
     return np.where((one <= other) | np.isnan(one), one, other)
 
 
@@ -85,7 +87,8 @@ def _greater(one: Any, other: Any) -> Any:
 
 
 CONDITIONAL, OR, AND, NOT, COMPARISON, SUM, PRODUCT, NEGATION, POWER = range(1, 10)
-"""Strengths with which operators bind; powers group from the right, all others from the left."""
+"""Binding strengths of operators; powers group from the right, all other operators from the
+left."""
 
 OPERATIONS: dict[str, Operation] = {
     row.name: row
@@ -118,7 +121,7 @@ OPERATIONS: dict[str, Operation] = {
         _function("floor", np.floor),
     )
 }
-"""Everything that an expression can compute."""
+"""All operations of expressions, by name."""
 
 INFIX = {n: row.binds for n, row in OPERATIONS.items() if len(row.takes) == 2 and row.binds}
 FUNCTIONS = tuple(name for name, row in OPERATIONS.items() if not row.binds)
@@ -143,7 +146,7 @@ _LIKELY = {
 
 @dataclass(frozen=True)
 class Constant:
-    """A number."""
+    """Represent a number."""
 
     value: float
     depth = 1
@@ -151,13 +154,13 @@ class Constant:
 
     @property
     def names(self) -> frozenset[str]:
-        """No input."""
+        """Always empty, because a number has no input."""
         return frozenset()
 
 
 @dataclass(frozen=True)
 class Input:
-    """A column of jobs, or the instant."""
+    """Represent a column of jobs, or the instant."""
 
     name: str
     depth = 1
@@ -165,19 +168,19 @@ class Input:
 
     @property
     def names(self) -> frozenset[str]:
-        """Its own name."""
+        """The name of this input."""
         return frozenset((self.name,))
 
 
 @dataclass(frozen=True)
 class Applied:
-    """An operation on values."""
+    """Represent an operation on values."""
 
     operation: Operation
     values: tuple[Tree, ...]
     depth: int = field(init=False, compare=False)
     names: frozenset[str] = field(init=False, compare=False)
-    """Inputs in it."""
+    """Inputs of the whole subtree."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "depth", 1 + max(value.depth for value in self.values))
@@ -186,7 +189,7 @@ class Applied:
 
     @property
     def gives(self) -> str:
-        """Type of its value."""
+        """Type of the operation's value."""
         return self.operation.gives
 
 
@@ -194,7 +197,7 @@ Tree = Constant | Input | Applied
 
 
 def repeated_factors(tree: Applied) -> int:
-    """Return a whole exponent for which a power is a product, 0 for any other operation."""
+    """Return the whole exponent of a power that is computed as a product; else 0."""
     if tree.operation.name != "**" or not isinstance(tree.values[1], Constant):
         return 0
     exponent = tree.values[1].value
@@ -202,7 +205,7 @@ def repeated_factors(tree: Applied) -> int:
 
 
 def evaluate(tree: Tree, given: Mapping[str, npt.ArrayLike]) -> Any:
-    """Return the value of a tree in float64, for each job of the columns given."""
+    """Return the value of a tree for each job of some columns, in float64."""
     if isinstance(tree, Constant):
         return np.float64(tree.value)
     if isinstance(tree, Input):
@@ -220,7 +223,7 @@ def evaluate(tree: Tree, given: Mapping[str, npt.ArrayLike]) -> Any:
 
 
 def text_of(tree: Tree, binds: int = 0) -> str:
-    """Return the canonical text of a tree, in parentheses if it binds weaker than given."""
+    """Return the canonical text of a tree, in parentheses if it binds weaker than `binds`."""
     if isinstance(tree, Constant):
         whole = tree.value.is_integer() and tree.value < EXACT
         return str(int(tree.value)) if whole else repr(tree.value)
@@ -292,7 +295,7 @@ class _Parser:
         return token
 
     def _take(self, text: str) -> _Token | None:
-        """Return the next token if it has this text."""
+        """Return the next token if it has a given text, else None."""
         token = self.tokens[self.place]
         return self._next() if token.text == text and token.kind != "end" else None
 
@@ -303,7 +306,7 @@ class _Parser:
             raise self.error(token.at, f"{found}, but {text!r} {why}")
 
     def _value(self, binds: int) -> Tree:
-        """Read a value and the operators after it that bind at least this strongly."""
+        """Read a value, and the following operators that bind at least as strongly as `binds`."""
         self.nested += 1
         at = self.tokens[self.place].at
         if self.nested > DEEPEST:
@@ -326,7 +329,7 @@ class _Parser:
         return tree
 
     def _first(self) -> Tree:
-        """Read a number, an input, a call, a value in parentheses, or one after a sign."""
+        """Read a number, an input, a call, a value in parentheses, or a value after a sign."""
         token = self._next()
         if token.kind == "number":
             if math.isinf(value := float(token.text)):
@@ -369,7 +372,7 @@ class _Parser:
         raise self.error(token.at, f"{name!r} is not a known {what}; {guess}known: {listed}")
 
     def _applied(self, token: _Token, values: list[Tree]) -> Tree:
-        """Return an operation on values of the types that it takes."""
+        """Return an operation on values; raise an error for wrong types."""
         row = OPERATIONS[token.text]
         takes = [*row.takes, *row.takes[-1:] * (len(values) - len(row.takes)) * row.several]
         if len(takes) != len(values):
@@ -400,7 +403,7 @@ class _Parser:
 
 
 class Expression:
-    """Hold a queue order as an expression; called with its inputs by name, it returns the keys.
+    """Hold a queue order as an expression; a call with its inputs by name returns the keys.
 
     Examples
     --------
@@ -412,13 +415,13 @@ class Expression:
     def __init__(self, tree: Tree) -> None:
         self.tree, self.text = tree, text_of(tree)
         kind = inspect.Parameter.KEYWORD_ONLY
-        # The submissions give the number of jobs, even of a constant.
+        # The submissions give the number of jobs, even for a constant.
         asked = [inspect.Parameter(name, kind) for name in sorted({"submit", *tree.names})]
         self.__signature__ = inspect.Signature(asked)
 
     @classmethod
     def parse(cls, text: str, inputs: tuple[str, ...]) -> Expression:
-        """Read an expression of these inputs; an InputError points at the first mistake."""
+        """Read an expression of some inputs; an InputError points at the first mistake."""
         return cls(_Parser(text, inputs).parse())
 
     def __call__(self, **given: npt.ArrayLike) -> Float64:

@@ -1,9 +1,10 @@
 """Functions that order the queue: published ones, and the interface for plug-ins.
 
-A function returns a number for each job, smallest first; ties are broken by (submit, position). The
-names of its parameters select its inputs (`ARGUMENTS`). A function without inputs that change over
-time is called once, for all jobs; any other is called at each pass, for the waiting jobs. A
-function that compares the waiting jobs must take ``now``.
+A function returns a number for each job. Jobs with the smallest numbers come first, and ties are
+broken by (submit, position). The names of the function's parameters select its inputs
+(`ARGUMENTS`). A function with constant inputs only is called once, for all jobs. Any other function
+is called at each pass, for the waiting jobs. A function that compares the waiting jobs must take
+``now``.
 """
 
 from __future__ import annotations
@@ -25,18 +26,20 @@ from schedfarm.core.policy.expression import Expression
 from schedfarm.core.workload.workload import Workload
 
 COLUMNS = ("submit", "estimate", "procs", "user", "group", "queue", "partition")
-"""Columns of jobs as inputs, int64[k]; -1 if the log lacks one of the last four."""
+"""Columns of jobs as inputs, int64[k]; a value of the last four is -1 if the log lacks it."""
 
 HISTORY = ("waited", "worked")
 """Sums over the completed jobs of each job's user, int64[k]: of waits, s, and of run x procs,
 processor-seconds. Completions at the current instant are included, since they come first; with
-``events=per-event``, those that have been processed. The unknown user, -1, is one user."""
+``events=per-event``, only the completions that have been processed. All jobs with the unknown user,
+-1, belong to one user."""
 
 ARGUMENTS = (*COLUMNS, "now", *HISTORY)
 """All inputs; ``now`` is the time of the pass, int, s."""
 
 SERIAL_LOG2 = 2.0**-40
-"""Replaces log2 of one processor in UNICEF, so that serial jobs come first, by wait / estimate."""
+"""Replacement for log2 of one processor in UNICEF, so that serial jobs come first, by wait /
+estimate."""
 
 
 def wfp3(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
@@ -58,7 +61,7 @@ def wfp3(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
 def unicef(submit: Int64, estimate: Int64, procs: Int64, now: int) -> Float64:
     """Order by wait / (log2(procs) x estimate), largest first (Tang et al. 2009).
 
-    An estimate of 0 counts as 1 s; log2 of a serial job as `SERIAL_LOG2`.
+    An estimate of 0 counts as 1 s. log2 of a serial job's processors counts as `SERIAL_LOG2`.
 
     Examples
     --------
@@ -134,13 +137,14 @@ class OrderFunction:
     name : str
         Name in a policy.
     call : callable
-        Takes any of `ARGUMENTS` by name, and returns one number per job. With the attribute
-        ``static = True`` it is called once although it takes ``now``, which is then 0.
+        Function that takes any of `ARGUMENTS` by name, and returns one number per job. With the
+        attribute ``static = True`` it is called only once, even if it takes ``now``, which is then
+        0.
 
     Raises
     ------
     InputError
-        If it is not callable, or has a parameter of another name.
+        If `call` is not callable, or has a parameter with another name.
 
     Examples
     --------
@@ -176,7 +180,7 @@ procs, user, group, queue, partition, now, waited, worked
 
     @cached_property
     def asks(self) -> tuple[str, ...]:
-        """Names of its parameters; ``*`` and ``/`` mark those that cannot be passed by name."""
+        """Names of the parameters; ``*`` and ``/`` mark those that cannot be passed by name."""
         try:
             parameters = inspect.signature(self.call).parameters.values()
         except (TypeError, ValueError):
@@ -191,7 +195,7 @@ procs, user, group, queue, partition, now, waited, worked
 
     @cached_property
     def asks_history(self) -> bool:
-        """Whether its inputs include sums over completed jobs."""
+        """Whether the function's inputs include sums over completed jobs."""
         return not set(HISTORY).isdisjoint(self.asks)
 
     @property
@@ -210,18 +214,18 @@ procs, user, group, queue, partition, now, waited, worked
         now: int = 0,
         history: Mapping[str, Int64] | None = None,
     ) -> Int64:
-        """Return a number for each of the given jobs, int64[k], smallest first.
+        """Return a number for each of some jobs, int64[k]; the smallest comes first.
 
         Parameters
         ----------
         workload : Workload
             The jobs.
         jobs : int64[k] or slice
-            Indices of the given jobs.
+            Indices of the jobs.
         now : int
             The instant, s.
         history : mapping of str to int64[k], optional
-            `HISTORY` of these jobs' users.
+            `HISTORY` of the jobs' users.
         """
         if self.asks_history and history is None:
             raise InputError(
@@ -234,14 +238,14 @@ procs, user, group, queue, partition, now, waited, worked
         }
         try:
             values = self.call(**given)
-        except Exception as error:  # A plug-in function may fail in any way.
+        except Exception as error:  # A plug-in function may raise any error.
             raise own.RaisedError.of(
                 f"order {self.name!r}", error, self._called_with(workload.job[jobs], now)
             ) from error
         return as_key(values, workload.job[jobs], self.name)
 
     def _called_with(self, numbers: Int64, now: int) -> str:
-        """Describe the call for an error message: its time and jobs."""
+        """Describe a call for an error message, by its instant and jobs."""
         which = f"job {numbers[0]}" if numbers.size else "no job"
         if numbers.size > 1:
             which = f"{counted(numbers.size, 'job')}, the first of them job {numbers[0]}"
@@ -249,7 +253,7 @@ procs, user, group, queue, partition, now, waited, worked
 
 
 def own_function(name: str) -> OrderFunction:
-    """Find a plug-in function: an entry point's name, or ``module:name``.
+    """Find the plug-in function for the name of an entry point, or for ``module:name``.
 
     Examples
     --------
@@ -314,6 +318,6 @@ def as_key(values: npt.ArrayLike, numbers: Int64, order: str) -> Int64:
 
 
 def _sortable(values: Float64) -> Int64:
-    # IEEE 754: the bits of floats sort like integers, in reverse for negative numbers.
+    # By IEEE 754, the bits of floats sort like integers, but those of negative numbers in reverse.
     bits = (values + 0.0).view(np.int64)
     return cast(Int64, bits ^ ((bits >> 63) & np.int64(2**63 - 1)))

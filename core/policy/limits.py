@@ -15,23 +15,24 @@ TRES = {"cpu": "procs", "gres/gpu": "gpus", "mem": "memory", "license": "licence
 """Slurm's names of resources, and the columns of jobs that request them."""
 
 _MEGABYTES = {"": 1, "m": 1, "g": 2**10, "t": 2**20}
-"""Units of memory; Slurm's numbers without one are megabytes."""
+"""Units of memory; Slurm's numbers without a unit are megabytes."""
 
 _ENTRY = re.compile(r"(?P<who>.+)\.(?P<what>[A-Za-z]+)")
 _WORD = re.compile(r"[\w.\-]+")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _MOST = 10**18
-"""Bound of every value, which follows from its digits."""
+"""Bound of every value, from the largest number of digits."""
 
 
 @dataclass(frozen=True)
 class Meaning:
     """Declare a limit.
 
-    name: that of sacctmgr. kinds: its possible holders. counts: running ``jobs``, their resources
-    (``tres``), these times the remaining time limits (``minutes``), or waiting and running jobs
-    (``submitted``). each: whether it applies to all jobs together, or to those of each ``user`` or
-    ``account``. short: the name in listings of sacctmgr.
+    name: the name in sacctmgr. kinds: the possible holders of the limit. counts: running ``jobs``,
+    the resources of running jobs (``tres``), resources x remaining time limits (``minutes``), or
+    waiting and running jobs (``submitted``). each: ``user`` or ``account`` if the limit applies
+    separately to the jobs of each; empty if it applies to all jobs together. short: the name in
+    listings of sacctmgr.
     """
 
     name: str
@@ -81,10 +82,10 @@ COLUMNS = {"account": "group", "user": "user", "qos": "queue"}
 
 @dataclass(frozen=True)
 class Limit:
-    """Hold one limit: of a kind and name, such as ``qos`` and ``high``; value in jobs or TRES.
+    """Hold one limit: the kind and name of its holder, such as ``qos`` and ``high``, and its value.
 
-    tres: the column of jobs that is limited, empty for jobs. value: in jobs, or in the unit of the
-    resource (MB of memory), times minutes for running TRES-minutes.
+    tres: the limited column of jobs; empty for a number of jobs. value: number of jobs, or amount
+    of the resource in its unit (MB of memory); for running TRES-minutes, amount x minutes.
     """
 
     kind: str
@@ -95,23 +96,23 @@ class Limit:
 
     @property
     def row(self) -> Meaning:
-        """Row of the limit."""
+        """Row of `MEANINGS` for the limit."""
         return MEANINGS[self.what]
 
     @property
     def text(self) -> str:
-        """Canonical text."""
+        """Canonical text of the limit."""
         return f"{self.says}={self.value}"
 
     @property
     def says(self) -> str:
-        """The text without the value, which names the limit in a sentence."""
+        """Text without the value, as the name of the limit in a sentence."""
         tres = next((f"={name}" for name, column in TRES.items() if column == self.tres), "")
         return f"{self.kind}{f'.{self.name}' if self.name else ''}.{self.what}{tres}"
 
     @property
     def names(self) -> list[str]:
-        """Names of the limit's holder: for a user also that of the account."""
+        """Names of the limit's holder; for a user also the name of the account."""
         return self.name.split("@") if self.name else []
 
     @property
@@ -208,14 +209,14 @@ def _memory(text: str) -> int:
     number = text.removesuffix(text[-1:]) if unit else text
     if unit not in _MEGABYTES or not _WHOLE.fullmatch(number):
         raise InputError(f"{text!r} is not an amount of memory; give one such as 512G")
-    # The canonical text is in MB, and must be readable again.
+    # The value is in MB in the canonical text, which must be valid again.
     if (found := int(number) * _MEGABYTES[unit]) >= _MOST:
         raise InputError(f"{text!r} is {found} MB of memory; give less than 10^18 MB")
     return found
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """Return the limit of a name of sacctmgr, long or short, in any case; None of other names."""
+    """Return the limit with a long or short name of sacctmgr, in any case, or None."""
     return MEANINGS.get(_SPELT.get(name.lower(), ""))
 
 
@@ -225,7 +226,7 @@ def is_limit(name: str) -> bool:
 
 
 def entries_of(kind: str, name: str, row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the limits among the keys of an entry of a site's file, as in a policy.
+    """Yield the limits among the keys of an entry of a site's file, as a policy's text.
 
     Examples
     --------

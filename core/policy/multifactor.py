@@ -1,4 +1,4 @@
-"""Slurm's multifactor priority: its arguments in an order's name, and their canonical text."""
+"""Slurm's multifactor priority: the arguments in an order's name, and their canonical text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST = 4294967295
 """Largest weight, and largest priority."""
 
 TIER = 2**32
-"""Priorities of neighbouring tiers differ by this, which is more than the largest priority."""
+"""Difference of priorities between neighbouring tiers, which exceeds the largest priority."""
 
 USUAL_TIER = 1
-"""Tier of partitions that are not listed, Slurm's default."""
+"""Tier of unlisted partitions, which is Slurm's default."""
 
 WEIGHTS = ("age", "fairshare", "size", "partition", "qos", "cpu")
-"""Arguments that are weights of a factor, in the order of the sum's text."""
+"""Arguments that are weights of a factor, in the order of the sum in semantics.md."""
 
 _WORD = re.compile(r"[\w.\-]+")
 _WHOLE = re.compile(r"\d{1,10}")
@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"-1|0|[1-9][0-9]*")
 
 @dataclass(frozen=True)
 class Account:
-    """Hold the account above, empty for the root, and the shares of an account."""
+    """Hold the parent of an account, empty for the root, and its shares."""
 
     parent: str
     shares: int
@@ -44,8 +44,9 @@ class Account:
 class Multifactor:
     """Hold the arguments of the order: weights, periods in s, and the tables of a site.
 
-    accounts: by name, each after its parent. users: shares by (user, account). qos_priorities:
-    priority of each QOS. partitions, tiers: PriorityJobFactor and PriorityTier of each partition.
+    accounts: accounts by name, each after its parent. users: shares by (user, account).
+    qos_priorities: priority of each QOS. partitions, tiers: PriorityJobFactor and PriorityTier of
+    each partition.
     """
 
     age: int = 0
@@ -90,9 +91,9 @@ class Multifactor:
         return f"{NAME}({parts})" if parts else NAME
 
     def check_names(self, names: Mapping[str, Mapping[int, str]]) -> None:
-        """Refuse listed names of a column that has no names, by column; numbers may be listed.
+        """Refuse listed names that are missing in a column's names; numbers are allowed.
 
-        An account above others may be outside the log, so that its name is not refused.
+        An account with child accounts may be missing in the log, so its name is not refused.
         """
         for argument, column, listed in self._listed():
             name = next((one for one in listed if not _NUMBER.fullmatch(one)), None)
@@ -104,7 +105,7 @@ class Multifactor:
                 )
 
     def _listed(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield each argument with a table, its column, and its names."""
+        """Yield each argument that is a table, with its column and its names."""
         above = {one.parent for one in self.accounts.values()}
         yield "accounts", "group", [name for name in self.accounts if name not in above]
         yield "users", "group", [account for _, account in self.users]
@@ -124,7 +125,7 @@ class Multifactor:
 
 
 _WRITTEN = {"qos_priorities": "qos_priority"}
-"""Keys of arguments that are not the names of their fields."""
+"""Keys of arguments with other names than their fields."""
 
 
 def _text(key: str, value: Any) -> str:
@@ -242,7 +243,7 @@ _READ: dict[str, Callable[[str, str], Any]] = {
 
 
 def is_multifactor(name: str) -> bool:
-    """Return whether the name of an order is this one, with or without arguments.
+    """Return whether an order's name is that of Slurm's priority, with or without arguments.
 
     Examples
     --------
@@ -304,7 +305,7 @@ _TABLES = {
 
 
 def order_of_table(table: Mapping[str, Any]) -> str:
-    """Return the order that the tables of a site's file describe.
+    """Return the order that is described by the tables of a site's file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options of a policy, after order and rule in its name: one row each."""
+"""Options of a policy, which follow order and rule in its name; one row each."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from schedfarm.core.policy.orders import ORDERS, find_order, spelt
 from schedfarm.core.policy.predictions import CORRECTIONS, canonical_predictor
 
 TIMES = re.compile(r"(\d{1,100})x")
-"""Multiple of the quantity in the option's meaning."""
+"""Pattern of multiples of the quantity in the option's meaning, such as 3x."""
 
 _COUNT = re.compile(r"\d{1,9}")
 _WEIGHT = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
 OFF = "off"
-"""Value of an interval of Slurm's schedulers without which one does not run."""
+"""Value of an interval that switches one of Slurm's schedulers off."""
 
 WEIGHTS = 4
-"""Criteria that a search weighs."""
+"""Number of criteria that a search weighs."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Option:
     Parameters
     ----------
     name : str
-        The field of `core.policy.policy.Policy` that holds it.
+        Field of `core.policy.policy.Policy` with the option's value.
     example : str
-        A value, for listings.
+        An example of a value, for listings.
     meaning : str
         Effect of the option.
     canonical : callable
@@ -43,7 +43,7 @@ class Option:
     default : str, optional
         Default value.
     values : tuple of str
-        All values of an option with few, the default first.
+        All values, if there are only a few; the default is first.
     """
 
     name: str
@@ -99,7 +99,7 @@ def _interval(name: str, text: str) -> str:
 
 
 def _bounded(most: int, *, off: bool = False) -> Callable[[str, str], str]:
-    """Return the reader of an interval from 1 s up to some seconds, which may be `off`."""
+    """Return the reader of an interval from 1 s up to `most` s, or `off` if allowed."""
 
     def canonical(name: str, text: str) -> str:
         if off and text == OFF:

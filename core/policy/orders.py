@@ -39,18 +39,25 @@ from schedfarm.core.workload.columns import ASKED, COLUMNS, NEVER
 from schedfarm.core.workload.workload import Workload
 
 OUTSIDE_DIGESTS = frozenset(name for name in INPUTS if COLUMNS[name].digest in (ASKED, NEVER))
-"""Columns that orders may read but digests omit: logs with equal digests may differ in them."""
+"""Columns that orders may read and digests omit; logs with equal digests may have different
+values."""
 
 LOOKED_THROUGH = Cost(Rate(0.1, 0.085), Rate(0.5, 0.2))
-"""Additional cost of an order whose queue is scanned at each pass instead of kept sorted. Measured:
-0.05 to 0.24 us per job; a waiting job adds 0.04 to 0.15, nothing under reservations for all, and
-0.28 without backfilling (6.8 for a fair start), where each scan of a long queue starts one job."""
+"""Additional cost of an order without a sorted queue, which is scanned at each pass.
+
+Measured: 0.05 to 0.24 us per job. Each waiting job adds 0.04 to 0.15 us; under reservations for all
+jobs it adds nothing; and without backfilling, where each scan of a long queue starts one job, it
+adds 0.28 us (6.8 us for a fair start).
+"""
 
 FOLLOWED = Cost(Rate(0.35, 0.14), Rate(1.6, 0.5))
-"""Additional cost of an order that shares by the usage of users. Measured per job: 0.3 to 0.6 us at
-load 0.7 on the KTH and SDSC SP2 logs, 1.9 to 2.5 at 0.9 and 2.7 to 4.9 at 1.1 on KTH; for a fair
-start under easy 1.7 at 0.7, under aggressive 9 at 0.9. Not included: without backfilling some users
-starve, and a job costs 0.5 to 57 us at 0.7."""
+"""Additional cost of an order by the usage of users.
+
+Measured per job: 0.3 to 0.6 us at load 0.7 on the KTH and SDSC SP2 logs; on KTH 1.9 to 2.5 us at
+load 0.9, and 2.7 to 4.9 us at load 1.1. A fair start costs 1.7 us under easy at load 0.7, and 9 us
+under aggressive at load 0.9. Rules without backfilling are not included: some users starve, and a
+job costs 0.5 to 57 us at load 0.7.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,20 +67,20 @@ class Order:
     Parameters
     ----------
     name : str
-        Its name in a policy.
+        Name of the order in a policy.
     meaning : str
-        The jobs that precede, in one line.
+        The jobs that come first, in one line.
     fixed : callable, optional
-        Function from a workload to the keys of its jobs, if they are known at submission: a new
-        array, int64[n], smallest first.
+        Function from a workload to the keys of its jobs, if the keys are known at submission. It
+        returns a new array, int64[n]; the smallest key comes first.
     function : OrderFunction, optional
-        Function of the keys otherwise, called once, or at each pass for the waiting jobs.
+        Function of the keys in other cases, called once, or at each pass for the waiting jobs.
     aliases : tuple of str
         Other names in the literature.
     code : str, optional
-        ``module:name`` of the code by which kernels evaluate it at each pass.
+        ``module:name`` of the code by which kernels evaluate the order at each pass.
     options : tuple of str
-        Options of a policy that it supports.
+        Options of a policy that the order supports.
     shares : str, optional
         ``module:name`` of the code by which kernels rank users by their usage.
     weighs : Multifactor, optional
@@ -82,16 +89,16 @@ class Order:
         ``module:name`` of the code by which kernels make the key of a fixed order from the
         prediction of a job, if the key depends on the estimate.
     width : callable, optional
-        Function from a workload to the widths in the code's formula, float64[n]; by default the
+        Function from a workload to the widths in the formula of `code`, float64[n]; by default the
         processors.
     cost : Cost
-        Addition to the rates of a rule.
+        Costs that are added to the rates of a rule.
     share : float
-        Waiting jobs under reservations for all, relative to first come, first served: few if short
-        jobs go first, many if large ones do; with a starvation threshold it does not apply.
+        Number of waiting jobs under reservations for all, relative to first come, first served: few
+        if short jobs come first, many if large jobs do. It is invalid with a starvation threshold.
     revision : int
-        Number of its definition, from 1: raised when the name comes to mean other schedules, so
-        that one store does not mix both.
+        Number of the order's definition, from 1. It is raised if a change of the definition changes
+        schedules, so that a store does not mix both definitions.
     formerly : tuple of str
         Former names, which policies can no longer use.
     """
@@ -114,38 +121,38 @@ class Order:
 
     @property
     def moves(self) -> bool:
-        """Whether the order may change as time passes."""
+        """Whether the order may change with time."""
         return self.fixed is None and (self.function is None or self.function.moves)
 
     @property
     def remembers(self) -> bool:
-        """Whether it depends on completed jobs."""
+        """Whether the order depends on completed jobs."""
         asks = self.function is not None and self.function.asks_history
         return self.shares is not None or self.weighs is not None or asks
 
     @property
     def reads(self) -> frozenset[str]:
-        """The columns in `OUTSIDE_DIGESTS` that it reads."""
+        """The columns in `OUTSIDE_DIGESTS` that the order reads."""
         if self.weighs is not None:
             return OUTSIDE_DIGESTS
         return OUTSIDE_DIGESTS.intersection(self.function.asks if self.function else ())
 
     @property
     def is_compiled(self) -> bool:
-        """Whether kernels evaluate it, which compiled fair starts need."""
+        """Whether kernels evaluate the order, as compiled fair starts require."""
         known = (self.code, self.shares, self.weighs, self.expression)
         return not self.moves or any(one is not None for one in known)
 
     @property
     def expression(self) -> Expression | None:
-        """The expression that kernels evaluate at each pass, if it is one without history."""
+        """The expression that kernels evaluate at each pass; None without one, or with history."""
         function = self.function
         if function is None or not function.moves or function.asks_history:
             return None
         return function.call if isinstance(function.call, Expression) else None
 
     def fixed_key(self, workload: Workload) -> Int64 | None:
-        """Return the keys of a fixed order, smallest first, in a new array; None if it moves.
+        """Return the keys of a fixed order in a new array; None if the order changes with time.
 
         Examples
         --------
@@ -292,14 +299,14 @@ ORDERS: dict[str, Order] = {row.name: row for row in _ROWS}
 """The built-in orders, by name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
-"""Name of the order of each alias."""
+"""Name of the order for each alias."""
 
 FORMER: dict[str, str] = {name: row.name for row in _ROWS for name in row.formerly}
-"""Name of the order of each former name."""
+"""Name of the order for each former name."""
 
 
 def find_order(name: str) -> Order:
-    """Return the row of an order: a built-in one, an expression, or a plug-in.
+    """Return the row of an order: a built-in order, an expression, or a plug-in.
 
     Examples
     --------
@@ -332,7 +339,7 @@ def find_order(name: str) -> Order:
 
 @lru_cache(maxsize=256)
 def _written(text: str) -> Order:
-    """Return the row of an expression, with the canonical text as its name."""
+    """Return the row of an expression, with its canonical text as its name."""
     expression = expression_of(text)
     name = f"({expression.text})"
     function = OrderFunction(name, expression)
@@ -343,7 +350,7 @@ def _written(text: str) -> Order:
 
 
 def spelt(name: str) -> str:
-    """Return the canonical spelling of an order: of an alias, capitals, or an expression.
+    """Return the canonical spelling of an order, from an alias, capitals, or an expression.
 
     Examples
     --------
@@ -356,7 +363,7 @@ def spelt(name: str) -> str:
 
 
 def revised_orders(policies: Iterable[str]) -> dict[str, int]:
-    """Return the revisions of orders, by name, in canonical policies, without first ones.
+    """Return the revisions above 1 of orders in canonical policies, by name.
 
     Examples
     --------
@@ -369,7 +376,7 @@ def revised_orders(policies: Iterable[str]) -> dict[str, int]:
 
 
 def order_function(name: str) -> Callable[..., npt.ArrayLike]:
-    """Return the Python function of an order; InputError if it has none.
+    """Return the Python function of an order; raise InputError if there is none.
 
     Examples
     --------
@@ -385,7 +392,7 @@ def order_function(name: str) -> Callable[..., npt.ArrayLike]:
 
 
 def _as_function(fixed: Callable[[Workload], Int64]) -> Callable[..., npt.ArrayLike]:
-    """Return a function of columns that gives the keys of a fixed order."""
+    """Return a function from columns to the keys of a fixed order."""
 
     def key(submit: Int64, estimate: Int64, procs: Int64, user: Int64) -> Int64:
         return fixed(

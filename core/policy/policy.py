@@ -1,4 +1,4 @@
-"""A policy: a queue order, a backfilling rule and options, as one value with a short name."""
+"""Policies: a queue order, a backfilling rule and options, as one value with a short name."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class Policy:
         A name from `farm policies`, with a number in place of K, a plug-in ``module:name``, or an
         entry point of the group ``schedfarm.rules``.
     threshold : str, optional
-        Starvation threshold: a job that has waited longer precedes all others. A duration such
-        as ``3d``, ``12h`` or ``90s``, or ``3x`` for three times the largest estimate that the
-        platform allows (Carastan-Santos et al. 2019, section III-C).
+        Starvation threshold: a job that has waited longer precedes all others. Its form is a
+        duration such as ``3d``, ``12h`` or ``90s``, or ``3x`` for three times the largest estimate
+        that the platform allows (Carastan-Santos et al. 2019, section III-C).
     backfill : str, optional
         Order in which jobs are considered for backfilling; by default the queue order.
     events : {"instant", "per-event"}
-        Clock: one pass after all events of an instant, or one after each event (as pyss).
+        Clock: one pass after all events of an instant, or one pass after each event (as in pyss).
     predict : str, optional
         Predictor of run times: ``last2``, ``mean(K)``, ``soft``, ``perfect`` or ``module:name``.
         The rule and the orders use predictions instead of estimates; jobs are still killed at their
         estimates.
     correct : {"steps", "double", "estimate"}
-        Correction of predictions that prove too short.
+        Correction of predictions that turn out too short.
     walk : {"start", "arrival", "queue"}
         Order in which `planned` compresses reservations: by start (Klusacek and Rudova), by arrival
-        (as pyss), or in the queue order at that instant.
+        (as in pyss), or in the queue order at the instant.
     refresh, halflife : str, optional
-        Interval between updates of users' history, and half-life of its entries; durations.
+        Interval between updates of users' history, and half-life of its entries, both as durations.
     limits : str, optional
         Limits of associations and QOS, such as ``(qos.high.MaxJobsPerUser=8)``.
     sched_interval, default_queue_depth : str
@@ -52,7 +52,7 @@ class Policy:
     bf_interval, bf_max_job_test, bf_max_job_user, bf_window, bf_resolution : str
         Cycles of the backfill scheduler of `slurm`; see `farm policies`.
     bf_rate, bf_max_time : str, optional
-        Tests per second in these cycles, and their longest time.
+        Tests per second in these cycles, and their largest duration.
     every, iterations, tenure, seed, weights, jobs, users, fairness, search : str
         Search parameters of `tabu`; see `farm policies`.
     shelf, resets, utc, worth, budget : str
@@ -64,7 +64,7 @@ class Policy:
     Raises
     ------
     InputError
-        If a part is unknown, cannot be loaded, or cannot be combined with the others.
+        If a part is unknown, cannot be loaded, or cannot be combined with the other parts.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Policy:
         find_order(self.order)
         for name, row in OPTIONS.items():
             value = getattr(self, name)
-            # A default is canonical; most options of most policies are.
+            # A default is already canonical, and most options have their default values.
             if value != row.default:
                 object.__setattr__(self, name, row.canonical(name, value))
         depth_of(self.rule)
@@ -127,7 +127,7 @@ class Policy:
 
     @cached_property
     def name(self) -> str:
-        """Canonical name, which `parse` turns into the same policy."""
+        """Canonical name, from which `parse` makes the same policy."""
         options = "".join(f",{option}={value}" for option, value in self.given.items())
         return f"{self.order}+{self.rule}{options}"
 
@@ -152,7 +152,7 @@ class Policy:
     def compiles_fair_starts(self) -> bool:
         """Whether kernels compute fair starts.
 
-        Kernels do not compute them in three cases: with predictions, since these depend on the
+        Kernels do not compute fair starts in three cases: with predictions, which depend on the
         past; with limits; and if an expression that uses ``now`` is combined with an order by
         users' usage.
         """
@@ -173,9 +173,9 @@ class Policy:
         return depth_of(self.rule)
 
     def without_leaving(self, platform: str) -> str | None:
-        """Return what of it cannot simulate jobs that leave the queue before they start.
+        """Return the part of the policy that does not support jobs that leave the queue.
 
-        None if they can leave under this policy on a kind of platform.
+        Return None if jobs may leave the queue before they start, on a kind of platform.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Policy:
         return tuple(name for name in OPTIONS if name in known)
 
     def threshold_seconds(self, max_estimate: int) -> int | None:
-        """Return the starvation threshold, s, on a platform with this largest estimate, s.
+        """Return the starvation threshold, s, given the platform's largest estimate, s.
 
         Examples
         --------
@@ -219,7 +219,7 @@ class Policy:
         Raises
         ------
         InputError
-            If the text does not have that form, or names something unknown.
+            If the text does not have this form, or contains an unknown name.
 
         Examples
         --------
@@ -273,7 +273,7 @@ def whole_name(text: str) -> str:
 
 
 def _who_knows(option: str) -> str:
-    """List the rules or orders that have an option."""
+    """Return a clause with the rules or orders that have an option."""
     known: list[str] = [name for name, row in RULES.items() if option in row.options]
     what = "rule" if known else "order"
     known = known or [name for name, order in ORDERS.items() if option in order.options]

@@ -25,7 +25,7 @@ KNOWN_AT_SUBMISSION = (
     "queue",
     "partition",
 )
-"""Columns of a job that a predictor gets, int64."""
+"""Columns of a job that a predictor receives, int64."""
 
 MOST_JOBS = 64
 """Largest number of past jobs in a mean."""
@@ -34,7 +34,7 @@ _MEAN = re.compile(r"mean\((\d{1,3})\)")
 
 
 def is_predicted(policy: str) -> bool:
-    """Tell whether a policy, by its name, plans with predictions in place of estimates.
+    """Return whether a policy, given by name, plans with predictions instead of estimates.
 
     Examples
     --------
@@ -51,13 +51,13 @@ class Predictor:
     Parameters
     ----------
     name : str
-        Its name in a policy, with K for a number.
+        Name of the predictor in a policy, with K for a number.
     meaning : str
-        Its prediction, in one line.
+        Definition of the prediction, in one line.
     code : str
-        ``module:name`` of the code by which kernels evaluate it.
+        ``module:name`` of the code by which kernels evaluate the predictor.
     jobs : int
-        Number of the user's last completed jobs that it uses.
+        Number of the user's last completed jobs in a prediction.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Correction:
-    """Declare a correction of predictions that prove too short; `code` as for a predictor."""
+    """Declare a correction of too short predictions; `code` is as for a predictor."""
 
     name: str
     meaning: str
@@ -103,7 +103,7 @@ CORRECTIONS: dict[str, Correction] = {row.name: row for row in _CORRECTIONS}
 
 
 def find_predictor(name: str) -> Predictor:
-    """Return the row of a predictor: a built-in one, or a user's ``module:name``.
+    """Return the row of a predictor: a built-in predictor, or a user's ``module:name``.
 
     Examples
     --------
@@ -129,7 +129,7 @@ last2, mean(K), soft, perfect, module:name
 
 
 def canonical_predictor(option: str, text: str) -> str:
-    """Return the canonical name of a predictor; InputError if it cannot be used.
+    """Return the canonical name of a predictor; raise InputError if it cannot be used.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def canonical_predictor(option: str, text: str) -> str:
 
 
 class OwnPredictor:
-    """A user's predictor, with its errors as sentences; a class is instantiated here.
+    """Call a user's predictor, and report its errors as sentences; instantiate a class.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class OwnPredictor:
         completed: Mapping[str, npt.NDArray[np.int64]],
         number: int,
     ) -> float:
-        """Return a prediction, s, of a job given as columns of length 1, and by its number."""
+        """Return a prediction, s, for a job, given as columns of length 1 and by its number."""
         one = {name: int(job[name][0]) for name in KNOWN_AT_SUBMISSION if name in job}
         seconds = own.guarded(f"predictor {self.name!r}", self.call)(one, completed)
         try:

@@ -1,8 +1,8 @@
-"""Backfilling rules: which jobs may start before others, one row each.
+"""Backfilling rules, which decide which jobs may start before others; one row each.
 
-All knowledge about a rule is in its row; no other code tests for its name. A new rule consists of
-its functions and a row of `RULES`. Functions and classes are named, not imported, so that reading
-a policy compiles no kernel.
+The row of a rule contains all information about the rule; no other code tests for a rule's name. A
+new rule consists of its functions and a row of `RULES`. Rows name functions and classes without
+importing them, so that reading a policy compiles no kernel.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from schedfarm.core.policy.options import OFF, OPTIONS
 from schedfarm.core.policy.orders import find_order
 
 ALL = -1
-"""Every waiting job holds a reservation."""
+"""Value of `holds` if every waiting job holds a reservation."""
 
 GIVEN = -2
-"""The number in the rule's name of waiting jobs hold reservations."""
+"""Value of `holds` if the rule's name contains the number of reservations."""
 
 Reference = str | Callable[..., Any]
 """A function or class, or its ``module:name``, which is loaded at its first use."""
 
 Check = Callable[[str, Mapping[str, str]], str | None]
-"""Returns the reason why a rule excludes an order and options, as a sentence, or None."""
+"""Function that returns the reason why a rule excludes an order and options, as a sentence, or
+None."""
 
 
 @dataclass(frozen=True)
@@ -41,49 +42,49 @@ class Rule:
     Parameters
     ----------
     name : str
-        Its name in a policy; a number from 1 takes the place of a final ``(K)``.
+        Name of the rule in a policy; a number from 1 takes the place of a final ``(K)``.
     meaning : str
-        Its effect, in one line.
+        Effect of the rule, in one line.
     simulate : Reference
-        Function (workload, policy) that returns a `Schedule`, or the starts alone, int64[n], s.
+        Function (workload, policy) that returns a `Schedule`, or only the starts, int64[n], s.
     holds : int
         Number of waiting jobs that hold reservations, `ALL` or `GIVEN`.
     overtakes : bool
-        Whether a job may start while one before it in the queue waits.
+        Whether a job may start while an earlier job of the queue waits.
     options : tuple of str
-        Options of a policy that it supports in addition to those of every rule.
+        Options of a policy that the rule supports, in addition to the options of every rule.
     check : callable, optional
         Check of the combination with an order and options.
     promise : Reference, optional
         Function (workload, policy) that returns the start reserved for each job at its arrival,
         int64[n], s; by default there are no promises.
     keeps_plan : bool
-        Whether reservations persist from pass to pass: fair starts in another fair order than
-        that of arrival are then computed by the reference.
+        Whether reservations persist from pass to pass. The reference then computes fair starts,
+        unless the fair order is that of arrival.
     fair_start : Reference, optional
-        Function (workload, policy, fair) that returns fair start times, int64[n], s, for
-        compiled orders on the kinds of `fair_platforms`; by default each fair start takes a
-        simulation, or the reference.
+        Function (workload, policy, fair) that returns fair start times, int64[n], s, for compiled
+        orders on the kinds in `fair_platforms`. By default each fair start takes a simulation, or
+        the reference.
     refer : Reference, optional
-        Class of the reference simulation, or one for each kind of platform; without one, fair
-        start times are strict and by arrival only. On nodes and networks audits replay schedules
-        with it.
+        Class of the reference simulation, or a class for each kind of platform. Without a class,
+        fair start times are strict and by arrival only. Audits on nodes and networks replay
+        schedules with this class.
     audit : Reference, optional
-        Class in `core.audit` that judges its passes on a pool or a grid. Without the auditor (or
-        reference) of a platform, audits check only starts, kills, places and capacity.
+        Class in `core.audit` that judges the rule's passes on a pool or a grid. Without an auditor
+        (or reference) for a platform, audits check only starts, kills, places and capacity.
     counts : tuple of (str, str)
-        Counters of its schedules (`core.schedule.Schedule.counts`): name and meaning of each.
+        Counters of the rule's schedules (`core.schedule.Schedule.counts`): name and meaning of
+        each.
     forgets : bool
-        Whether, on a pool or a grid, the running jobs alone determine the future when no job
-        waits, so that a simulation can start again from them.
+        Whether, on a pool or a grid, the running jobs alone determine the future if no job waits. A
+        simulation can then restart from the running jobs.
     apart : bool
         Whether jobs of different participants of a network never compete.
     of_log : bool
-        Whether it replays the log's own schedule, which samples, models and other loads do not
-        have.
+        Whether the rule replays the log's own schedule, which samples, models and other loads lack.
     leaving : tuple of str
-        Kinds of platform on which jobs may be withdrawn from its queue, with estimates and at
-        instants.
+        Kinds of platform on which jobs may be withdrawn from the queue, under estimates and the
+        clock by instants.
     platforms : tuple of str
         Supported kinds of platform; the kind replaces ``{platform}`` in a reference.
     fair_platforms : tuple of str
@@ -91,10 +92,10 @@ class Rule:
     aliases : tuple of str
         Other names in the literature.
     plain : Reference, optional
-        Function (policy) that returns the reason why a plug-in rule runs as plain Python, None if
-        it is compiled.
+        Function (policy) that returns the reason why a plug-in rule runs in plain Python; None if
+        the rule is compiled.
     cost : Cost
-        CPU time with orders that are kept sorted; under `GIVEN`, at depth 4.
+        CPU time with sorted queues; for `GIVEN`, at depth 4.
     """
 
     name: str
@@ -123,8 +124,8 @@ class Rule:
     def find(self, part: str, platform: str = "pool") -> Callable[..., Any]:
         """Return the function or class of a part of the row for a kind of platform.
 
-        InputError if the rule does not support the platform, has no such part, or it cannot be
-        loaded.
+        Raise InputError if the rule does not support the platform, has no such part, or if the part
+        cannot be loaded.
 
         Examples
         --------
@@ -149,7 +150,7 @@ class Rule:
 
 
 _CALLED = ("simulate", "promise", "fair_start", "plain")
-"""Parts that are functions; the others are classes."""
+"""Parts of a row that are functions; the other parts are classes."""
 
 _MISSING = {
     "simulate": "no simulation",
@@ -287,13 +288,13 @@ _ON_HOSTS = "schedfarm.core.machines.hosts.reference.rules:"
 
 
 def _everywhere(kind: str) -> dict[str, Reference]:
-    """Return the class of a rule's reference on each kind of platform where jobs have one place."""
+    """Return a reference class for each kind of platform on which jobs have one place."""
     shared = dict.fromkeys(("pool", "grid"), _REFERENCE + kind)
     return {**shared, "resources": _ON_RESOURCES + kind, "partitions": _ON_PARTITIONS + kind}
 
 
 def _and_on_hosts(kind: str) -> dict[str, Reference]:
-    """Return these classes, and that on hosts."""
+    """Return the classes of `_everywhere`, and the class for hosts."""
     return {**_everywhere(kind), "hosts": _ON_HOSTS + kind}
 
 
@@ -516,19 +517,20 @@ RULES: dict[str, Rule] = {row.name: row for row in _ROWS}
 """The built-in rules, by name."""
 
 COUNTS: dict[str, str] = {name: meaning for row in _ROWS for name, meaning in row.counts}
-"""Counters of the built-in rules: the meaning by the name."""
+"""Meanings of the counters of built-in rules, by name."""
 
 ALIASES: dict[str, str] = {alias: row.name for row in _ROWS for alias in row.aliases}
-"""Name of the rule of each alias."""
+"""Name of the rule for each alias."""
 
 _DEPTH = re.compile(r"[1-9][0-9]{0,17}")
 _NUMBERED = re.compile(r"(\w+)\((\d+)\)")
 
 
 def find_rule(name: str) -> Rule:
-    """Return the row of a rule: a built-in one, an entry point, or a user's ``module:name``.
+    """Return the row of a rule: a built-in rule, an entry point, or a user's ``module:name``.
 
-    The latter are a `Rule` or a function (workload, policy) that returns the starts.
+    An entry point or ``module:name`` is a `Rule`, or a function (workload, policy) that returns the
+    starts.
 
     Examples
     --------
@@ -552,7 +554,7 @@ def find_rule(name: str) -> Rule:
 
 
 def depth_of(name: str) -> int:
-    """Return the number of waiting jobs that hold reservations under a rule, `ALL` for all.
+    """Return the number of waiting jobs with reservations under a rule; `ALL` for all.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The file of a site: tables of priorities, limits and scheduler options, as one policy."""
+"""File of a site: tables of priorities, limits and scheduler options, as one policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.policy.options import OPTIONS
 from schedfarm.core.policy.policy import Policy
 
 _LIMITED = {"accounts": "account", "users": "user", "qos": "qos"}
-"""Tables whose entries have limits, and the kind that a policy names."""
+"""Tables with limits in their entries, and the kind of holder in a policy's text."""
 
 
 def texts_of_table(table: Mapping[str, Any]) -> dict[str, str]:
@@ -44,7 +44,8 @@ def texts_of_table(table: Mapping[str, Any]) -> dict[str, str]:
                 limits += found
                 left = {k: v for k, v in row.items() if not is_limit(k)} if found else row
                 if name == "accounts" and found and not left:
-                    # Its users and child accounts can be listed only if it is listed.
+                    # Users and child accounts of an account can be listed only if the account is
+                    # listed.
                     left = {"shares": 1}
                 if left or not found:
                     rest[name][one] = left

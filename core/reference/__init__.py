@@ -1,1 +1,1 @@
-"""The reference: slow, obvious programs written from the text of SEMANTICS only."""
+"""Reference: slow, obvious programs that were written only from docs/semantics.md."""

@@ -11,7 +11,7 @@ ROUNDING = Fraction(1, 10**12)
 
 
 class Stay(NamedTuple):
-    """A job of a plan: its wait and length, s, processors and user."""
+    """Hold a job of a plan: its wait and length, s, processors and user."""
 
     wait: int
     length: int
@@ -42,7 +42,7 @@ def response(stays: list[Stay]) -> Fraction:
 
 
 def normalised_wait(waited: int, worked: int) -> Fraction:
-    """Return a user's waits, s, by the work done, processor-seconds, at least 1.
+    """Return a user's waits, s, divided by the completed work, processor-seconds, at least 1.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def normalised_wait(waited: int, worked: int) -> Fraction:
 
 
 def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
-    """Return F, the sum over users of the squared distance from their mean normalised wait.
+    """Return F, the sum over users of the squared distance from the mean normalised wait.
 
     If `raised`, 1 is added to each distance.
 
@@ -77,11 +77,11 @@ def unfairness(stays: list[Stay], raised: bool = False) -> Fraction:
 
 
 JOBS: tuple[Callable[[list[Stay]], Fraction], ...] = (slowdown, wait, response)
-"""The criteria by job; the criterion by user follows them."""
+"""The criteria by job; the criterion by user comes after these."""
 
 
 def gain(best: Fraction, other: Fraction) -> Fraction:
-    """Return the relative gain of another value over the best so far.
+    """Return the relative gain of another value over the best value so far.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def gain(best: Fraction, other: Fraction) -> Fraction:
 
 
 def is_better(best: list[Fraction], other: list[Fraction], weights: list[Fraction]) -> bool:
-    """Return whether another plan is better than the best so far, by the criteria of both.
+    """Return whether another plan is better than the best plan so far, by their criteria.
 
     The values are slowdown, wait, response and F of each plan, in the order of the weights.
 

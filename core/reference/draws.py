@@ -29,7 +29,7 @@ class MRG32k3a:
     """
 
     def __init__(self, seed: int) -> None:
-        # The last three of each, the oldest first.
+        # The last three numbers of each recurrence, the oldest first.
         self.x = [seed] * 3
         self.y = [seed] * 3
 

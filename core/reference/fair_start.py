@@ -1,7 +1,7 @@
-"""The reference for fair start times: a separate simulation for every job.
+"""Reference for fair start times, with a separate simulation for every job.
 
-Like the reference simulator that it uses, it is slow and obvious, supports every policy, and shares
-nothing with the compiled kernels.
+This program uses the reference simulator. Both are slow and obvious, support every policy, and
+share nothing with the compiled kernels.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from schedfarm.core.workload.workload import Workload
 def fair_start_reference(
     workload: Workload, policy: Policy, relaxed: bool, jobs: Iterable[int], rank: Int64
 ) -> list[int]:
-    """Return the fair start time of each of some jobs, s, as `core.fair_start_times` does.
+    """Return the fair start times of some jobs, s, as `core.fair_start_times` does.
 
-    For a relaxed one a job joins only when all jobs before it have started; `rank` is the position
-    of each job in the fair order, int64[n]. A job that is refused has -1.
+    For a relaxed fair start, a job joins only when all earlier jobs of the fair order have started.
+    `rank` is the position of each job in the fair order, int64[n]. A refused job has -1.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def fair_start_reference(
 
 
 def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Add the job at its arrival, and no later job."""
+    """Simulate with the job added at its arrival, and without later jobs."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.step(ending, [other for other in arriving if other in simulation.coming])
@@ -48,7 +48,7 @@ def _strict(simulation: Simulation, job: Job, rank: list[int]) -> int:
 
 
 def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
-    """Add the job, with its own submit time, once no earlier job waits."""
+    """Simulate with the job added, with its own submit time, when no earlier job waits."""
     ending, arriving = _until_arrival(simulation, job)
     _forget_the_later(simulation, job, rank)
     simulation.coming.remove(job)
@@ -61,7 +61,7 @@ def _relaxed(simulation: Simulation, job: Job, rank: list[int]) -> int:
 
 
 def _until_arrival(simulation: Simulation, job: Job) -> tuple[list[Job], list[Job]]:
-    """Simulate until the event at which the job arrives; return that event, not yet taken."""
+    """Simulate up to the event of the job's arrival; return this event before it is processed."""
     while True:
         ending, arriving = simulation.next_event()
         if job in arriving:

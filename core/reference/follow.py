@@ -1,9 +1,9 @@
-"""Replay a given schedule: the first decision that differs from the reference's is the fault.
+"""Replay of a schedule: the first decision that differs from the reference's is the fault.
 
-The reference starts from the same jobs as the schedule and decides itself at each pass. Its rules
-leave nothing to chance, so that up to the first difference the jobs that wait and run, and the
-processors that are free, are those of the schedule; one simulation therefore gives the state at
-each of its passes.
+The reference has the same jobs as the schedule, and decides itself at each pass. Its rules are
+deterministic. So up to the first difference, the waiting jobs, the running jobs and the free
+processors are those of the schedule. Therefore one simulation gives the state at each pass of the
+schedule.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ Where = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Difference:
-    """A decision of a schedule that the rule would not have made.
+    """Hold a decision of a schedule that the rule would not have made.
 
     Parameters
     ----------
     instant : int
-        When, s.
+        Instant of the decision, s.
     job : int
         Index of the job.
     why : str
-        A clause with the numbers: the decisions of the schedule and of the rule.
+        A clause that states the decisions of the schedule and of the rule, with numbers.
     of_end : bool
-        Whether the job's end differs from the rule's; otherwise the difference is its start, its
-        refusal or its place.
+        Whether the job's end differs; otherwise its start, refusal or place differs.
     """
 
     instant: int
@@ -62,12 +61,12 @@ class Given:
 
 
 class Replayable(Simulation):
-    """A simulation that can be compared with a schedule, decision by decision."""
+    """Extend a simulation for a comparison with a schedule, decision by decision."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
-        # In a replay, the jobs that the schedule starts at this instant: passes need to decide on
-        # those and on jobs that fit, and may leave out reservations without effect.
+        # Jobs that the schedule starts at this instant, in a replay. Passes must decide only on
+        # these jobs and on jobs that fit, and may omit reservations without effect.
         self.sought: frozenset[Job] | None = None
         self.reason: dict[Job, str] = {}
 
@@ -88,26 +87,26 @@ class Replayable(Simulation):
         raise NotImplementedError
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Return the reason why the last pass did not start a job there."""
+        """Return the reason why the last pass did not start a job at a place."""
         raise NotImplementedError
 
     def starts_itself(self, job: Job) -> bool:
-        """Whether a job starts in the rule's passes, not at its own reserved instant."""
+        """Return whether a job starts in the rule's passes, and not by an advance reservation."""
         return True
 
     def differs_outside_passes(self, given: Given) -> tuple[Job, str] | None:
-        """Return the first job with a different decision outside of passes now."""
+        """Return the first job with a different decision, outside of passes, at this instant."""
         return None
 
     def ends_of_interest(self) -> Iterable[Job]:
-        """Return the started jobs whose ends do not follow from their starts and places only."""
+        """Return the started jobs with ends that do not follow from starts and places alone."""
         return ()
 
 
 def follow(schedule: Schedule, policy: Policy, until: int) -> Difference | None:
     """Return the first difference of a schedule from the rule, at or before an instant, s.
 
-    Up to that instant every job starts at or after its submission.
+    The caller has checked that, up to this instant, every start is at or after its submission.
 
     Examples
     --------
@@ -133,7 +132,7 @@ class _Follower:
         kind = policy.row.find("refer", schedule.workload.platform.name)
         self.simulation: Replayable = kind(schedule.workload, policy)
         self.given = Given(schedule)
-        # Jobs that passes start, by the instants at which they do so.
+        # Jobs that start in passes, by their starts.
         self.starting: dict[int, list[Job]] = {}
         for job in self.simulation.jobs:
             if self.given.start[job.position] >= 0 and self.simulation.starts_itself(job):
@@ -160,7 +159,7 @@ class _Follower:
                 return found
 
     def _decide(self, now: int) -> None:
-        """Make every pass of an instant."""
+        """Make all passes of an instant."""
         simulation = self.simulation
         simulation.sought = frozenset(self.starting.get(now, ()))
         simulation.reason = {}
@@ -170,8 +169,8 @@ class _Follower:
     def _compare(self, is_event: bool) -> Difference | None:
         """Return the job responsible for a difference at this instant.
 
-        A job that started on another place has precedence, since it may have displaced others; then
-        a job that must not start, then a job that should have started.
+        A job that started on another place has precedence, since it may have displaced other jobs.
+        Next comes a job that must not start, then a job that should have started.
         """
         simulation, given, now = self.simulation, self.given, self.simulation.now
         starting = self.starting.get(now, [])
@@ -220,7 +219,7 @@ class _Follower:
 
 
 def _parts(schedule: Schedule) -> Sequence[Sequence[tuple[int, int]]]:
-    """Return the places of each job and the processors that it has on each, by place."""
+    """Return the places of each job, by place, and its processors on each."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(len(schedule.workload))]
     parts = schedule.segments
     if parts is not None:

@@ -1,4 +1,4 @@
-"""A job of the reference, from its arrival to its end."""
+"""Jobs of the reference, from arrival to end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import ceil
 from schedfarm.core.workload.workload import Workload
 
 WHOLE_SPEED = 2**30
-"""Units of work that a job does in a second if no link slows it down."""
+"""Units of work per second of a job that no link slows down."""
 
 
 @dataclass(eq=False)
@@ -19,7 +19,7 @@ class Job:
     Parameters
     ----------
     position : int
-        Index in (submit, position) order, by which every tie is broken.
+        Index in (submit, position) order, which breaks all ties.
     number : int
         Number in the log, for messages.
     submit, run, estimate : int
@@ -31,39 +31,39 @@ class Job:
     group, queue, partition : int
         Numbers in the log; -1 where unknown.
     weight, properties, reserved, serial : int
-        Its request to nodes, as the columns of the same names.
+        Requests on nodes, as in the columns with the same names.
     origin, communication, bandwidth, alltoall : int
-        Its request to a network, as the columns of the same names.
+        Requests on a network, as in the columns with the same names.
     leave : int
-        Wait after which it is withdrawn unless it has started, s; -1 for never.
+        Wait after which the job is withdrawn unless it has started, s; -1 for never.
     killed : bool
-        Whether its end is a kill at its estimate.
+        Whether the job ends by a kill at its estimate.
     start : int
-        Start, s; -1 before it.
+        Start, s; -1 before the start.
     place : int
-        Index of the cluster in which it started; 0 in a pool.
+        Index of the cluster of the start; 0 on a pool.
     promise : int
-        Start reserved for it at its arrival, s; -1 for none.
+        Start that was reserved at the arrival, s; -1 for none.
     backfilled : bool
-        Whether it started while a job before it in the queue continued to wait.
+        Whether the job started while an earlier job of the queue continued to wait.
     molded : int
-        Nodes given to a moldable job; 0 if it has the requested ones.
+        Number of nodes given to a moldable job; 0 for the requested number.
     nodes : tuple of int
-        Indices of the nodes that it has, ascending; none in a pool or a grid.
+        Indices of the job's nodes, ascending; empty on a pool or a grid.
     cut : int
-        Instant at which it was cut off before its end, s; -1 if it was not.
+        Instant at which the job was cut off before its end, s; -1 if it was not.
     refused : bool
-        Whether it never starts.
+        Whether the job never starts.
     parts : tuple of int
-        Processors that it has on each cluster of a network; none elsewhere.
+        Processors on each cluster of a network; empty on other platforms.
     demands : tuple of int
-        Its demand on the link of each of these clusters, kbit/s.
+        Demand on the link of each of these clusters, kbit/s.
     speed : int
-        Units of work per second at present, on a network.
+        Present units of work per second, on a network.
     done, counted : int
-        Units of work done by the instant `counted`, s.
+        Units of work done by the instant `counted`, and this instant, s.
     prediction : int
-        Run time that the scheduler predicts, s; -1 if it uses the estimate.
+        Run time that the scheduler predicts, s; -1 if the scheduler uses the estimate.
     corrections : int
         Number of corrections of the prediction.
     """
@@ -106,12 +106,12 @@ class Job:
 
     @property
     def expected(self) -> int:
-        """Run time with which the scheduler plans, s."""
+        """Run time in the scheduler's plans, s."""
         return self.estimate if self.prediction < 0 else self.prediction
 
     @property
     def end(self) -> int:
-        """True end, s, which is unknown to the scheduler; -1 if it is refused."""
+        """True end, s, which the scheduler does not know; -1 for a refused job."""
         if self.refused or self.cut >= 0:
             return self.cut
         if self.parts:
@@ -126,7 +126,7 @@ class Job:
         return self.start + self.lasts
 
     def finish(self, seconds: int) -> int:
-        """Return the first second by which some seconds of work are done at its present speed.
+        """Return the first second by which `seconds` of work are done at the present speed.
 
         Examples
         --------
@@ -138,12 +138,12 @@ class Job:
 
     @property
     def is_spread(self) -> bool:
-        """Whether it runs on processors of several clusters."""
+        """Whether the job runs on processors of several clusters."""
         return sum(procs > 0 for procs in self.parts) > 1
 
     @property
     def lasts(self) -> int:
-        """Its expected run time on the number of nodes that it has, s."""
+        """Expected run time on the job's present number of nodes, s."""
         return self.on(self.expected, self.width)
 
     @property
@@ -153,11 +153,11 @@ class Job:
 
     @property
     def width(self) -> int:
-        """Number of nodes that it has, or is to have."""
+        """Number of nodes that the job has, or will have."""
         return self.molded or self.asked
 
     def on(self, seconds: int, nodes: int) -> int:
-        """Return the time of work on some nodes, given its seconds on the requested ones, s.
+        """Return the time of work on some nodes, given its time on the requested nodes, s.
 
         Examples
         --------
@@ -167,13 +167,13 @@ class Job:
         """
         if nodes == self.asked:
             return seconds
-        # Amdahl: a part S of the work is done alone, the rest is shared out.
+        # By Amdahl's law, a part S of the work is serial, and the rest is divided.
         alone = Fraction(self.serial, 10**6)
         return ceil(seconds * (alone + (1 - alone) / nodes) / (alone + (1 - alone) / self.asked))
 
     @property
     def wait(self) -> int:
-        """Time from its arrival to its start, s."""
+        """Time from the arrival to the start, s."""
         return self.start - self.submit
 
 

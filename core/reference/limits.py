@@ -1,4 +1,4 @@
-"""Slurm's limits of associations and QOS again, slow and plain, from their text in semantics.md."""
+"""Independent model of Slurm's limits, slow and plain, from the text in semantics.md."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from schedfarm.core.reference.job import Job
 from schedfarm.core.workload.workload import Workload
 
 Belongs = Callable[[Job], bool]
-"""Returns whether a job counts for a limit."""
+"""Function that returns whether a job counts for a limit."""
 
 REPLACED = {
     "MaxJobs": {"MaxJobsPerUser", "MaxJobsPerAccount"},
     "MaxSubmitJobs": {"MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount"},
 }
-"""Limits of associations that are replaced by QOS limits with other names."""
+"""Limits of associations, and QOS limits with other names that replace them."""
 
 
 class Limits:
-    """Decide which jobs are held, and which may not enter the queue."""
+    """Decide which jobs limits keep from starting, and which they keep out of the queue."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.workload = workload
@@ -33,7 +33,7 @@ class Limits:
                     self.above[name] = row.parent
 
     def held_by(self, job: Job, running: list[Job], now: int) -> Limit | None:
-        """Return a limit that a job would exceed if it started now."""
+        """Return a limit that the start of a job now would exceed."""
         for limit, belongs in self._in_force(job):
             mine = self._amount(limit, job, now, now)
             if limit.row.counts == "submitted" or mine == 0:
@@ -44,7 +44,7 @@ class Limits:
         return None
 
     def is_outside(self, job: Job, inside: list[Job]) -> bool:
-        """Whether a job exceeds a limit of those that wait in the queue or run."""
+        """Return whether a job exceeds a limit on waiting and running jobs."""
         return any(
             limit.row.counts == "submitted" and sum(map(belongs, inside)) + 1 > limit.value
             for limit, belongs in self._in_force(job)
@@ -67,7 +67,7 @@ class Limits:
         return self.workload.names.get(column, {}).get(number, str(number))
 
     def _is(self, column: str, number: int, name: str) -> bool:
-        """Whether a limit's name, or number if that is not a name, has this number."""
+        """Return whether a limit's name, or number without a name, means a number of the log."""
         if name == self._name(column, number):
             return True
         return name == str(number) and name not in self.workload.names.get(column, {}).values()
@@ -102,12 +102,12 @@ class Limits:
         return found
 
     def _nearest(self, what: str, job: Job) -> Limit:
-        """Return the limit of the association of a job, or of the nearest account."""
+        """Return the limit of a job's association, or of the nearest account above it."""
         mine = [one for one in self.limits if one.what == what and self._is_under(one, job)]
         return min(mine, key=lambda one: self._distance(one, job))
 
     def _distance(self, limit: Limit, job: Job) -> int:
-        """Count the levels from the association of a job up to a limit above it."""
+        """Return the number of levels from a job's association up to the holder of a limit."""
         line = self._line(self._name("group", job.group))
         if limit.kind == "account":
             return line.index(limit.name) + 1 if limit.name in line else 1

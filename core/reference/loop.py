@@ -1,14 +1,13 @@
-"""The clock and the queue of every reference simulator, and the functions that run one.
+"""Clock and queue of every reference simulator, and functions that run a simulation.
 
-The reference is the definition in code. It shares nothing with the compiled simulator, not even a
-helper or a formula, so that an agreement of the two on random workloads is evidence for both.
-`core.reference.rules` adds pools and grids, and the folder `reference` of a machine adds others,
-with a class for each backfilling rule.
+The reference is the definition in code. It shares no helper or formula with the compiled simulator,
+so that an agreement of the two on random workloads is evidence for both. `core.reference.rules`
+adds pools and grids, and the folder `reference` of a machine adds others, with a class for each
+backfilling rule.
 
-With `events=per-event`, the convention of the pyss family, submissions come before completions at
-one instant, completions in the order of their starts, and a full pass follows each single event; a
-job that is predicted to end by now counts as completed; and a plan is compressed at every
-completion.
+`events=per-event` is the convention of the pyss family. At one instant, submissions come before
+completions, and completions are in the order of starts. A full pass follows each single event. A
+job with a predicted end up to now counts as completed. A plan is compressed at every completion.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from schedfarm.core.workload.workload import Workload
 def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
     """Simulate a workload under a policy, slowly, following the definition.
 
-    The schedule is that of `core.simulate`, in time that grows with the cube of the queue. A job
-    that would wait for ever raises a RuntimeError: it is a mistake of this program.
+    The schedule is that of `core.simulate`; the time grows with the cube of the queue. A job that
+    would wait for ever raises a RuntimeError, because this is a mistake of this program.
 
     Examples
     --------
@@ -62,8 +61,8 @@ def simulate_reference(workload: Workload, policy: Policy | str) -> Schedule:
 def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
     """Return the start that the rule reserves for each job at its arrival.
 
-    The result, int64[n], s, is -1 under a rule without promises, and for a job that is not among
-    the first ones, which hold reservations, at its arrival.
+    The result, int64[n], s, is -1 under a rule without promises, and for a job that gets no
+    reservation at its arrival because of its place in the queue.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def promises_reference(workload: Workload, policy: Policy | str) -> Int64:
 
 
 class Simulation:
-    """The clock, the queue and the machine; passes are defined by the rule."""
+    """Simulate clock, queue and machine; subclasses define the passes of a rule."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.policy, self.workload = policy, workload
@@ -107,7 +106,7 @@ class Simulation:
             self.step(*self.next_event())
 
     def goes_on(self) -> bool:
-        """Whether a job has yet to arrive, start or end."""
+        """Return whether a job has still to arrive, start or end."""
         return bool(self.coming or self.outside or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:
@@ -120,16 +119,16 @@ class Simulation:
                 f"would wait for ever under {self.policy.name}: nothing happens after {self.now} s"
             )
         self.now = min(instants)
-        # Jobs to come are in order of submission.
+        # Future jobs are in order of submission.
         arriving = list(takewhile(lambda job: job.submit == self.now, self.coming))
         ending = [job for job in self.running if job.end == self.now]
         if not self.per_event:
             return ending, arriving
-        # The running jobs are listed as they started.
+        # The running jobs are in the order of their starts.
         return ([], arriving[:1]) if arriving else (ending[:1], [])
 
     def instants(self) -> list[int]:
-        """Return the instants of pending events, including now if a job of run 0 started."""
+        """Yield the instants of pending events, including now if a job with run 0 started."""
         submitted = self.outside + self.waiting
         return [
             *(job.submit for job in self.coming[:1]),
@@ -160,7 +159,7 @@ class Simulation:
                 self.forget(job)
 
     def let_in(self) -> list[Job]:
-        """Add to the queue the submitted jobs that limits allow, and return them."""
+        """Add the submitted jobs that limits admit to the queue, and return these jobs."""
         entering: list[Job] = []
         for job in list(self.outside):
             if not self.limits.is_outside(job, self.waiting + self.running):
@@ -170,7 +169,7 @@ class Simulation:
         return entering
 
     def is_held(self, job: Job) -> bool:
-        """Whether a limit keeps a waiting job from starting at this moment of a pass."""
+        """Return whether a limit keeps a waiting job from starting at this moment of a pass."""
         return self.limits.held_by(job, self.running, self.now) is not None
 
     def forget(self, job: Job) -> None:
@@ -185,7 +184,7 @@ class Simulation:
         """Refuse a workload that the rule cannot simulate."""
 
     def after_completions(self, ended: list[Job]) -> None:
-        """Act for the rule between completions and arrivals."""
+        """Handle completions before the arrivals, for the rule."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""
@@ -194,7 +193,7 @@ class Simulation:
     # The queue.
 
     def queue(self, order: str | None = None) -> list[Job]:
-        """Return the waiting jobs in queue order, or in another; starving jobs go first."""
+        """Return the waiting jobs in queue order, or in another order; starving jobs come first."""
         key = keys(
             order or self.policy.order,
             self.jobs,
@@ -212,13 +211,13 @@ class Simulation:
         return starving + others
 
     def starves(self, job: Job) -> bool:
-        """Whether a waiting job has waited longer than the threshold allows."""
+        """Return whether a waiting job has waited longer than the threshold."""
         return self.threshold is not None and self.now - job.submit > self.threshold
 
     # Steps of the machine.
 
     def has_changed(self) -> bool:
-        """Whether the machine itself changes at this instant."""
+        """Return whether the machine itself changes at this instant."""
         return False
 
     def extra_columns(self) -> dict[str, Any]:
@@ -226,7 +225,7 @@ class Simulation:
         return {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether enough processors of a place are free now."""
+        """Return whether enough processors of a place are free now."""
         raise NotImplementedError
 
     def reservation(self, job: Job, claims: list[Claim]) -> Claim:
@@ -242,7 +241,7 @@ class Simulation:
         job.backfilled = backfilled
 
     def running_claims(self) -> list[Claim]:
-        """Return the processors that running jobs hold until their predicted ends."""
+        """Return the claims of running jobs until their predicted ends."""
         return [Claim(job.start, job.predicted_end, job.procs, job.place) for job in self.running]
 
 

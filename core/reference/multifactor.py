@@ -1,7 +1,7 @@
-"""Slurm's multifactor priority in plain Python, from the section of docs/semantics.md.
+"""Slurm's multifactor priority in plain Python, from the text of docs/semantics.md.
 
-Everything is calculated from the beginning at each pass: the usage of all periods so far, the tree
-of accounts, and the priority of each waiting job.
+Each pass calculates all values from the beginning: the usage of all past periods, the tree of
+accounts, and the priority of each waiting job.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Association:
     factor: float = 0.0
 
     def level_fairshare(self) -> float:
-        """Return S / U among the siblings."""
+        """Return the level fairshare S / U of this association among its siblings."""
         siblings = self.siblings()
         all_shares = sum(one.shares for one in siblings)
         all_usage = _sum([one.usage for one in siblings])
@@ -37,19 +37,19 @@ class Association:
         return share / used if used > 0 else math.inf
 
     def siblings(self) -> list[Association]:
-        """Return the children of the account above, this one included."""
+        """Return the children of the parent account, including this association."""
         assert self.parent is not None
         return self.parent.children
 
     def users(self) -> list[Association]:
-        """Return all users below."""
+        """Return all users below this account."""
         if self.is_user:
             return [self]
         return [user for child in self.children for user in child.users()]
 
 
 def _sum(numbers: list[float]) -> float:
-    # Python's own sum compensates for rounding errors from version 3.12 on.
+    # Python's own sum is not used: from version 3.12 on it compensates for rounding errors.
     total = 0.0
     for number in numbers:
         total = total + number
@@ -57,18 +57,18 @@ def _sum(numbers: list[float]) -> float:
 
 
 def label(workload: Workload, column: str, number: int) -> str:
-    """Return the label of a number of the log in a definition: its name, else the number."""
+    """Return the label of a number of the log: its name, or else the number as text."""
     return workload.names.get(column, {}).get(number, str(number))
 
 
 class Tree:
-    """The associations of a workload under a definition."""
+    """Hold the associations of a workload under a definition of the priority."""
 
     def __init__(self, definition: Multifactor, workload: Workload, everyone: list[Job]) -> None:
         self.root = Association(1, None)
         accounts: dict[str, Association] = {}
         self.of_pair: dict[tuple[str, str], Association] = {}
-        # Users before accounts, listed ones before those of the log, by number.
+        # Users come before accounts, and listed users before users of the log, by number.
         for name, given in definition.accounts.items():
             parent = accounts[given.parent] if given.parent else self.root
             accounts[name] = Association(given.shares, parent)
@@ -86,7 +86,7 @@ class Tree:
             one.parent.children.append(one)
 
     def add_up(self, one: Association) -> float:
-        """Set the usage of accounts to the sums below them."""
+        """Set the usage of accounts to the sums over their children."""
         if not one.is_user:
             one.usage = _sum([self.add_up(child) for child in one.children])
         return one.usage
@@ -114,7 +114,7 @@ class Tree:
                 for child in one.children
             ]
             self._visit(merged, tied)
-            # Accounts without users leave the tie to the next user.
+            # Accounts without users do not end a tie, which continues at the next user.
             tied = tied and self.visited == before
 
     def classic(self, damping: int) -> None:
@@ -141,7 +141,7 @@ def priorities(
 ) -> dict[Job, int]:
     """Return the priority of each waiting job at an instant, s, the largest first.
 
-    A tier counts more than any priority.
+    A tier exceeds any priority.
     """
     definition.check_names(workload.names)
     first = min(job.submit for job in everyone)

@@ -1,7 +1,7 @@
-"""Queue orders of the reference: the key of one job at one instant, smallest first.
+"""Queue orders of the reference: the key of a job at an instant; the smallest comes first.
 
-Each formula is written again here, in Python's own numbers, from the sentence or the paper that
-defines it: a wrong formula in one of the programs shows as a disagreement.
+Each formula is written independently in this module, in Python's own numbers, from the sentence or
+paper that defines it. So a wrong formula in one of the programs shows as a disagreement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from schedfarm.core.reference.multifactor import priorities
 from schedfarm.core.workload.workload import Workload
 
 Key = Any
-"""Anything that Python can compare: integers, fractions, floats."""
+"""A value that Python can compare: an integer, a fraction or a float."""
 
 
 def _length(job: Job) -> int:
@@ -35,13 +35,13 @@ def _expansion(job: Job, now: int) -> Fraction:
 
 
 def _wfp3(job: Job, now: int) -> float:
-    # A cube as two products, so that ties are the same everywhere.
+    # The cube is computed as two products, so that ties are equal everywhere.
     ratio = (now - job.submit) / _length(job)
     return -(ratio * ratio * ratio * job.procs)
 
 
 def _unicef(job: Job, now: int) -> float:
-    # Tang et al. leave the log2 of a serial job, 0, open; 2^-40 puts it first.
+    # Tang et al. do not treat serial jobs, for which log2 is 0; 2^-40 puts them first.
     width = math.log2(job.procs) if job.procs > 1 else 2**-40
     return -(now - job.submit) / (width * _length(job))
 
@@ -64,7 +64,7 @@ KEYS: dict[str, Callable[[Job, int], Key]] = {
     # W. Tang, Z. Lan, N. Desai, D. Buettner, IEEE Cluster 2009.
     "wfp3": _wfp3,
     "unicef": _unicef,
-    # D. Carastan-Santos, R. Y. de Camargo, SC'17: r is the estimate, n the width, s the submit.
+    # D. Carastan-Santos, R. Y. de Camargo, SC'17: r is the estimate, n the width, s the submission.
     "f1": lambda job, now: _log10(job.expected) * job.procs + 870 * _log10(job.submit),
     "f2": lambda job, now: math.sqrt(job.expected) * job.procs + 25_600 * _log10(job.submit),
     "f3": lambda job, now: job.expected * job.procs + 6_860_000 * _log10(job.submit),
@@ -90,11 +90,11 @@ def keys(
     halflife: int | None = None,
     workload: Workload | None = None,
 ) -> dict[Job, Key]:
-    """Return a key of each waiting job, smallest first; ties go by position.
+    """Return a key for each waiting job; the smallest comes first, and ties go by position.
 
-    The order is one of `KEYS` or `SHARES`, or a user's own. `refresh` is the interval, s, at which
-    orders of `SHARES` read the history of users, and `halflife` the time, s, after which the
-    history counts half. Slurm's priority needs the machine and the names of `workload`.
+    The order is in `KEYS` or `SHARES`, or is a plug-in. `refresh` is the interval at which orders
+    in `SHARES` read the history of users, s. `halflife` is the time after which the history counts
+    half, s. Slurm's priority needs the machine and the names of `workload`.
     """
     if is_multifactor(order):
         assert workload is not None
@@ -117,7 +117,7 @@ def keys(
 
 
 def _last_multiple(interval: int, first: int, now: int) -> int:
-    """Return the last instant, now or before, that is whole intervals after the first."""
+    """Return the last instant, at most now, that is whole intervals after the first."""
     return first + (now - first) // interval * interval
 
 
@@ -126,8 +126,9 @@ def had_by(
 ) -> tuple[int, int]:
     """Return the sums of wait and of run x procs over a user's completed jobs.
 
-    The sums are those after the completions of `until`. Both are halved, rounded down, at each
-    multiple of the half-life after the first submission, before the completions of that instant, s.
+    The sums include the completions at `until`. At each multiple of the half-life after the first
+    submission, both sums are halved and rounded down, before the completions of the same instant
+    are added.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def had_by(
     theirs = [job for job in completed if job.user == user and job.end <= until]
     waited = worked = halved = 0
     for job in sorted(theirs, key=lambda job: job.end):
-        # A shift by k halves k times, each rounded down.
+        # A shift by k equals k halvings, each rounded down.
         times = _halvings(first, job.end, halflife)
         waited, worked = waited >> times - halved, worked >> times - halved
         waited, worked = waited + job.wait, worked + job.run * job.procs

@@ -1,4 +1,4 @@
-"""A plan that is kept from pass to pass, on any machine."""
+"""Plans that are kept from pass to pass, on any machine."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def by_start(plan: Plan) -> list[Job]:
 
 
 class Planned(Simulation):
-    """`planned`: a reservation at arrival, kept; earlier whenever a job ends before its estimate.
+    """Run `planned`: jobs keep their reservations, or get earlier ones after early ends.
 
-    The rule supports every queue order, which determines the order in which `walk=queue` compresses
-    and in which the jobs that are due start.
+    The rule supports every queue order. The queue order is that in which `walk=queue` compresses
+    the plan, and in which due jobs start.
     """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
@@ -39,7 +39,7 @@ class Planned(Simulation):
         self.plan: Plan = {}
 
     def instants(self) -> list[int]:
-        """Add the reservations: one may begin where no job ends or arrives."""
+        """Yield instants, including reserved starts, at which possibly no job ends or arrives."""
         begins = [claim.begin for claim in self.plan.values()]
         return super().instants() + [begin for begin in begins if begin > self.now]
 
@@ -49,7 +49,7 @@ class Planned(Simulation):
             self.compress(self.plan, self.walk())
 
     def walk(self) -> list[Job]:
-        """Return the waiting jobs in the order in which their reservations are moved."""
+        """Return the waiting jobs in the order in which the plan is compressed."""
         if self.policy.walk == "arrival":
             return sorted(self.waiting, key=lambda job: (job.submit, job.position))
         if self.policy.walk == "queue":
@@ -57,10 +57,11 @@ class Planned(Simulation):
         return by_start(self.plan)
 
     def compress(self, plan: Plan, walk: list[Job]) -> None:
-        """Move each reservation, one after the other, to its earliest gap, if that is earlier."""
+        """Move the reservations, one after the other, to the earliest gaps that are earlier."""
         for job in walk:
             earliest = self.earliest_beside(job, plan)
-            # With estimate 0 a job reserves nothing, and others may have its instant.
+            # A job with estimate 0 reserves no processors, and other jobs may have reserved the
+            # same instant.
             if earliest.begin < plan[job].begin:
                 plan[job] = earliest
 
@@ -69,7 +70,7 @@ class Planned(Simulation):
         return self.reservation(job, [claim for other, claim in plan.items() if other is not job])
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the new jobs; then start jobs whose reservation is due."""
+        """Reserve for the new jobs; then start jobs with due reservations."""
         for job in arrived:
             self.plan[job] = self.earliest_beside(job, self.plan)
             job.promise = self.plan[job].begin
@@ -84,7 +85,7 @@ class Planned(Simulation):
                 passed = True
 
     def improve(self) -> None:
-        """Act on a plan that includes the arrivals, before any job starts."""
+        """Improve a plan that includes the arrivals, before any job starts."""
 
     def forget(self, job: Job) -> None:
         """Remove a job that has not started, as if it had never been submitted."""

@@ -1,4 +1,4 @@
-"""Predicted run times of the reference, from the text of SEMANTICS, "Predictions"."""
+"""Predicted run times of the reference, from docs/semantics.md, section Predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADDED = [60, 5 * 60, 15 * 60, 30 * 60, *(h * HOUR for h in (1, 2, 5, 10, 20, 50,
 
 
 class Predictions:
-    """Predict jobs at their submission, and correct predictions that prove too short."""
+    """Predict run times at submissions, and correct predictions that turn out too short."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         self.workload = workload
@@ -32,7 +32,7 @@ class Predictions:
         if self.predict == "perfect":
             job.prediction = job.run
             return
-        # The sort is stable, and a job that ended with another came first by position.
+        # The sort is stable, so jobs with equal ends stay in the order of their positions.
         past = sorted(completed, key=lambda one: (one.end, one.position))
         same = [one for one in past if one.user == job.user]
         if self.own is not None:
@@ -66,7 +66,7 @@ class Predictions:
         return columns
 
     def correct_outlived(self, running: list[Job], now: int) -> None:
-        """Raise predicted ends of running jobs that are not after now, up to their estimates."""
+        """Raise predicted ends of running jobs that are not after now, at most to the estimate."""
         for job in running:
             while job.predicted_end <= now and job.prediction < job.estimate:
                 job.prediction = min(self._corrected(job), job.estimate)

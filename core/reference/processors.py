@@ -9,7 +9,7 @@ from schedfarm.core.reference.job import Job
 
 @dataclass(frozen=True)
 class Claim:
-    """Processors that a job has, or is to have, in [begin, end), and their place: 0 in a pool."""
+    """Hold the processors that a job has, or reserves, in [begin, end), and their place."""
 
     begin: int
     end: int
@@ -19,7 +19,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Processors:
-    """Count the processors of a pool or cluster that claims leave free.
+    """Compute the processors of a pool or cluster that claims leave free.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ class Processors:
         return self.size - sum(c.procs for c in claims if c.begin <= instant < c.end)
 
     def are_free(self, procs: int, begin: int, end: int, claims: list[Claim]) -> bool:
-        """Whether the claims leave enough processors free in all of [begin, end)."""
-        # The number of free processors falls only where a claim begins.
+        """Return whether the claims leave enough processors free in all of [begin, end)."""
+        # The number of free processors falls only at the begin of a claim.
         falls = [begin] + [c.begin for c in claims if begin < c.begin]
         return all(self.free_at(t, claims) >= procs for t in falls if t < end)
 
     def earliest(self, job: Job, now: int, claims: list[Claim]) -> int:
         """Return the first instant from now on at which the claims leave room for a job.
 
-        A job with estimate 0 requires its processors at that instant only.
+        A job with estimate 0 needs its processors only at this instant.
         """
-        # The number of free processors rises only where a claim ends.
+        # The number of free processors rises only at the end of a claim.
         rises = {now} | {c.end for c in claims if c.end > now}
         return next(
             t
@@ -59,7 +59,7 @@ class Processors:
         )
 
     def shadow(self, procs: int, now: int, claims: list[Claim]) -> tuple[int, int]:
-        """Return the instant at which ending claims free enough processors, and the extra ones."""
+        """Return the shadow time for some processors, s, and the extra processors then."""
         ends = {now} | {claim.end for claim in claims if claim.end > now}
         shadow = min(t for t in ends if self.free_at(t, claims) >= procs)
         return shadow, self.free_at(shadow, claims) - procs

@@ -1,6 +1,6 @@
-"""Rules of the reference on a pool and on a grid of clusters: slow, obvious, objects and lists.
+"""Rules of the reference on a pool and a grid: slow and obvious, with objects and lists.
 
-A pool is one cluster. A job runs inside one cluster, given by its index in declared order.
+A pool counts as one cluster. A job runs inside one cluster, given by its index in declared order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Clusters(Simulation):
-    """The machine is one cluster or several."""
+    """Simulate a machine of one or several clusters."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -42,15 +42,15 @@ class Clusters(Simulation):
         return {"place": place} if self.keeps else {}
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether enough processors of a cluster are free now.
+        """Return whether enough processors of a cluster are free now.
 
-        They are counted physically, except under per-event.
+        Physically free processors count, except under `events=per-event`.
         """
         holders = [other for other in self.running if other.place == place and self.holds(other)]
         return sum(other.procs for other in holders) + job.procs <= self.clusters[place].size
 
     def holds(self, job: Job) -> bool:
-        """Whether a running job keeps its processors, its completion not yet handled."""
+        """Return whether a running job still keeps its processors before its completion."""
         return not self.per_event or job.predicted_end > self.now
 
     def fitting(self, job: Job) -> list[int]:
@@ -62,7 +62,7 @@ class Clusters(Simulation):
         return [place for place, one in enumerate(self.clusters) if one.size >= job.procs]
 
     def reservation(self, job: Job, claims: list[Claim]) -> Claim:
-        """Return the earliest start of a job in any cluster, the first of those as early."""
+        """Return the earliest start of a job on any cluster; of equal starts, the first cluster."""
         found: list[Claim] = []
         for place in self.wide_enough(job):
             begin = self.clusters[place].earliest(job, self.now, self.claims_in(place, claims))
@@ -75,7 +75,7 @@ class Clusters(Simulation):
 
 
 class Strict(Clusters):
-    """`none`: start the head while it fits a cluster; stop at the first job that fits none."""
+    """Run `none`: start heads while they fit a cluster; stop at the first that fits none."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""
@@ -90,14 +90,14 @@ class Strict(Clusters):
             self.start(head, backfilled=False, place=fitting[0])
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
+        """Handle a head that does not fit; `waiting` contains the head and all jobs behind it."""
 
 
 class Aggressive(Strict):
-    """`aggressive`: start everything that fits a cluster now; no job holds a reservation."""
+    """Run `aggressive`: start every job that fits a cluster now, without reservations."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Start the jobs that fit, each in the first cluster in which it does."""
+        """Start the jobs that fit, each on the first suitable cluster."""
         for job in waiting:
             fitting = self.fitting(job)
             if fitting and not self.is_held(job):
@@ -105,7 +105,7 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """`easy`: the head that fits nowhere holds the only reservation, in one cluster."""
+    """Run `easy`: the first head that fits nowhere holds the only reservation, on one cluster."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
@@ -129,10 +129,10 @@ class Easy(Strict):
 
 
 class Reserving(Clusters):
-    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+    """Run `depth(K)` and `conservative`: each pass makes reservations for the first jobs again."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        """Reserve for the first K jobs that cannot start; start jobs that delay no reservation."""
         queue, behind = self.queue(), self.queue(self.policy.backfill)
         held: dict[Job, Claim] = {}
         for job in queue:
@@ -152,9 +152,10 @@ class Reserving(Clusters):
                 self.backfill(job, list(held.values()))
 
     def backfill(self, job: Job, held: list[Claim]) -> None:
-        """Start a job in the first cluster in which it fits now and delays no reservation."""
-        # A holder with estimate 0 occupies nothing. But easy, which is depth(1), lets no job cross
-        # its start, so that jobs beyond the depth must leave it the second in which it starts.
+        """Start a job on the first cluster on which it fits now and delays no reservation."""
+        # A reservation with estimate 0 occupies no processors. But under easy, which is depth(1),
+        # no job may run across its start. So jobs behind the K reserved jobs must leave the second
+        # of this start free.
         claims = [Claim(c.begin, max(c.end, c.begin + 1), c.procs, c.place) for c in held]
         for place in self.fitting(job):
             cluster, there = self.clusters[place], self.claims_in(place, claims)
@@ -164,8 +165,8 @@ class Reserving(Clusters):
 
 
 class Planned(plan.Planned, Clusters):
-    """`planned`."""
+    """Run `planned`."""
 
 
 class Tabu(tabu.Tabu, Clusters):
-    """`tabu`."""
+    """Run `tabu`."""

@@ -1,4 +1,4 @@
-"""Slurm's two schedulers again, slow and plain, from their text in semantics.md."""
+"""Independent model of Slurm's two schedulers, slow and plain, from semantics.md."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Schedulers(Simulation):
-    """`slurm` on any machine: the main scheduler at events and ticks, and backfill cycles."""
+    """Run `slurm` on any machine: the main scheduler at events and ticks, and backfill cycles."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
         self.first = min((job.submit for job in self.jobs), default=0)
         self.main = seconds_of(policy.sched_interval)
         self.interval = seconds_of(policy.bf_interval)
-        # When the next cycle is due; never without cycles.
+        # Instant of the next cycle, s; infinite without cycles.
         self.due = None if self.interval is None else self.first + self.interval
         self.is_event = False
 
     def check(self) -> None:
-        """Refuse a limit per user where no user is known."""
+        """Refuse a limit per user for logs without known users."""
         if self.jobs and int(self.policy.bf_max_job_user) and all(j.user == -1 for j in self.jobs):
             raise InputError("bf_max_job_user needs the user of each job; leave it out")
 
     # The clock.
 
     def instants(self) -> list[int]:
-        """Add the ticks of the main scheduler and the next cycle, if a job is in the queue."""
+        """Yield instants, including ticks and the next cycle if a job is in the queue."""
         events = super().instants()
         if not self.waiting:
             return events
@@ -47,10 +47,10 @@ class Schedulers(Simulation):
         return events + ticks
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Remember whether the instant has a completion or an arrival, or changes the machine."""
+        """Record whether the instant has a completion, an arrival, or a change of the machine."""
         self.is_event = bool(ending or arriving) or self.has_changed()
         while self.due is not None and self.due < self.now:
-            # No job was in the queue.
+            # The queue was empty.
             self.due += self.interval or 0
         super().step(ending, arriving)
 
@@ -64,7 +64,7 @@ class Schedulers(Simulation):
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Run the main scheduler, and then a cycle if one is due."""
         queue = self.queue()
-        # A job may enter the queue only because another was withdrawn.
+        # A job may also enter the queue because another job was withdrawn.
         self.is_event |= bool(arrived)
         if self.main is not None and (self.is_event or self.is_tick()):
             most = len(queue) if self.is_tick() else int(self.policy.default_queue_depth)
@@ -74,7 +74,7 @@ class Schedulers(Simulation):
             self.due = self.now + self.length(tested) + (self.interval or 0)
 
     def start_heads(self, queue: list[Job], most: int) -> None:
-        """Start the head of the queue while it fits; consider at most some jobs."""
+        """Start heads of the queue while they fit; consider at most `most` jobs."""
         considered = 0
         blocked: list[Job] = []
         for job in queue:
@@ -111,7 +111,7 @@ class Schedulers(Simulation):
         return instant + (-instant) % unit
 
     def cycle(self, queue: list[Job]) -> int:
-        """Test the jobs of the queue, and start those whose earliest start is now; count them."""
+        """Test the jobs of the queue, start those that can start now, and count the tests."""
         window, of_user = seconds_of(self.policy.bf_window) or 0, int(self.policy.bf_max_job_user)
         claims = [self.claim(job, job.start, job.predicted_end) for job in self.running]
         tests: Counter[int] = Counter()
@@ -138,15 +138,15 @@ class Schedulers(Simulation):
     # The machine.
 
     def fits_behind(self, job: Job, blocked: list[Job]) -> bool:
-        """Whether a job fits, behind jobs of this pass that do not."""
+        """Return whether a job fits behind jobs of this pass that do not fit."""
         return self.fits(job)
 
     def looks_behind(self) -> bool:
-        """Whether the main scheduler goes on behind a job that does not fit."""
+        """Return whether the main scheduler continues behind a job that does not fit."""
         return False
 
     def earliest(self, job: Job, claims: list[Any]) -> int:
-        """Return the earliest start of a job next to claims."""
+        """Return the earliest start of a job, given claims."""
         raise NotImplementedError
 
     def claim(self, job: Job, begin: int, end: int) -> Any:
@@ -154,14 +154,14 @@ class Schedulers(Simulation):
         raise NotImplementedError
 
     def postpone(self, job: Job, begin: int) -> None:
-        """Act on a tested job that waits."""
+        """Handle a tested job that continues to wait."""
 
 
 class Slurm(Clusters, Schedulers):
-    """`slurm` on a pool."""
+    """Run `slurm` on a pool."""
 
     def earliest(self, job: Job, claims: list[Claim]) -> int:
-        """Return the earliest start of a job next to claims."""
+        """Return the earliest start of a job, given claims."""
         return self.clusters[0].earliest(job, self.now, claims)
 
     def claim(self, job: Job, begin: int, end: int) -> Claim:

@@ -1,4 +1,4 @@
-"""A plan that is searched for a better one at intervals, on any machine."""
+"""Plans with searches for better plans at intervals, on any machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Tabu(Planned):
-    """`tabu`: `planned` whose plan is searched at ticks (Klusacek and Rudova 2012, Algorithm 2)."""
+    """Run `tabu`: `planned` with searches at ticks (Klusacek and Rudova 2012, Algorithm 2)."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -29,18 +29,18 @@ class Tabu(Planned):
     # Ticks.
 
     def instants(self) -> list[int]:
-        """Add the next tick, which is an event if a job waits."""
+        """Yield instants, including the next tick if a job waits."""
         instants = super().instants()
         if instants and self.waiting:
             instants.append(self.now + self.every - (self.now - self.first) % self.every)
         return instants
 
     def is_tick(self) -> bool:
-        """Whether now is a whole multiple of the interval after the first submission."""
+        """Return whether now is a whole number of intervals after the first submission."""
         return self.now > self.first and (self.now - self.first) % self.every == 0
 
     def improve(self) -> None:
-        """Search the plan once at a tick at which a job waits."""
+        """Search for a better plan once, at a tick with a waiting job."""
         if self.waiting and self.is_tick() and self.searched != self.now:
             self.searched = self.now
             self.plan = SEARCHES[self.policy.search](self, self.plan)
@@ -67,7 +67,7 @@ class Tabu(Planned):
         return made
 
     def better(self, best: Plan, other: Plan) -> Plan:
-        """Return the better plan of the best so far and another."""
+        """Return the better one of the best plan so far and another plan."""
         return other if is_better(self.values(best), self.values(other), self.weights) else best
 
     def values(self, plan: Plan) -> list[Fraction]:
@@ -102,7 +102,7 @@ def _tabu(simulation: Tabu, plan: Plan) -> Plan:
 
 
 def _drawn(simulation: Tabu, best: Plan) -> Job:
-    """Draw a job of the best plan, each equally likely."""
+    """Draw a job of the best plan; all jobs are equally likely."""
     return by_start(best)[simulation.draws.place(len(best))]
 
 
@@ -127,4 +127,4 @@ def _gap(simulation: Tabu, plan: Plan) -> Plan:
 
 
 SEARCHES: dict[str, Callable[[Tabu, Plan], Plan]] = {"tabu": _tabu, "random": _random, "gap": _gap}
-"""The searches, by the option of the policy."""
+"""The searches, by the policy's option."""

@@ -1,7 +1,7 @@
-"""Actions: start a job, choose the next one, or wait; the kernel that plays them.
+"""Actions: start a job, choose the next job, or wait; and the kernel that executes them.
 
-The rule determines the actions. Under FREELY each start is an action, as is waiting for the next
-event. Under IN_TURN and EASY the agent chooses the next job, and time advances until it fits. Under
+The rule determines the actions. Under FREELY an action is a start, or a wait for the next event.
+Under IN_TURN and EASY the agent chooses the next job, and time advances until this job fits. Under
 EASY other jobs are backfilled meanwhile, oldest first, by the rule ``easy`` with the chosen job as
 the head.
 """
@@ -38,7 +38,7 @@ from schedfarm.core.stepping.state import (
 
 @verb
 def go_on(episode: Episode, rule: int, most: int) -> None:
-    """Go to the next decision, which may be at this instant; or to the end of all starts."""
+    """Go to the next decision, possibly at this instant, or to the end after the last start."""
     fields = episode.fields
     while fields[STARTED] < fields[JOBS]:
         if rule == FREELY and find_startable(episode, most) >= 0:
@@ -50,7 +50,7 @@ def go_on(episode: Episode, rule: int, most: int) -> None:
 
 @verb
 def backfill(episode: Episode, head: int) -> None:
-    """Start the waiting jobs that do not affect the reservation of a job that does not fit."""
+    """Start the waiting jobs that do not delay a job that does not fit."""
     jobs, running, waiting, fields = episode
     shadow, extra = find_shadow(running, jobs.procs[head])
     p = 0
@@ -78,10 +78,10 @@ def hold_for(episode: Episode, rule: int, j: int) -> None:
 
 @verb
 def act(episode: Episode, rule: int, place: int, most: int) -> None:
-    """Play an action, a place of the list of waiting jobs or WAIT, up to the next decision.
+    """Execute an action and go to the next decision; an action is a waiting job's place or WAIT.
 
-    A forbidden action is counted and replaced: by waiting where that is possible under FREELY, by
-    the oldest job otherwise.
+    A forbidden action is counted and replaced: under FREELY by a wait, if possible; otherwise by
+    the oldest job.
     """
     jobs, _, waiting, fields = episode
     fields[DECISIONS] += 1
@@ -103,7 +103,7 @@ def act(episode: Episode, rule: int, place: int, most: int) -> None:
 
 @verb
 def place_of(visible: Int64, action: int) -> int:
-    """Return an action's index in the list of waiting jobs, WAIT or NO_PLACE."""
+    """Return the place of an action's job in the list of waiting jobs, WAIT or NO_PLACE."""
     if 0 <= action < visible.size:
         return int(visible[action])
     return WAIT if action == visible.size or action == WAIT else NO_PLACE
@@ -111,7 +111,7 @@ def place_of(visible: Int64, action: int) -> int:
 
 @verb
 def play_row(columns: Int64, row: Int64, visible: Int64, action: int, rule: int) -> None:
-    """Play an action in one simulation."""
+    """Execute an action in one simulation."""
     episode = episode_of(columns, row)
     if action == BEGIN:
         go_on(episode, rule, visible.size)
@@ -121,11 +121,11 @@ def play_row(columns: Int64, row: Int64, visible: Int64, action: int, rule: int)
 
 @kernel
 def play(columns: Int64, states: Int64, visible: Int64, actions: Int64, rule: int) -> None:
-    """Play one action in each simulation, up to its next decision.
+    """Execute one action in each simulation, and go to its next decision.
 
-    columns: int64[k, COLUMNS, room]. states: int64[k, cells]. visible: int64[k, slots], the place
-    in the list of waiting jobs of each visible job. actions: int64[k], a slot, the number of slots
-    or WAIT for waiting, or BEGIN.
+    columns: int64[k, COLUMNS, room]. states: int64[k, cells]. visible: int64[k, slots], place of
+    each visible job in the list of waiting jobs. actions: int64[k]: a slot; the number of slots or
+    WAIT, for a wait; or BEGIN.
     """
     for k in range(actions.size):
         play_row(columns[k], states[k], visible[k], actions[k], rule)
@@ -133,6 +133,6 @@ def play(columns: Int64, states: Int64, visible: Int64, actions: Int64, rule: in
 
 @kernel
 def reserve(columns: Int64, row: Int64, j: int, found: Int64) -> None:
-    """Write the shadow time of a job that does not fit, s, and the extra processors then."""
+    """Write the shadow time of a job that does not fit, s, and the extra processors."""
     episode = episode_of(columns, row)
     found[0], found[1] = find_shadow(episode.running, episode.jobs.procs[j])

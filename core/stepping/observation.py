@@ -1,8 +1,9 @@
 """Observations of decisions: a row of numbers for each visible job, and a mask of actions.
 
-`COMPACT` is ours. `SCHEDGYM` is that of RLScheduler's environment, for comparison: D. Zhang, D.
-Dai, Y. He, F. S. Bao, B. Xie, RLScheduler: an automated HPC batch job scheduler using reinforcement
-learning, SC20. It is described here after the behaviour of its authors' public program.
+`COMPACT` is this package's observation. `SCHEDGYM`, for comparison, is the observation of
+RLScheduler's environment: D. Zhang, D. Dai, Y. He, F. S. Bao, B. Xie, RLScheduler: an automated HPC
+batch job scheduler using reinforcement learning, SC20. This module follows the behaviour of the
+authors' public program.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ Float32 = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.int8]
 
 WEEK = 604_800.0
-"""Waits are scaled by this in our observation, s."""
+"""Scale of waits in `COMPACT`, s."""
 
 MOST_WAITING = 1_024.0
-"""Lengths of the queue are scaled by this."""
+"""Scale of the lengths of the queue."""
 
 LONGEST_WAIT = 43_200.0
-"""Waits are cut at this in RLScheduler's observation, s."""
+"""Largest wait in RLScheduler's observation, s; longer waits are cut."""
 
 NEARLY_ONE, NEARLY_ZERO = 1.0 - 1e-5, 1e-5
 """RLScheduler's largest value, and its value for a job that does not fit."""
@@ -54,7 +55,7 @@ def scaled(value: float, most: float) -> float:
 
 @verb
 def spare_of(episode: Episode) -> tuple[int, int]:
-    """Return the earliest start of the oldest waiting job, s, and the processors left then."""
+    """Return the earliest start of the oldest waiting job, s, and the extra processors then."""
     jobs, running, waiting, fields = episode
     need, free = jobs.procs[waiting[0]], fields[FREE]
     if need <= free:
@@ -64,11 +65,10 @@ def spare_of(episode: Episode) -> tuple[int, int]:
 
 @verb
 def show_compact(episode: Episode, still: Float32, visible: Int64, seen: Float32) -> int:
-    """Fill in our observation, of the oldest waiting jobs; return the number of visible jobs.
+    """Fill in `COMPACT` for the oldest waiting jobs; return the number of visible jobs.
 
-    For each: 1; its wait; estimate; processors; whether it fits; whether it also leaves the
-    earliest start of the oldest job unaffected; the share of free processors; the length of the
-    queue.
+    Features of a job: 1; its wait; estimate; processors; whether it fits; whether it fits without
+    delaying the oldest job; the share of free processors; and the length of the queue.
     """
     jobs, _, waiting, fields = episode
     now, free = fields[NOW], fields[FREE]
@@ -109,9 +109,9 @@ def next_by(episode: Episode, rank: Int64, least: int) -> int:
 
 @verb
 def choose_visible(episode: Episode, ranks: Int64, visible: Int64) -> None:
-    """Fill all slots, of a queue that is longer, with the shortest and narrowest jobs in turn.
+    """Fill all slots from a longer queue, with the shortest and narrowest jobs in turn.
 
-    ranks: int64[2, n], by estimate and by processors.
+    ranks: int64[2, n], ranks by estimate and by processors.
     """
     shown, short, narrow = 0, -1, -1
     while shown < visible.size:
@@ -137,8 +137,8 @@ def show_schedgym(
 ) -> int:
     """Fill in RLScheduler's observation; return the number of visible jobs.
 
-    For each: its wait; estimate; processors; memory, user, group and program, if the log gives
-    them; whether it fits. A slot without a job has 0, six times 1, and 0.
+    Features of a job: its wait; estimate; processors; memory, user, group and program, if the log
+    gives them; and whether it fits. A slot without a job has 0, six times 1, and 0.
     """
     jobs, _, waiting, fields = episode
     shown = min(fields[WAITING], visible.size)
@@ -163,7 +163,7 @@ def show_schedgym(
 
 @verb
 def allow(episode: Episode, rule: int, visible: Int64, shown: int, mask: Mask) -> None:
-    """Fill in the mask of possible actions; at the end the last one counts as possible."""
+    """Fill in the mask of possible actions; at the end the last action counts as possible."""
     jobs, _, waiting, fields = episode
     for action in range(mask.size):
         mask[action] = 0
@@ -188,11 +188,11 @@ def step(
     seen: Float32,
     mask: Mask,
 ) -> int:
-    """Play one action in each simulation, and observe; return the number of those that have ended.
+    """Execute one action in each simulation, and observe; return the number of ended simulations.
 
-    columns, states, visible, actions: as of `core.stepping.decisions.play`. kind: code of the
-    observation. still: float32[k, 2 or 6, room], features of the jobs that do not change. ranks:
-    int64[k, 2, room], of `choose_visible`. seen: float32[k, slots, 8]. mask: int8[k, actions].
+    columns, states, visible, actions: as for `core.stepping.decisions.play`. kind: code of the
+    observation. still: float32[k, 2 or 6, room], constant features of the jobs. ranks: int64[k, 2,
+    room], as for `choose_visible`. seen: float32[k, slots, 8]. mask: int8[k, actions].
     """
     ended = 0
     for k in range(actions.size):

@@ -1,4 +1,4 @@
-"""A row of a batch as named slices, on which the engine's clock and list of running jobs work."""
+"""Rows of a batch as named slices, for the engine's clock and list of running jobs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from schedfarm.core.stepping.fields import (
 )
 
 STEPS = (pool_steps,)
-"""Modules with the steps of a pool, which the clock needs."""
+"""Modules with the implementations of generic steps for a pool, which the clock needs."""
 
 
 class Episode(NamedTuple):
-    """A row as named slices: jobs, running jobs, waiting jobs by (submit, position), and fields."""
+    """Hold a row as named slices: jobs, running jobs, waiting jobs by (submit, position), etc."""
 
     jobs: Jobs
     running: Running
@@ -70,7 +70,7 @@ def episode_of(columns: Int64, row: Int64) -> Episode:
 
 @verb
 def turn(episode: Episode) -> None:
-    """Go to the next instant: end the jobs that complete and queue those that arrive.
+    """Go to the next instant, end the completing jobs, and queue the arriving jobs.
 
     At least one event must be pending.
     """
@@ -85,14 +85,14 @@ def turn(episode: Episode) -> None:
 
 @verb
 def may_wait(episode: Episode) -> bool:
-    """Return whether an event is to come; without one the machine is idle, and every job fits."""
+    """Return whether an event follows; otherwise the machine is idle, and every job fits."""
     fields = episode.fields
     return bool(fields[RUNNING] > 0 or fields[ARRIVED] < fields[JOBS])
 
 
 @verb
 def take(episode: Episode, place: int) -> int:
-    """Remove the waiting job at a place of the list; return it."""
+    """Remove the waiting job at a place of the list, and return the job."""
     waiting, fields = episode.waiting, episode.fields
     j = waiting[place]
     fields[WAITING] -= 1
@@ -103,14 +103,14 @@ def take(episode: Episode, place: int) -> int:
 
 @verb
 def begin(episode: Episode, j: int) -> None:
-    """Start a job, which fits and no longer waits, now."""
+    """Start a job now; it fits, and is no longer in the list of waiting jobs."""
     launch(episode.jobs, episode.running, j, episode.fields[NOW])
     episode.fields[STARTED] += 1
 
 
 @verb
 def find_startable(episode: Episode, most: int) -> int:
-    """Return the place of the first of the `most` oldest waiting jobs that fits; -1 for none."""
+    """Return the place of the first of the `most` oldest waiting jobs that fits, or -1."""
     procs, free = episode.jobs.procs, episode.fields[FREE]
     for p in range(min(most, episode.fields[WAITING])):
         if procs[episode.waiting[p]] <= free:

@@ -1,4 +1,4 @@
-"""A simulation whose decisions the caller makes."""
+"""Simulations in which the caller makes the decisions."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Stepping:
-    """Simulate a workload step by step: the caller decides which job starts, and when.
+    """Simulate a workload step by step; the caller decides the starts of jobs.
 
     The simulation is always at a decision: an instant at which a waiting job fits the free
-    processors. `start` starts a waiting job at this instant; `wait` goes to the next instant at
-    which something ends or arrives and a waiting job fits. After a start, the decision is at the
-    same instant if another waiting job still fits. The clock is that of `simulate`: at one instant
-    first completions, then arrivals, then decisions. Therefore the same starts in the same order
-    give the schedule of `simulate`, start for start.
+    processors. `start` starts a waiting job at this instant. `wait` goes to the next instant at
+    which a job ends or arrives and a waiting job fits. After a start, the decision is at the same
+    instant if another waiting job still fits. The clock is that of `simulate`: completions come
+    before arrivals, and arrivals before decisions. Therefore the same starts in the same order give
+    the schedule of `simulate`, start for start.
 
     Jobs are identified by their index in the workload, from 0.
 
@@ -79,7 +79,7 @@ class Stepping:
                 f"workload {workload.name!r} is on platform {workload.platform.name!r}; stepping "
                 "is for platform 'pool'"
             )
-        # Here, since it loads numba, which readers of stores do without.
+        # The import is here because the module loads numba, which readers of stores do not need.
         from schedfarm.core.stepping import decisions
 
         self.workload, self._kernels = workload, decisions
@@ -138,12 +138,12 @@ class Stepping:
 
     @property
     def running(self) -> Int64:
-        """The running jobs, int64[r], in descending order of their end by run time."""
+        """The running jobs, int64[r], in descending order of their ends by run time."""
         return list_of(self._states[0], JOB)[: self._states[0, RUNNING]].copy()
 
     @property
     def started(self) -> Int64:
-        """Start of each job so far, int64[n], s; -1 for none yet."""
+        """Start of each job, int64[n], s; -1 before the start."""
         return list_of(self._states[0], START)[: len(self.workload)].copy()
 
     @property
@@ -163,10 +163,10 @@ class Stepping:
         Returns
         -------
         shadow : int
-            Earliest instant at which enough processors are free if no other job starts and running
-            jobs end at their estimates, s.
+            Earliest instant at which enough processors are free, s, if no other job starts and
+            running jobs end at their estimates.
         extra : int
-            Processors that are free then in addition to those of the job.
+            Free processors at this instant, in addition to the job's processors.
 
         Raises
         ------
@@ -220,12 +220,12 @@ class Stepping:
         self._play(place)
 
     def wait(self) -> None:
-        """Start nothing more at this instant, and go to the next decision.
+        """Start no further job at this instant, and go to the next decision.
 
         Raises
         ------
         InputError
-            If no event is to come.
+            If no event follows.
 
         Examples
         --------
@@ -273,7 +273,7 @@ class Stepping:
         Raises
         ------
         InputError
-            If it simulates another workload.
+            If the clone simulates another workload.
 
         Examples
         --------
@@ -297,12 +297,12 @@ class Stepping:
         Parameters
         ----------
         name : str
-            Name of the policy in it.
+            Name of the policy in the schedule.
 
         Returns
         -------
         Schedule
-            Start of each job. No job counts as backfilled, as there is no queue order to compare.
+            Start of each job. No job counts as backfilled, because there is no queue order.
 
         Raises
         ------

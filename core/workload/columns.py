@@ -1,4 +1,4 @@
-"""Columns of a workload, each declared once as a field of `Columns`.
+"""Columns of a workload; each is declared once, as a field of `Columns`.
 
 Digests, stores, resamples and selections read the declarations in `COLUMNS`.
 """
@@ -18,15 +18,18 @@ from schedfarm.core.arrays import Bool, Int64, readonly
 from schedfarm.core.errors import InputError
 
 ALWAYS, FILLED, ASKED, NEVER = "always", "filled", "asked", "never"
-"""Conditions under which a digest includes a column: always; if a job differs from the default, so
-that a new column does not change older digests; the same, but only on platforms that use the
-column; never, for columns that no simulation reads."""
+"""Conditions under which a digest includes a column.
+
+ALWAYS: in any case. FILLED: if a job differs from the default, so that a new column does not change
+older digests. ASKED: as FILLED, but only on platforms that use the column. NEVER: in no case, for
+columns that no simulation reads.
+"""
 
 OWN_NAME = "."
-"""Placeholder for the column's own name, as that of its array."""
+"""Placeholder for the column's own name as the name of its array."""
 
 UNKNOWN = -1
-"""Value that a log does not give."""
+"""Placeholder for a value that a log does not give."""
 
 Default = Callable[[int], npt.NDArray[Any]]
 """Function from a number of jobs to the values of a missing column."""
@@ -39,24 +42,26 @@ class Column:
     Parameters
     ----------
     name : str
-        The attribute of a workload.
+        Name of the attribute of a workload.
     unit : str
-        Unit of its values, "1" for none.
+        Unit of the values, "1" for none.
     meaning : str
         Long name in a store.
     dtype : numpy.dtype
-        Data type of its values.
+        Data type of the values.
     default : callable, optional
-        Makes missing values; None for a column that is always given.
+        Function that makes missing values; None for a column that is always given.
     travels : bool
-        Whether a job that is drawn for another week, or scaled to another load, keeps its value;
-        otherwise it gets the default.
+        Whether a job keeps its value if it is drawn for another week or scaled to another load;
+        otherwise the job gets the default.
     stored : str
-        Name of its array in a store; empty if only the store's copy of the log has the column.
+        Name of the column's array in a store; empty if only the store's copy of the log has the
+        column.
     asked : bool
-        Whether only traces whose platform uses the column have that array.
+        Whether only traces on platforms that use the column have the array.
     digest : str
-        When the digest of a workload counts the column: `ALWAYS`, `FILLED`, `ASKED` or `NEVER`.
+        Condition under which a workload's digest includes the column: `ALWAYS`, `FILLED`, `ASKED`
+        or `NEVER`.
     """
 
     name: str
@@ -106,7 +111,7 @@ def _unknown(n: int) -> Int64:
 
 
 def numbered(n: int) -> Int64:
-    """Return the numbers of jobs without any."""
+    """Return numbers from 1, for jobs without numbers."""
     return np.arange(1, n + 1, dtype=np.int64)
 
 
@@ -115,7 +120,7 @@ def _zeros(n: int) -> Int64:
 
 
 def _said(meaning: str, unit: str = "1", *, travels: bool = True) -> Any:
-    """Declare a further column of a log; older stores keep their digests."""
+    """Declare a further column of a log, which digests never include."""
     return column(unit, meaning, default=_unknown, travels=travels, stored="", digest=NEVER)
 
 
@@ -135,8 +140,8 @@ def _asked(
 class Columns:
     """Hold the columns of some jobs, in (submit, position) order.
 
-    Every array is of the same length n and read-only. The index of a job is its place in (submit,
-    position) order, so a smaller index wins every tie.
+    All arrays have the same length n, and are read-only. The index of a job is its place in
+    (submit, position) order, so the smaller index wins every tie.
 
     Parameters
     ----------
@@ -147,47 +152,47 @@ class Columns:
     estimate : int64[n]
         Requested time, s.
     procs : int64[n]
-        Requested processors, at least 1 and as many as the platform admits.
+        Requested processors, at least 1 and at most as many as the platform admits.
     user : int64[n], optional
-        User number as in the log; -1 where unknown.
+        User number as in the log; -1 if unknown.
     job : int64[n], optional
-        Job number as in the log, by default from 1; a resampled job keeps it, to identify its row
-        in the log.
+        Job number as in the log, by default from 1 on; a resampled job keeps its number, which
+        identifies its row in the log.
     killed : bool[n], optional
-        Whether the log's run time exceeded the estimate, so that the job is killed at it.
+        Whether the log's run time exceeded the estimate, so that the job is killed at its estimate.
     group, queue, partition, nodes : int64[n], optional
-        Further data of the log, numbers as in the log or as in `Workload.names`; -1 where unknown.
-        The order ``multifactor`` reads the first three.
+        Further data of the log, as numbers of the log or of `Workload.names`; -1 if unknown. The
+        order ``multifactor`` reads the first three columns.
     gpus, memory, licences, watts : int64[n], optional
-        Request of the whole job for each resource, memory in bytes; -1 if unknown, which
-        counts as 0. By default unknown.
+        Request of the whole job for each resource, memory in bytes. The default is -1, unknown,
+        which counts as 0.
     priority : int64[n], optional
-        Priority that the log's scheduler gave the job; -1 where unknown.
+        Priority of the job in the log's scheduler; -1 if unknown.
     soft : int64[n], optional
-        Run time that the log's scheduler predicted (soft wall time), s; -1 where unknown.
+        Run time that the log's scheduler predicted (soft wall time), s; -1 if unknown.
     logged_wait : int64[n], optional
-        Wait in the log, s, below 0 where unknown; a drawn job, or one at another load, has none.
+        Wait in the log, s; below 0 if unknown, as for drawn jobs and jobs at another load.
     weight : int64[n], optional
         Processors requested on each of procs / weight nodes, at least 1; by default 1.
     properties : int64[n], optional
         Index of the platform's set of nodes that the job may use; -1 for any node.
     leave : int64[n], optional
-        Wait after which the job, if it has not started, is withdrawn from the queue, s; -1 for
-        never, which is the default.
+        Wait after which the job is withdrawn from the queue unless it has started, s; by default
+        -1, for never.
     reserved : int64[n], optional
-        Start that the job reserves in advance, s after its submission; -1 for none.
+        Start of the job's advance reservation, s after its submission; -1 for none.
     serial : int64[n], optional
         Serial part of the work of a moldable job, in millionths; -1 for a rigid job.
     origin : int64[n], optional
-        Cluster of a network to which the job is submitted, as an index of its places; by default
-        the first.
+        Cluster of a network to which the job is submitted, as an index of the network's places; by
+        default the first.
     communication : int64[n], optional
-        Part of the run time that is communication, in thousandths; by default none.
+        Part of the run time for communication, in thousandths; by default 0.
     bandwidth : int64[n], optional
-        Traffic of each processor on one cluster, kbit/s; by default none.
+        Traffic of each processor on one cluster, kbit/s; by default 0.
     alltoall : int64[n], optional
-        All-to-all part of that traffic, in thousandths; the rest goes
-        to neighbours in a mesh. By default none.
+        All-to-all part of this traffic, in thousandths, by default 0; the rest goes to neighbours
+        in a mesh.
 
     Raises
     ------
@@ -199,7 +204,7 @@ class Columns:
     run: Int64 = column("s", "run time")
     estimate: Int64 = column("s", "requested time")
     procs: Int64 = column("1", "requested processors")
-    # A store has dimensions `user` and `job` already.
+    # A store already has dimensions `user` and `job`.
     user: Int64 = column(
         "1",
         "user",
@@ -223,7 +228,7 @@ class Columns:
     )
     group: Int64 = _said("group or account")
     queue: Int64 = _said("queue or quality of service")
-    # Orders read it on any platform; only a machine with partitions takes it as a request.
+    # Orders read this column on any platform; it is a request only on a machine with partitions.
     partition: Int64 = _asked("partition", digest=ASKED)
     nodes: Int64 = _said("nodes")
     hosts: Int64 = _asked("hosts that the job takes, -1 for as few as possible", digest=ASKED)
@@ -264,12 +269,14 @@ class Columns:
 
 
 _DEFAULTS: WeakValueDictionary[tuple[Default, int], npt.NDArray[Any]] = WeakValueDictionary()
-"""Missing columns by their default and length, shared by all columns and workloads that have them:
-of 10^7 jobs each takes 80 MB, and they are most columns of a log."""
+"""Arrays of missing columns by default and length, shared by all columns and workloads.
+
+With 10^7 jobs such an array takes 80 MB, and most columns of a log are missing.
+"""
 
 
 def _default(default: Default, n: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the values of a missing column, which others may have too."""
+    """Return the values of a missing column; other columns may share them."""
     found = _DEFAULTS.get((default, n))
     if found is None:
         found = _DEFAULTS[default, n] = readonly(default(n).astype(dtype, copy=False))
@@ -277,7 +284,7 @@ def _default(default: Default, n: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]
 
 
 def is_missing(values: npt.NDArray[Any], default: Default | None) -> bool:
-    """Tell whether a column is the shared array of a default that is the same for every job."""
+    """Return whether a column is the shared array of a default that is equal for all jobs."""
     if default is None or default is numbered:
         return False
     return _DEFAULTS.get((default, values.size)) is values
@@ -304,25 +311,25 @@ STORED = MappingProxyType(
 """Columns with an array for every trace of a store."""
 
 NOT_STORED = tuple(name for name in COLUMNS if name not in STORED)
-"""Columns without such an array: data that only the store's copy of the log has, and requests of
-jobs on some platforms."""
+"""Columns without an array for every trace: data that only the store's copy of the log has, and
+requests of jobs on some platforms."""
 
 
 def left_behind(n: int) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns that drawn jobs do not keep, at their defaults."""
+    """Return the columns that drawn jobs do not keep, with default values."""
     rows = COLUMNS.values()
     some = ((row, row.default) for row in rows if not row.travels)
     return {row.name: _default(d, n, row.dtype) for row, d in some if d is not None}
 
 
 def is_filled(jobs: Columns, name: str) -> bool:
-    """Return whether any job has another value of a column than the default."""
+    """Return whether a column has another value than the default for any job."""
     row, values = COLUMNS[name], getattr(jobs, name)
     return row.default is None or not np.array_equal(values, row.default(len(jobs)))
 
 
 def numbers(name: str, values: npt.ArrayLike | None) -> npt.NDArray[Any]:
-    """Return the values of a column as an array of numbers that fit 64 bits; refuse others.
+    """Return the values of a column as an array; refuse values that do not fit 64 bits.
 
     Examples
     --------
@@ -363,7 +370,7 @@ def _frozen(name: str, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArr
 
 
 def _is_fixed(array: npt.NDArray[Any]) -> bool:
-    """Return whether an array can be shared: read-only, and of the layout that kernels take."""
+    """Return whether an array can be shared: read-only, and with the layout for kernels."""
     owner = array if array.base is None else array.base
     sealed = isinstance(owner, np.ndarray) and not owner.flags.writeable
     return sealed and not array.flags.writeable and array.flags.c_contiguous

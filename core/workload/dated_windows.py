@@ -1,4 +1,4 @@
-"""Windows that begin and end at dates, and so at instants that depend on the log's beginning."""
+"""Windows that begin and end at dates, with instants that depend on the log's beginning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.workload.dates import iso_time, unix_time
 
 ENDS = ("from", "until")
-"""Keys of a window whose value may be a date."""
+"""Keys of a window with possible dates as values."""
 
 _YEAR = re.compile(r"\d{4}-")
 
@@ -23,9 +23,9 @@ def is_dated(window: object) -> bool:
 
 
 def dates_as_text(what: str, window: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a window with its dates as canonical text; refuse one that has a date at one end only.
+    """Return a window with dates as canonical text; refuse a window with only one date.
 
-    They may be text, or the dates of TOML.
+    Dates may be text, or dates of TOML.
     """
     if not is_dated(window):
         return dict(window)
@@ -45,14 +45,14 @@ def as_unix_times(windows: Iterable[Any]) -> list[Any]:
 
 
 def at_epoch(where: str, windows: Sequence[Mapping[str, Any]], epoch: int) -> list[dict[str, Any]]:
-    """Return windows with instants of a log in place of dates; messages begin with `where`.
+    """Return windows with instants of a log in place of dates.
 
-    What lies before the log's beginning is left out.
+    Parts of windows before the log's beginning are left out.
 
     Parameters
     ----------
     where : str
-        Beginning of messages.
+        Beginning of error messages.
     windows : sequence of mapping
         Windows with amounts as numbers.
     epoch : int
@@ -61,7 +61,7 @@ def at_epoch(where: str, windows: Sequence[Mapping[str, Any]], epoch: int) -> li
     Raises
     ------
     InputError
-        If a window has dates, and the log has none.
+        If a window has dates, and the log's dates are unknown.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def at_epoch(where: str, windows: Sequence[Mapping[str, Any]], epoch: int) -> li
 
 
 def _is_date(given: object) -> bool:
-    """Return whether a value is meant as a date, rather than seconds or a duration."""
+    """Return whether a value is a date, rather than seconds or a duration."""
     return isinstance(given, date) or (isinstance(given, str) and bool(_YEAR.match(given)))
 
 
 def _shifted(what: str, window: Mapping[str, Any], epoch: int) -> dict[str, Any]:
-    """Return a window with instants since an epoch in place of its dates."""
+    """Return a window with instants, counted from an epoch, in place of its dates."""
     ends = {key: unix_time(f"{what}: {key}", window[key]) - epoch for key in ENDS}
     return {**window, **ends}
 
 
 def _from_zero(window: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the parts of a window from instant 0 on: the first one may be cut."""
+    """Return the parts of a window from instant 0 on; the first interval may be cut."""
     begin, end, times = window["from"], window["until"], window.get("times", 1)
     if begin >= 0:
         return [window]
@@ -108,7 +108,7 @@ def _from_zero(window: dict[str, Any]) -> list[dict[str, Any]]:
     once = {key: value for key, value in window.items() if key not in ("every", "times")}
     if not period:
         return [once | {"from": 0, "until": end}] if end > 0 else []
-    # The first interval that ends after instant 0.
+    # Index of the first interval that ends after instant 0.
     first = max(0, -end // period + 1)
     begin, end, times = begin + first * period, end + first * period, times - first
     if times <= 0:

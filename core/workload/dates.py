@@ -10,8 +10,8 @@ from schedfarm.core.errors import InputError
 def interval(first: str | date, last: str | date) -> tuple[int, int]:
     """Return the Unix times of the begin and the end of a span of dates, s.
 
-    Days of UTC in ISO 8601 are both included; of instants, which may have an offset from UTC, the
-    last one is excluded.
+    Both days of UTC in ISO 8601 are included. If the ends are instants, possibly with an offset
+    from UTC, the last instant is excluded.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def interval(first: str | date, last: str | date) -> tuple[int, int]:
 
 
 def unix_time(what: str, given: str | date) -> int:
-    """Return the Unix time of a date, at midnight, or of a time: UTC unless it has an offset.
+    """Return the Unix time of a date, at midnight, or of a time, in UTC unless it has an offset.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def iso_time(given: str | date) -> str:
 
 
 def _moment(given: str | date, *, whole_day: bool) -> int:
-    """Return the instant of a date or time, s; with `whole_day` the end of a date."""
+    """Return the instant of a date or time, s; with `whole_day`, the end of a date."""
     text = str(given)
     try:
         when = datetime.fromisoformat(text)

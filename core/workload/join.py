@@ -1,4 +1,4 @@
-"""Joining of workloads on a network, each on its own cluster."""
+"""Joins of workloads on a network; each workload belongs to one cluster."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from schedfarm.core.workload.select import select_weeks
 from schedfarm.core.workload.workload import Names, Workload
 
 NUMBERED = ("user", "group", "queue", "partition")
-"""Columns whose numbers are valid within one log only; below 0 they are unknown."""
+"""Columns with numbers that are valid only within one log; numbers below 0 mean unknown."""
 
 
 def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
-    """Join the jobs of clusters, in the order of the network's, into one workload.
+    """Join workloads, one for each cluster of a network, into one workload.
 
-    Number k of a user, group, queue, partition or job of part c (from 0) of K becomes k x K + c, so
-    that no two parts share one, and ``divmod`` leads back; unknown numbers (below 0) become -1,
-    except for jobs. Names are prefixed by the cluster's. Jobs are in order of (submit, cluster,
-    position), with `origin`. Dropped and unasked jobs are added up, the largest estimate is the
-    largest of the parts', and the time of day is unknown. The platforms of the parts are ignored.
+    Parts are in the order of the network's clusters. Number k of a user, group, queue, partition or
+    job in part c (from 0) of K parts becomes k x K + c. So no two parts share a number, and
+    ``divmod`` gives k and c. Unknown numbers (below 0) become -1, except for jobs. Names get the
+    cluster's name as a prefix. Jobs are in order of (submit, cluster, position), with `origin`.
+    Dropped and unasked jobs are added up. The largest estimate is the largest one of all parts, and
+    the time of day is unknown. The platforms of the parts are ignored.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def join(parts: Sequence[Workload], network: Network, name: str) -> Workload:
 
 
 def aligned(parts: Sequence[Workload]) -> list[Workload]:
-    """Shift workloads to a first submission at 0, and cut them to the whole weeks of the shortest.
+    """Shift first submissions to 0, and cut workloads to the whole weeks of the shortest.
 
     Later jobs are dropped as ``outside weeks``.
 

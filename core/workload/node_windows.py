@@ -1,4 +1,4 @@
-"""Windows that name nodes of partitions, as windows of regions."""
+"""Conversion of windows that name nodes of partitions to windows of regions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Hosts = frozenset[str]
 
 
 class Withheld(NamedTuple):
-    """Hold a window and its nodes, which are none where it names regions.
+    """Hold a window and its nodes; a window that names regions has no nodes.
 
-    row: its times, and its amounts of anything but the processors of these nodes. whole: whether it
-    withholds the whole machine.
+    row: the times of the window, and its amounts except for the processors of these nodes. whole:
+    whether the window withholds the whole machine.
     """
 
     row: Row
@@ -25,10 +25,10 @@ class Withheld(NamedTuple):
 def rows_by_region(
     windows: Sequence[Withheld], region_of: Mapping[str, str], cpus_of: Mapping[str, int]
 ) -> list[Row]:
-    """Return rows with processors of regions, named by `region_of`, in place of nodes.
+    """Return rows with processors of regions in place of nodes; `region_of` names the regions.
 
-    A node that two windows withhold at the same time is withheld once: their times are cut where
-    one of them begins or ends.
+    A node that two windows withhold at the same time is withheld only once. For this, the times of
+    both windows are cut at the begin and end of the other window.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def rows_by_region(
     named = [one for one in windows if one.hosts]
     if not _meet(named):
         return [(*row[:4], row[4] + amounts(hosts, whole)) for row, hosts, whole in windows]
-    # Other resources add up, as they do without partitions.
+    # Amounts of other resources add up, as without partitions.
     rest = [row for row, hosts, _ in windows if row[4] or not hosts]
     cut = separate(named)
     return rest + [(begin, end, 0, 1, amounts(held, whole)) for begin, end, held, whole in cut]
@@ -76,9 +76,9 @@ def _meet(windows: Sequence[Withheld]) -> bool:
 
 
 def separate(windows: Sequence[Withheld]) -> Iterator[tuple[int, int, Hosts, bool]]:
-    """Yield intervals that do not overlap, each with all nodes that are withheld in it.
+    """Yield intervals without overlaps, each with all its withheld nodes.
 
-    The last value is whether the whole machine is.
+    The last value is whether the whole machine is withheld.
 
     Examples
     --------

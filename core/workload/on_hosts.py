@@ -1,4 +1,4 @@
-"""Jobs of a log for a pool, on hosts that they share."""
+"""Mapping of the jobs of a pool to hosts that several jobs may share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 def _groups(what: str, given: object) -> list[Any]:
-    """Return groups with amounts as numbers; the machine checks them."""
+    """Return groups with amounts as numbers; the machine checks the amounts."""
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence) or not given:
         raise InputError(
             f"{what} is {shown(given)}; give a list of tables such as "
@@ -68,7 +68,7 @@ def _windows(what: str, given: object) -> list[Any]:
 
 
 def _partitions(what: str, given: object) -> object:
-    """Return the hosts of each partition by its name; the machine checks the rest."""
+    """Return the hosts of each partition by name; the machine checks the rest."""
     if not isinstance(given, Mapping):
         return {} if given is None else given
     found = {}
@@ -82,22 +82,22 @@ def _partitions(what: str, given: object) -> object:
 
 @dataclass(frozen=True)
 class OnHosts(Options):
-    """Declare the hosts of a machine, in groups of equal ones.
+    """Declare the hosts of a machine, in groups of equal hosts.
 
     Parameters
     ----------
     groups : sequence of mapping
-        As in `core.machines.hosts.platform.Hosts`; amounts may have a unit.
+        Groups as for `core.machines.hosts.platform.Hosts`; amounts may have a unit.
     exclusive : bool
         Whether a host runs one job at a time.
     windows : sequence of mapping
-        Intervals in which hosts run no jobs, as there; both ends may be dates.
+        Intervals in which hosts run no jobs, as for `Hosts`; both ends may be dates.
     partitions : mapping of str to object
-        Hosts of each partition, as there.
+        Hosts of each partition, as for `Hosts`.
     max_time : mapping of str to str
-        Largest estimate of the jobs of a partition; others are dropped.
+        Largest estimate of the jobs of a partition; jobs above are dropped.
     max_nodes : mapping of str to int
-        Largest number of nodes of the jobs of a partition, by the log's column; others are dropped.
+        Largest number of nodes of the jobs of a partition, in the log; jobs above are dropped.
 
     Examples
     --------
@@ -118,17 +118,17 @@ class OnHosts(Options):
     def _check_together(self) -> None:
         limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
         check_names(self.within, limits, dict(self.machine.parts))
-        # Refuses wrong groups.
+        # This refuses wrong groups.
         _ = self.machine
 
     @cached_property
     def machine(self) -> Hosts:
-        """The hosts, with the partitions numbered by name."""
+        """The hosts; partitions are numbered in the order of their names."""
         given = self.partitions if isinstance(self.partitions, Mapping) else {}
         return self.hosts({str(name): k for k, name in enumerate(given)})
 
     def hosts(self, numbers: Mapping[str, int], epoch: int | None = None) -> Hosts:
-        """Return the hosts for jobs whose partitions have these numbers.
+        """Return the hosts, given the numbers of partitions in the log.
 
         epoch: Unix time at which the log begins, s; by default dates become Unix times.
         """
@@ -140,7 +140,7 @@ class OnHosts(Options):
             raise InputError(f"hosts: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the given options, from which `from_dict` gives equal ones."""
+        """Return the given options, from which `from_dict` makes equal options."""
         plain: dict[str, Any] = self.machine.to_dict()["configuration"]
         plain.pop("numbers", None)
         limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
@@ -161,16 +161,17 @@ class OnHosts(Options):
 
 
 def put_on_hosts(workload: Workload, how: OnHosts) -> Workload:
-    """Put jobs of a pool on hosts, as many as the log has nodes; drop those that do not fit there.
+    """Put jobs of a pool on hosts, as many as their nodes in the log; drop jobs that do not fit.
 
-    Where a log has no number of nodes, a job takes as few hosts as possible. Partitions without
-    jobs are left out, and so are all if each has all hosts.
+    If the log has no number of nodes, a job takes as few hosts as possible. Partitions without jobs
+    are left out. If each partition has all hosts, all partitions are left out.
 
     Raises
     ------
     InputError
-        If the jobs are not on a pool, a window has dates and the log has none, a job has no
-        partition or an undeclared one, or `max_nodes` is given for a log without nodes.
+        If the jobs are not on a pool; if a window has dates and the log's dates are unknown; if a
+        job has no partition or an undeclared partition; or if `max_nodes` is given for a log
+        without nodes.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Jobs of logs on a network: their origin, and their demand of links.
+"""Mapping of the jobs of logs to a network: their origins and their demands on links.
 
-Logs do not record the communication of jobs; the parameters of it are all defined here.
+Logs do not record the communication of jobs, so this module defines all its parameters.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from schedfarm.core.workload.options import Check, Options, option
 from schedfarm.core.workload.workload import Workload
 
 COMPUTATION = 0.7
-"""Part of a job's run time that is computation, K of Jones and Ligon (2005)."""
+"""Part of a job's run time for computation, K of Jones and Ligon (2005)."""
 
 BANDWIDTH = 50_000
-"""Traffic of each processor, kbit/s: half of Fast Ethernet. The paper prints none."""
+"""Traffic of each processor, kbit/s: half of Fast Ethernet. The paper gives no value."""
 
 ALLTOALL = 0.5
-"""Part of the traffic that goes to all other processors alike. The paper gives no value."""
+"""Part of the traffic that goes equally to all other processors. The paper gives no value."""
 
 WITHIN = "network: "
-"""Beginning of messages about an option."""
+"""Beginning of error messages about an option."""
 
 SHOWN = 5
-"""Most values of a log in a message."""
+"""Largest number of values of a log in a message."""
 
 T = TypeVar("T")
 Numbers = float | Sequence[float]
-"""One number for all clusters, or one for each."""
+"""One number for all clusters, or one number for each."""
 
 
 SAID = ("partition", "queue", "group")
-"""Columns of a log whose values may be clusters."""
+"""Columns of a log that may contain clusters."""
 
 
 def each(what: str, value: object, count: int, check: Callable[[str, object], T]) -> tuple[T, ...]:
@@ -81,7 +81,7 @@ def _fixed(value: object) -> object:
 
 
 def _each(check: Callable[[str, object], float]) -> Check:
-    """Return the check of one value for all clusters, or of a list of unknown length."""
+    """Return the check of one value for all clusters, or of a list of any length."""
 
     def checked(what: str, value: object) -> object:
         kept = _fixed(value)
@@ -92,7 +92,7 @@ def _each(check: Callable[[str, object], float]) -> Check:
 
 
 def _origin(what: str, value: object) -> object:
-    # Not by its truth: 0, false and [] are mistakes, not the default.
+    # The comparison is with None: 0, false and [] are mistakes and not the default.
     if value != "" and value not in list(SAID):
         raise InputError(f"{what} is {value!r}; {choices(str(value), SAID)}")
     return value
@@ -102,29 +102,29 @@ def _origin(what: str, value: object) -> object:
 class OnNetwork(Options):
     """Declare the mapping of jobs of pools to a network.
 
-    Each of `computation`, `bandwidth` and `alltoall` is one number for all jobs, or a list of one
-    for each cluster, which then applies to the jobs of that origin.
+    Each of `computation`, `bandwidth` and `alltoall` is one number for all jobs, or a list with a
+    number for each cluster, which applies to the jobs of this origin.
 
     Parameters
     ----------
     links : int or sequence of int
-        Capacity of the clusters' links where several logs are joined, kbit/s: one number for all,
-        or one for each; by default none has a limit.
+        Capacity of the clusters' links, kbit/s, if several logs are joined: one number for all
+        links, or one number for each; by default links are unlimited.
     origin : str
-        Column of a single log, one of `SAID`, with the name or number of the cluster that a job is
-        submitted to; by default all are submitted to the first.
+        Column of a single log, in `SAID`, with the name or number of the cluster to which a job is
+        submitted; by default all jobs are submitted to the first cluster.
     computation : float or sequence of float
-        Part of a run time that is computation, counted in thousandths; the rest is communication.
+        Computation as a part of the run time, counted in thousandths; the rest is communication.
     bandwidth : int or sequence of int
         Traffic of each processor of a job on one cluster, kbit/s.
     alltoall : float or sequence of float
-        All-to-all part of that traffic, counted in thousandths; the rest goes to
-        neighbours in a mesh.
+        All-to-all part of this traffic, counted in thousandths; the rest goes to neighbours in a
+        mesh.
 
     Raises
     ------
     InputError
-        If an option has a wrong value, the error names both and valid ones.
+        If an option has a wrong value. The error names the option, the value, and valid values.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class OnNetwork(Options):
     alltoall: Numbers = option(ALLTOALL, _each(share))
 
     def network(self, sizes: Sequence[int], names: Sequence[str]) -> Network:
-        """Return clusters with these links, one for each of several logs."""
+        """Return clusters with the given links, one for each of several logs."""
         if self.origin:
             raise InputError(f"{WITHIN}each log is a cluster; leave 'origin' out")
         self.asked(np.zeros(0, np.int64), len(sizes))
@@ -154,16 +154,16 @@ class OnNetwork(Options):
             raise InputError(f"{WITHIN}{error}") from None
 
     def asked(self, origin: Int64, count: int) -> dict[str, Int64]:
-        """Return the columns of the jobs' demand of links, by the cluster of their origin."""
+        """Return the columns of the jobs' demand on links, by the cluster of their origin."""
         asked = {key: getattr(self, key) for key in _CHECKS}
         return asked_of_links(origin, count, **asked, within=WITHIN)
 
 
 def join_logs(logs: Sequence[Workload], names: Sequence[str], how: OnNetwork) -> Workload:
-    """Join several logs of pools as the jobs of the clusters of one network, at the same time.
+    """Join several logs of pools into one workload, with a cluster of a network for each.
 
-    The pool of each log becomes a cluster of its size and of the name in `names`. The jobs are
-    aligned (`core.workload.join.aligned`) and joined (`core.workload.join.join`).
+    The pool of each log becomes a cluster of the same size, with its name from `names`. The jobs
+    are aligned (`core.workload.join.aligned`) and joined (`core.workload.join.join`).
 
     Examples
     --------
@@ -185,9 +185,9 @@ def join_logs(logs: Sequence[Workload], names: Sequence[str], how: OnNetwork) ->
 
 
 def put_on_network(log: Workload, how: OnNetwork) -> Workload:
-    """Give the jobs of one log on a network their origin, and their demand of links.
+    """Add origins and demands on links to the jobs of one log on a network.
 
-    Jobs of no cluster are dropped and counted. A log whose jobs have these columns is refused.
+    Jobs without a cluster are dropped and counted. A log that already has these columns is refused.
 
     Examples
     --------
@@ -237,10 +237,10 @@ def asked_of_links(
     *,
     within: str = "",
 ) -> dict[str, Int64]:
-    """Return the columns of the jobs' demand of links, by the cluster of each job's origin.
+    """Return the columns of the jobs' demand on links, by the cluster of each job's origin.
 
-    `computation`, `bandwidth` and `alltoall` are those of `OnNetwork`; `within` begins the name of
-    a parameter in messages.
+    `computation`, `bandwidth` and `alltoall` are those of `OnNetwork`. `within` is the prefix of
+    parameters' names in messages.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Jobs of a log for a pool, with the requests that users of OAR would have made on nodes.
+"""Mapping of the jobs of a pool to nodes, with drawn requests as in OAR.
 
 The log of Eyraud's machine is not public (A pragmatic analysis of scheduling environments on new
-computing platforms, 2006, section 5.1), and logs of pools have neither nodes nor properties nor
-reservations: these are drawn, by the parameters below.
+computing platforms, 2006, section 5.1). Logs of pools have neither nodes nor properties nor
+reservations. So these requests are drawn, by the parameters below.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ RIGID = -1
 """Serial part of a job that is not moldable."""
 
 DRAWS = 2**20
-"""Number of draws for each purpose. Jobs or users whose numbers differ by a multiple of this get
-the same draw. A table takes milliseconds, a generator for each job would take seconds."""
+"""Number of draws for each purpose.
+
+Jobs or users get the same draw if their numbers differ by a multiple of this number. A table takes
+milliseconds; a generator for each job would take seconds.
+"""
 
 MOST_NODES = 1_000_000
-"""Most nodes: a store's description names each of them."""
+"""Largest number of nodes, because a store's description names each node."""
 
 
 def _set_sizes(what: str, given: object) -> tuple[int, ...]:
@@ -69,7 +72,7 @@ def _utc(_: str, text: object) -> str:
 
 def _seconds(text: object) -> int:
     seconds = seconds_of(text) if isinstance(text, str) else None
-    # The product of a draw and the span of the times fits 64 bits.
+    # This limit makes the product of a draw and the span of the times fit 64 bits.
     if seconds is None or seconds >= 2**32 - 1:
         raise InputError(
             f"nodes: lead has {text!r}; give a time below 136 years, such as '90m' or '2d'"
@@ -94,27 +97,27 @@ class OnNodes(Options):
     Parameters
     ----------
     nodes : int
-        Nodes of the machine.
+        Number of nodes of the machine.
     capacity : int
-        Processors of each.
+        Processors of each node.
     whole : float
         Share of the jobs that take whole nodes; the others take one processor on each of `procs`
         nodes.
     properties : float
-        Share of the jobs that may use the nodes of one set only: all jobs of some users that are
-        not wider than their user's set.
+        Share of the jobs that may use the nodes of one set only. These are all jobs of some users,
+        except jobs that are wider than their user's set.
     sets : sequence of int
-        Nodes of each set; each user draws one of the sets.
+        Number of nodes of each set; each user draws a set.
     overlap : int
-        Nodes that a set shares with the next one.
+        Number of nodes that a set shares with the next set.
     reservations : float
-        Share of the jobs that reserve their start in advance.
+        Share of the jobs with advance reservations.
     lead : pair of str
-        Least and largest time from their submission to that start, such as ``["1h", "2d"]``.
+        Least and largest time from the submission to the reserved start, such as ``["1h", "2d"]``.
     moldable : float
         Share of the jobs that may have any number of nodes.
     serial : pair of float
-        Least and largest part of their work that is not parallel.
+        Least and largest serial part of the work of moldable jobs.
     utc : str
         Offset of the machine's local time from UTC, such as ``1h`` or ``-8h``.
     seed : int
@@ -123,7 +126,7 @@ class OnNodes(Options):
     Raises
     ------
     InputError
-        If an option has a wrong value, the error names both and valid ones.
+        If an option has a wrong value. The error names the option, the value, and valid values.
 
     Examples
     --------
@@ -160,7 +163,7 @@ class OnNodes(Options):
                 f"at most {min(sizes) - 1}"
             )
         taken = sum(sizes) - self.overlap * (len(sizes) - 1)
-        # Sets that no job draws need not fit, so that a smaller machine is possible without them.
+        # Sets without jobs need not fit, so that a smaller machine is possible.
         if self.properties and taken > self.nodes:
             raise InputError(
                 f"nodes: sets={list(sizes)} with overlap={self.overlap} take {taken} consecutive "
@@ -169,7 +172,7 @@ class OnNodes(Options):
 
     @property
     def platform(self) -> Nodes:
-        """The machine; its sets lie in a row, from the first node on."""
+        """The machine; its sets are consecutive, from the first node on."""
         names = [f"n{number}" for number in range(1, self.nodes + 1)]
         sets, first = {}, 0
         for number, size in enumerate(self.sets if self.properties else (), 1):
@@ -179,22 +182,22 @@ class OnNodes(Options):
 
 
 def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
-    """Put jobs of a pool on nodes; some get a set, a reserved start, or are moldable.
+    """Put jobs of a pool on nodes; some jobs get a set or a reservation, or are moldable.
 
-    Each job keeps its share of the machine, submission, run time and walltime. For a job with a
-    share x of the log's processors: with `whole` nodes, q = x nodes rounded half up and at least
-    1, and w = capacity; without, p = x nodes capacity processors rounded likewise, w = p / nodes
-    and q = p / w, each rounded up, so that w is 1 unless there are fewer than p nodes. No other
-    option changes q and w.
+    Each job keeps its share of the machine, submission, run time and walltime. Let x be the job's
+    share of the log's processors. The job requests w processors on each of q nodes. A job with
+    `whole` nodes has q = x nodes, rounded half up and at least 1, and w = capacity. Another job has
+    p = x nodes capacity processors, rounded in the same way. Then w = p / nodes and q = p / w, each
+    rounded up, so that w is 1 unless there are fewer than p nodes. No other option changes q and w.
 
-    All draws are keyed by the seed, and by the number of the job, or of the user for sets: a larger
-    share adds jobs to those of a smaller one. Users are taken in the order of their draws while
-    half of the next user's jobs fit into the share, so that the result differs from the share by at
-    most half the jobs of one user. Unknown users (-1) are one user.
+    The key of a draw is the seed, and the number of the job, or of the user for sets. So a larger
+    share keeps the jobs of a smaller share and adds jobs. Users are taken in the order of their
+    draws, while half of the next user's jobs fit into the share. So the result differs from the
+    share by at most half the jobs of one user. All unknown users (-1) count as one user.
 
-    By default the machine has 104 nodes of 2 processors, and no job has a set, a reserved start, or
-    is moldable. Only the size of the workload's platform counts. With `utc`, instant 0 is given by
-    the machine's own clock, from which rules derive the time of day.
+    By default the machine has 104 nodes of 2 processors, and no job has a set or a reservation, or
+    is moldable. Only the size of the workload's platform counts. With `utc`, instant 0 is in the
+    machine's local time, from which rules derive the time of day.
 
     Examples
     --------
@@ -222,14 +225,14 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
         "serial": np.where(molded, serial, RIGID),
     }
     if workload.epoch >= 0:
-        # Only its time of day counts, and below 0 it would be unknown.
+        # Only the time of day of the epoch counts, and a value below 0 would mean unknown.
         epoch = workload.epoch + _offset(how.utc)
         asked["epoch"] = epoch if epoch >= 0 else epoch % DAY
     return workload.take(slice(None), platform=how.platform, **asked)
 
 
 def _asked(workload: Workload, how: OnNodes) -> tuple[Int64, Int64]:
-    """Return the nodes that each job requests, and the processors on each of them."""
+    """Return the number of nodes that each job requests, and its processors on each node."""
     on_whole = _chosen(how, "whole", workload.job)
     count = _part(workload.procs, how.nodes, workload.processors)
     procs = _part(workload.procs, how.nodes * how.capacity, workload.processors)
@@ -250,7 +253,7 @@ def _part(procs: Int64, size: int, whole: int) -> Int64:
 
 
 def _sets(user: Int64, count: Int64, how: OnNodes) -> Int64:
-    """Return the set of each job, `ANY` without one."""
+    """Return the set of each job; `ANY` for a job without a set."""
     if not how.properties:
         return np.full(user.size, ANY, np.int64)
     users, place = np.unique(user, return_inverse=True)
@@ -274,7 +277,8 @@ def _chosen(how: OnNodes, share: str, numbers: Int64) -> Bool:
 def _between(how: OnNodes, what: str, numbers: Int64, least: int, most: int) -> Int64:
     """Return a uniform whole number from least to most for each job."""
     span = np.uint64(most - least + 1)
-    # The high bits of a 32-bit draw, in whole numbers: the same on every machine.
+    # The result comes from the high bits of a 32-bit draw, in whole numbers, and is equal on every
+    # machine.
     drawn = ((_raw(how, f"{what} drawn", numbers) >> np.uint64(32)) * span) >> np.uint64(32)
     between: Int64 = drawn.astype(np.int64) + least
     return between

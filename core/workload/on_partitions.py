@@ -1,4 +1,4 @@
-"""Jobs of a log for a pool, on a machine whose nodes are in partitions that may overlap."""
+"""Mapping of the jobs of a pool to a machine with partitions that may overlap."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from schedfarm.core.workload.select import keep_jobs, on_platform
 from schedfarm.core.workload.workload import Workload
 
 LARGER = "larger than their partition"
-"""Reason for which jobs are dropped."""
+"""Reason to drop jobs."""
 
 
 def _hosts(what: str, value: object) -> str:
@@ -61,26 +61,27 @@ def _cpus(what: str, given: object) -> object:
 
 @dataclass(frozen=True)
 class OnPartitions(Options):
-    """Declare partitions by their nodes, or by the processors of the nodes that they share.
+    """Declare partitions by their nodes, or by the processors of their regions.
 
     Parameters
     ----------
     regions : mapping of str to int
-        Processors of the nodes that belong to the same partitions, by the names of these, separated
-        by commas.
+        Processors of the nodes that belong to the same partitions, by the comma-separated names of
+        these partitions.
     nodes : mapping of str to str
         Host list of the nodes of each partition, as in slurm.conf; instead of `regions`.
     cpus : int or mapping of str to int
         Processors of each node, or of the nodes of a host list; with `nodes`.
     max_time : mapping of str to str
-        Largest estimate of the jobs of a partition; others are dropped.
+        Largest estimate of the jobs of a partition; jobs above are dropped.
     max_nodes : mapping of str to int
-        Largest number of nodes of the jobs of a partition, by the log's column; others are dropped.
+        Largest number of nodes of the jobs of a partition, in the log; jobs above are dropped.
     windows : sequence of mapping
-        Intervals in which jobs cannot have some nodes, as in `core.machines.resources.windows`:
-        ``regions``, a table of their processors, or with `nodes` a host list, ``nodes``, of any of
-        those, and amounts of other resources; by default all nodes and all of the others. Amounts
-        of windows that overlap add up; a node that several of them name is withheld once.
+        Intervals in which jobs cannot use some nodes, as in `core.machines.resources.windows`. A
+        window has ``regions``, a table of processors by region (or, with `nodes`, a host list
+        ``nodes``), and amounts of other resources. By default it withholds all nodes and all other
+        resources. Amounts of overlapping windows add up, but a node that several windows name is
+        withheld only once.
 
     Examples
     --------
@@ -116,12 +117,12 @@ class OnPartitions(Options):
             raise InputError("partitions: regions lists the same partitions twice; add them up")
         limits = {"max_time": self.max_time, "max_nodes": self.max_nodes}
         check_names(self.within, limits, self.names)
-        # Refuses wrong windows.
+        # This refuses wrong windows.
         _ = self.region_windows
 
     @cached_property
     def region_windows(self) -> list[dict[str, Any]]:
-        """Windows with processors of regions in place of nodes, each at most once at a time."""
+        """Windows with processors of regions in place of nodes; each node counts once at a time."""
         stocks = dict.fromkeys(UNITS, HORIZON - 1)
         found = []
         for k, given in enumerate(as_unix_times(self.windows)):
@@ -137,7 +138,7 @@ class OnPartitions(Options):
         return plain_windows(region_rows(tables, stocks, self.sizes, "partitions: "))
 
     def _hosts_of(self, what: str, window: Mapping[str, Any]) -> frozenset[str]:
-        """Return the nodes that a window names."""
+        """Return the nodes named by a window."""
         if not self.nodes:
             raise InputError(
                 f"{what} has nodes, and the partitions are declared by regions; give regions, a "
@@ -181,7 +182,7 @@ class OnPartitions(Options):
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Processors of each region, by the names of its partitions in order."""
+        """Processors of each region, by the sorted names of its partitions."""
         if self.regions:
             return {label_of(label): size for label, size in self.regions.items()}
         found: dict[str, int] = {}
@@ -213,11 +214,11 @@ class OnPartitions(Options):
 
     @property
     def processors(self) -> int:
-        """Processors of all regions."""
+        """Total number of processors of all regions."""
         return sum(self.sizes.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the given options, from which `from_dict` gives equal ones."""
+        """Return the given options, from which `from_dict` makes equal options."""
         return {
             name: one for name, one in super().to_dict().items() if one not in (None, {}, (), [])
         }
@@ -226,20 +227,20 @@ class OnPartitions(Options):
 def put_on_partitions(
     workload: Workload, how: OnPartitions, capacities: Mapping[str, int] | None = None
 ) -> Workload:
-    """Put jobs of a pool on a machine with partitions; drop those that theirs do not admit.
+    """Put jobs of a pool on a machine with partitions; drop jobs that exceed their partition.
 
-    Partitions without jobs limit none, and are left out: their nodes then belong to the others
-    only. If the rest do not limit any job more than the whole machine does, and there are no
-    windows, it remains a pool, or one with the other resources.
+    Partitions without jobs are left out; their nodes then belong to other partitions only. If the
+    remaining partitions do not limit any job more than the whole machine does, and there are no
+    windows, the machine remains a pool, possibly with other resources.
 
     Parameters
     ----------
     workload : Workload
-        Jobs with a partition each, by its name in the log, or by its number in a log without names.
+        Jobs with partitions, by names in the log, or by numbers in a log without names.
     how : OnPartitions
         The partitions and their limits.
     capacities : mapping of str to int, optional
-        Amounts of other resources, as in `Resources`.
+        Amounts of other resources, as for `Resources`.
 
     Returns
     -------
@@ -249,9 +250,9 @@ def put_on_partitions(
     Raises
     ------
     InputError
-        If the jobs are not on a pool, one has no partition or an undeclared one, `max_nodes` is
-        given for a log without nodes, the regions exceed the machine, they overlap too much, or
-        windows withhold more than there is.
+        If the jobs are not on a pool; if a job has no partition or an undeclared partition; if
+        `max_nodes` is given for a log without nodes; if the regions exceed the machine, or overlap
+        too much; or if windows withhold more than the machine has.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def put_on_partitions(
     regions = _regions_of(used, how.sizes)
     windows = [one for given in how.region_windows if (one := _window_of(used, given))]
     numbers = {label: number for number, label in labels.items()}
-    # A list of partitions needs each of them.
+    # A list of partitions needs all its partitions.
     more = sorted(used - numbers.keys())
     numbers |= {name: max(numbers.values()) + k for k, name in enumerate(more, 1)}
     others = dict(capacities or {})
@@ -295,7 +296,7 @@ def put_on_partitions(
 
 
 def _regions_of(used: set[str], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the processors of regions by those of their partitions that have jobs."""
+    """Return the processors of regions, by their partitions that have jobs."""
     found: dict[str, int] = {}
     for region, size in sizes.items():
         if inside := ",".join(name for name in region.split(",") if name in used):
@@ -304,7 +305,7 @@ def _regions_of(used: set[str], sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _window_of(used: set[str], window: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a window of regions with jobs; None if it withholds none of them."""
+    """Return a window without regions that have no jobs; None if no region is left."""
     if REGIONS not in window:
         return dict(window)
     regions = _regions_of(used, window[REGIONS])
@@ -315,5 +316,5 @@ def _window_of(used: set[str], window: Mapping[str, Any]) -> dict[str, Any] | No
 
 
 def _share(region: str, label: str) -> bool:
-    """Return whether nodes of a region are in one of the partitions of a label."""
+    """Return whether a region belongs to one of the partitions of a label."""
     return not {*region.split(",")}.isdisjoint(label.split(","))

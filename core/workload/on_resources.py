@@ -1,4 +1,4 @@
-"""Jobs of a log for a pool, on a machine with other limited resources."""
+"""Mapping of the jobs of a pool to a machine with further limited resources."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUFFIXES: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "watts": {"W": 1, "kW": 1000, "MW": 10**6},
     }
 )
-"""Units of each resource in texts, as multiples of its base unit."""
+"""Units of each resource in texts, as multiples of the base unit."""
 
 _AMOUNT = re.compile(r"\s*(\d+)(?:\.(\d+))?\s*([A-Za-z]*)\s*")
 
@@ -79,7 +79,7 @@ def _amount(resource: str) -> Check:
 def windows_in_units(what: str, given: object) -> tuple[dict[str, Any], ...]:
     """Return windows with amounts as numbers and dates as text.
 
-    Their sizes are checked with the machine's.
+    The sizes are checked later, against those of the machine.
     """
     if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
         raise InputError(f"{what} is {given!r}; give a list of tables")
@@ -98,7 +98,7 @@ def windows_in_units(what: str, given: object) -> tuple[dict[str, Any], ...]:
 class OnResources(Options):
     """Declare the resources of a machine in addition to the log's processors; None is unlimited.
 
-    In windows, jobs cannot have some of them, as in `core.machines.resources.windows`.
+    In windows, jobs cannot use some resources, as in `core.machines.resources.windows`.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class OnResources(Options):
                 "resources is an empty table; give the amount of each resource, such as "
                 "{gpus = 64}, or leave it out"
             )
-        # The log gives the processors, when it is read.
+        # The log gives the number of processors later.
         stocks = {PROCESSORS: HORIZON - 1, **self.capacities}
         rows_of(as_unix_times(self.windows), stocks, "resources: ")
         dated = [one for one in self.windows if is_dated(one)]
@@ -137,13 +137,13 @@ class OnResources(Options):
         return {name: amount for name, amount in found.items() if amount is not None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the limited resources and windows, from which `from_dict` gives equal options."""
+        """Return the limited resources and windows, from which `from_dict` makes equal options."""
         windows = {"windows": [dict(one) for one in self.windows]} if self.windows else {}
         return {**self.capacities, **windows}
 
 
 def put_on_resources(workload: Workload, how: OnResources) -> Workload:
-    """Put jobs of a pool on a machine with further resources; drop those that request too much.
+    """Put jobs of a pool on a machine with further resources; drop jobs that request too much.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options of the treatment of a log: fields with checks, and their plain form in a campaign."""
+"""Options for the treatment of a log: fields with checks, and plain values in a campaign."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one_of(known: Mapping[str, str]) -> Check:
     """Return the check of a name from a short table."""
 
     def check(what: str, value: object) -> object:
-        # A list has no hash, so a look-up in the mapping itself would fail.
+        # A list has no hash, so a look-up in the mapping itself would raise an error.
         if value not in list(known):
             listed = " or ".join(map(repr, known))
             raise InputError(f"{what} is {value!r}; it must be {listed}")
@@ -38,7 +38,7 @@ def one_of(known: Mapping[str, str]) -> Check:
 
 
 def flag(what: str, value: object) -> bool:
-    """Return an option that must be true or false."""
+    """Return an option; refuse all values except true and false."""
     if isinstance(value, bool):
         return value
     raise InputError(f"{what} is {value!r}; it must be true or false")
@@ -46,10 +46,10 @@ def flag(what: str, value: object) -> bool:
 
 @dataclass(frozen=True)
 class Options:
-    """Check every option in the order of the fields, then all together."""
+    """Check every option in the order of the fields, then their combination."""
 
     within: ClassVar[str]
-    """Name of the options' table, for messages."""
+    """Name of the options' table in messages."""
 
     def __post_init__(self) -> None:
         for row in fields(self):
@@ -62,7 +62,7 @@ class Options:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the options of a plain form; missing ones have their default."""
+        """Return the options for plain values; missing options have their defaults."""
         known = [row.name for row in fields(cls)]
         for key in plain:
             if key not in known:
@@ -70,6 +70,6 @@ class Options:
         return cls(**plain)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every option as a plain value, from which `from_dict` gives equal options."""
+        """Return every option as a plain value, from which `from_dict` makes equal options."""
         values = {row.name: getattr(self, row.name) for row in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}

@@ -1,4 +1,4 @@
-"""Jobs' partitions by the names of a log, and limits of the jobs of each."""
+"""Partitions of jobs by the names in a log, and limits of each partition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schedfarm.core.workload.workload import Workload
 
 LONGER = "above the time limit of their partition"
 WIDER = "above the node limit of their partition"
-"""Reasons for which jobs are dropped."""
+"""Reasons to drop jobs."""
 
 
 MAX_TIME, MAX_NODES = "{short = '2h'}", "{short = 4}"
@@ -26,7 +26,7 @@ MAX_TIME, MAX_NODES = "{short = '2h'}", "{short = 4}"
 
 
 def whole_from_1(what: str, value: object) -> int:
-    """Return a whole number from 1; refuse others."""
+    """Return a whole number from 1 on; refuse other values."""
     if not is_whole(value) or not 0 < value < HORIZON:  # type: ignore[operator]
         raise InputError(f"{what} is {shown(value)}; give a whole number from 1, below 2^62")
     return int(value)  # type: ignore[call-overload, no-any-return]
@@ -41,7 +41,7 @@ def time_limit(what: str, value: object) -> str:
 
 
 def table_of(of: Callable[[str, object], object], such: str) -> Callable[[str, object], object]:
-    """Return the check of a table by its values; None is an empty one."""
+    """Return the check of a table by a check of its values; None counts as an empty table."""
 
     def check(what: str, given: object) -> object:
         given = {} if given is None else given
@@ -66,9 +66,10 @@ def check_names(within: str, limits: Mapping[str, object], known: Collection[str
 
 
 def labels_of(within: str, workload: Workload, known: Collection[str]) -> dict[int, str]:
-    """Return the partition, or the list of partitions, of each number of the log.
+    """Return the partition, or list of partitions, for each number in the log.
 
-    within: the table that declares the known ones, for messages. Raises `InputError` for others.
+    within: name in messages of the table that declares the partitions. Unknown partitions raise
+    `InputError`.
     """
     numbers, counts = np.unique(workload.partition, return_counts=True)
     names, found = workload.names.get("partition", {}), {}
@@ -88,7 +89,7 @@ def labels_of(within: str, workload: Workload, known: Collection[str]) -> dict[i
 
 
 def each(workload: Workload, of: Mapping[int, int]) -> Int64:
-    """Return the value of each job's partition, int64[n]."""
+    """Return the value for each job's partition, int64[n]."""
     numbers, which = np.unique(workload.partition, return_inverse=True)
     values: Int64 = np.array([of[number] for number in numbers.tolist()], np.int64)[which.ravel()]
     return values
@@ -101,9 +102,9 @@ def within_limits(
     max_time: Mapping[str, str],
     max_nodes: Mapping[str, int],
 ) -> Workload:
-    """Drop the jobs that exceed a limit of each of their partitions.
+    """Drop the jobs that exceed a limit in all of their partitions.
 
-    labels: the names of the partitions of each number.
+    labels: the names of the partitions for each number.
     """
     times = {name: seconds_of(text) or 0 for name, text in max_time.items()}
     if max_nodes and (workload.nodes < 0).all():

@@ -1,8 +1,9 @@
 """Resamples of a log by whole weeks of all users together, singly or in blocks.
 
 Users of one machine affect each other: a user whose jobs wait submits less, and another user fills
-the gap. Weeks drawn for each user separately lose this dependence, so that the load varies more
-from week to week than in the log; weeks drawn jointly keep it.
+the gap. If weeks are drawn for each user separately, this dependence is lost, and the load varies
+more from week to week than in the log. Weeks that are drawn for all users together keep the
+dependence.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ def resample_blocks(
     """Draw a workload from a log by blocks of whole weeks.
 
     Each block begins at a random week of the log, with equal probability, and continues with the
-    following weeks; the first week follows the last one (circular block bootstrap). So the expected
-    load of every week of the new trace is that of the log, and weekly loads vary as in the log.
-    With `block` consecutive weeks, dependences between weeks are kept within a block. The last
-    block is cut off at the end of the new trace.
+    following weeks; the first week follows the last week (circular block bootstrap). So the
+    expected load of every week of the new trace is that of the log, and weekly loads vary as in the
+    log. A block of `block` consecutive weeks keeps dependences between its weeks. The last block is
+    cut off at the end of the new trace.
 
     Weeks are whole weeks from the first submission on, as in `core.resample_weekly`. A job
     keeps its offset in the week. A resample may be empty.
@@ -42,21 +43,21 @@ def resample_blocks(
         Number of the resample. The draws depend only on `seed`, `index`, `block` and the log's
         submissions (submit, procs, user, job).
     weeks : int, optional
-        Weeks of the new trace; by default as many as the log's.
+        Number of weeks of the new trace; by default that of the log.
     block : int
-        Weeks in a row, from 1 to the whole weeks of the log.
+        Number of consecutive weeks in a block, from 1 to the number of whole weeks of the log.
 
     Returns
     -------
     Workload
-        The drawn jobs under their own job numbers, with the log's name, machine, largest
+        The drawn jobs with their own job numbers, and with the log's name, machine, largest
         estimate and dropped rows.
 
     Raises
     ------
     InputError
-        If there is no job, `weeks` is not at least 1, `block` is below 1 or above the weeks of
-        the log, or the new trace has too many weeks.
+        If there is no job; if `weeks` is below 1; if `block` is below 1 or above the number of
+        weeks of the log; or if the new trace has too many weeks.
 
     References
     ----------
@@ -83,7 +84,7 @@ def resample_blocks(
 def resample_blocks_size(
     workload: Workload, *, seed: int, index: int, weeks: int | None = None, block: int = 1
 ) -> int:
-    """Return the number of jobs of `resample_blocks` for the same arguments, without making them.
+    """Return the number of jobs of `resample_blocks` for the same arguments, without the jobs.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def resample_blocks_size(
 def _drawn(
     workload: Workload, seed: int, index: int, weeks: int | None, block: int
 ) -> tuple[Int64, Int64]:
-    """Return the index of each week's first job in the log, with the end, and the drawn weeks."""
+    """Return the bounds of the weeks, as indices of jobs in the log, and the drawn weeks."""
     table = weeks_of(workload)
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)
@@ -111,7 +112,7 @@ def _drawn(
     check_draws("the resample", length, 1)
     key = ("resample blocks", whole("seed", seed), whole("index", index), block, table.digest)
     raw = philox(*key).random_raw(-(-length // block))
-    # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+    # Raw bits are equal in every version of numpy; draws from numpy's distributions may change.
     first = ((raw >> np.uint64(32)) * np.uint64(known) >> np.uint64(32)).astype(np.int64)
     chosen = ((first[:, None] + np.arange(block)) % known).ravel()[:length]
     since = workload.submit - workload.submit[0]

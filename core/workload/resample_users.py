@@ -1,8 +1,8 @@
 """Resamples of a log by whole users, so that the number of users sets the load.
 
-The method of Zakay and Feitelson: long-term users are always present and repeat a trace of months
-from a random week on; temporary users are present for some weeks. The sequence of a user's weeks is
-kept.
+The method is that of Zakay and Feitelson. Long-term users are always present, and repeat a trace of
+months from a random week on. Temporary users are present for some weeks. The sequence of a user's
+weeks is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from schedfarm.core.workload.resample_weeks import WEEK, WeekIndex, check_draws,
 from schedfarm.core.workload.workload import Workload
 
 LONG_TERM = 12
-"""Users whose jobs span this many weeks or more, from first to last, are long-term."""
+"""Least number of weeks from the first to the last job of a long-term user."""
 
 
 def resample_users(
@@ -35,22 +35,23 @@ def resample_users(
 ) -> Workload:
     """Draw a workload from a log by whole users.
 
-    A user's trace consists of the weeks from the user's first job to the last. A long-term user is
-    present in every week of the new trace: the user's trace is repeated from a random week on. A
-    temporary user enters in a random week, possibly before the new trace begins, and leaves at the
-    end of the user's trace. All shifts are whole weeks. Users may be drawn several times.
+    The trace of a user consists of the weeks from the user's first job to the last. A long-term
+    user is present in every week of the new trace, and the user's trace is repeated from a random
+    week on. A temporary user enters in a random week, possibly before the new trace begins, and
+    leaves at the end of the user's trace. All shifts are whole weeks. Users may be drawn several
+    times.
 
-    With `users` = 1 the number of long-term users is their average number in a week of the log. A
+    With `users` = 1, the number of long-term users is their average number in a week of the log. A
     user is drawn with a probability in proportion to the length of the user's trace. Temporary
     users arrive at the rate of the log. So the expected load of every week is that of the log. A
-    fractional number of users is rounded at random. A larger value of `users` under the same seed
+    fractional number of users is rounded at random. A larger value of `users` with the same seed
     and index keeps these users and adds others. Weeks are whole weeks from the first submission on,
-    as in `core.resample_weekly`. The unknown user (-1) is one user. A resample may be empty. Its
-    load depends on the drawn users: for KTH-SP2, whose load is 0.70, the 5 and 95 % quantiles are
-    0.49 and 0.94.
+    as in `core.resample_weekly`. All jobs of the unknown user (-1) belong to one user. A resample
+    may be empty. The load of a resample depends on the drawn users: for KTH-SP2, with a load of
+    0.70, the 5 and 95 % quantiles are 0.49 and 0.94.
 
-    The text of the paper was not available. Two rules are our own choice: users are drawn in
-    proportion to the length of their traces, and temporary users may enter before the new trace
+    The text of the paper was not available. Two rules are choices of this package: users are drawn
+    in proportion to the length of their traces, and temporary users may enter before the new trace
     begins.
 
     Parameters
@@ -62,20 +63,20 @@ def resample_users(
     index : int
         Number of the resample. The draws depend only on `seed`, `index` and the log's submissions.
     weeks : int, optional
-        Weeks of the new trace; by default the log's.
+        Number of weeks of the new trace; by default that of the log.
     users : float
-        Number of users of both kinds per user of the log, above 0; see `users_for_load`.
+        Number of users of both kinds, relative to the log, above 0; see `users_for_load`.
 
     Returns
     -------
     Workload
-        The drawn jobs under their own job numbers. The k-th entrance of a user, from 0, has the
+        The drawn jobs with their own job numbers. The k-th entrance of a user, from 0, gets the
         user's number + k x the log's range of user numbers; `origin_user` gives the log's user.
 
     Raises
     ------
     InputError
-        If there is no job, `weeks` is not at least 1, `users` is not a number above 0, or users x
+        If there is no job; if `weeks` is below 1; if `users` is not a number above 0; or if users x
         weeks is too large.
 
     References
@@ -114,7 +115,7 @@ def resample_users_size(
     weeks: int | None = None,
     users: float = 1.0,
 ) -> int:
-    """Return the number of jobs of `resample_users` for the same arguments, without making them.
+    """Return the number of jobs of `resample_users` for the same arguments, without the jobs.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def resample_users_size(
 def users_for_load(workload: Workload, load: float) -> float:
     """Return the `users` of `resample_users` for an expected offered load.
 
-    Offered load here is the work of a week / (processors x one week).
+    The offered load is here the work of a week / (processors x one week).
 
     Examples
     --------
@@ -151,7 +152,7 @@ def users_for_load(workload: Workload, load: float) -> float:
 
 
 def origin_user(user: npt.ArrayLike, workload: Workload) -> Int64:
-    """Return the log's user of each user of a resample by `resample_users`.
+    """Return the log's user for each user of a resample by `resample_users`.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def _numbers(workload: Workload) -> tuple[int, int]:
 def _visits(
     table: WeekIndex, seed: int, index: int, weeks: int | None, users: float
 ) -> tuple[Int64, Int64, Int64]:
-    """Return a row for each week of each visit: new week, user x week, number of the visit."""
+    """Return a row for each week of each visit: new week, index of (user, week), and visit."""
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)
     rate = positive("users", users) / known
@@ -204,7 +205,7 @@ def _visits(
 def _long_term(
     users: Int64, span: Int64, rate: float, key: tuple[object, ...]
 ) -> tuple[Int64, Int64]:
-    """Draw weeks from all weeks of the long-term users: the user, and the first week."""
+    """Draw weeks from all weeks of the long-term users; return the users and first weeks."""
     ends = np.cumsum(span[users])
     total = int(ends[-1]) if users.size else 0
     bits = philox(*key, "long-term")
@@ -228,18 +229,18 @@ def _temporary(
 
 
 def _below(limit: int, raw: npt.NDArray[np.uint64]) -> Int64:
-    # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+    # Raw bits are equal in every version of numpy; draws from numpy's distributions may change.
     return ((raw >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)
 
 
 def _rounded(value: float, bits: np.random.Philox) -> int:
-    """Round up with the probability of the fraction."""
+    """Round a number up with a probability equal to its fraction, else down."""
     uniform = int(bits.random_raw()) / 2.0**64
     return math.floor(value) + (uniform < value - math.floor(value))
 
 
 def _occurrence(values: Int64) -> Int64:
-    """Return the number of equal values before each value."""
+    """Return, for each value, the number of equal values before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     new = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: values.size]

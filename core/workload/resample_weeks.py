@@ -1,7 +1,8 @@
-"""Resamples of a log by weeks of users, which turn one log into many similar ones.
+"""Resamples of a log by weeks of users, which make many similar logs from one log.
 
-Algorithm 1 of Carastan-Santos et al. (SAF paper): for each week of the new trace and each user,
-the jobs of one random week of that user's. See `resample_weekly` for what the paper leaves open.
+The method is Algorithm 1 of Carastan-Santos et al. (SAF paper): each week of the new trace gets,
+for each user, the jobs of one random week of this user. `resample_weekly` documents the details
+that the paper does not specify.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ WEEK = 604_800
 """One week, s."""
 
 LATE = 86_400
-"""A last week whose last job comes less than this before the week's end counts as whole, s."""
+"""Largest time between the last submission and the end of a last week that counts as whole, s."""
 
 MAX_DRAWS = 2**27
-"""Most weeks of users in a resample (1 GiB); a log with more has times in another unit."""
+"""Largest number of weeks of users in a resample (1 GiB); with more, the unit of time is wrong."""
 
 DRAWS = ("replace", "permute")
 """Ways to draw a user's weeks: with replacement (Algorithm 1), or in a random permutation."""
@@ -37,8 +38,8 @@ class WeekIndex:
     """Hold the index of a workload by user and week.
 
     job : int64[kept], jobs of whole weeks by (user, week, place in the workload). since : int64[n],
-    submission of each job of the workload after the beginning of its week, s. first, count :
-    int64[users, weeks], begin and number of the jobs of a user's week in `job`.
+    time from the beginning of the week to the submission of each job of the workload, s. first,
+    count : int64[users, weeks], begin in `job` and number of the jobs of a user's week.
     """
 
     job: Int64
@@ -48,7 +49,7 @@ class WeekIndex:
     digest: str
 
     def jobs_of(self, count: Int64, first: Int64) -> Int64:
-        """Return the jobs of weeks that begin at `first` and hold `count`, week after week."""
+        """Return the jobs of weeks with `count` jobs from place `first` on, week after week."""
         place = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
         jobs: Int64 = self.job[place]
         return jobs
@@ -67,18 +68,18 @@ def resample_weekly(
 ) -> Workload:
     """Draw a workload from a log by weeks of users.
 
-    For each week of the new trace and each user, the user's jobs of one random week of the log
-    are submitted again at the same offset in the week. A user's weeks are all whole weeks of
-    the log, also those without a job, so the expected load is the log's. Jobs submitted at one
-    instant keep the order of the log.
+    For each week of the new trace and each user, the user's jobs of one random week of the log are
+    submitted again at the same offset in the week. The weeks of a user are all whole weeks of the
+    log, including weeks without a job, so the expected load is that of the log. Jobs with equal
+    submissions keep the order of the log.
 
-    Weeks begin at the first submission, where the resample begins too. A last week counts as
-    whole if its last job comes within `LATE` of its end; the jobs of a partial last week are
-    left out. A log shorter than a week counts as one week: its only resample is the log itself,
-    week after week. Jobs of the unknown user (-1) count as those of one user. A resample may be
-    empty.
+    The first week begins at the first submission, at which the resample also begins. The last week
+    counts as whole if its last job is submitted within `LATE` of its end; the jobs of a partial
+    last week are left out. A log shorter than a week counts as one week: its only resample is the
+    log itself, week after week. All jobs of the unknown user (-1) belong to one user. A resample
+    may be empty.
 
-    Weeks of users are drawn independently, so that weekly load varies more than in the log: on
+    Weeks of users are drawn independently, so the weekly load varies more than in the log: on
     KTH-SP2 its standard deviation is 0.185 instead of 0.094 (docs/semantics.md). `resample_blocks`
     keeps the variation of the log.
 
@@ -92,22 +93,22 @@ def resample_weekly(
         Number of the resample. The draws depend only on `seed`, `index` and the log's submissions
         (submit, procs, user, job), never on run times, load, policy, name or order of calls.
     weeks : int, optional
-        Weeks of the new trace; by default as many as the log's.
+        Number of weeks of the new trace; by default that of the log.
     draw : {"replace", "permute"}
         Draw each week with replacement (Algorithm 1 as printed), or take each user's weeks in a
-        random permutation, which keeps the user's work exactly over the weeks of the log.
-        Permutations follow each other where the new trace is longer, and the last is cut short.
+        random permutation. A permutation keeps the user's work exactly over the weeks of the log.
+        In a longer trace, permutations follow each other, and the last permutation is cut off.
 
     Returns
     -------
     Workload
-        The drawn jobs under their own job numbers, with the log's name, machine, largest
+        The drawn jobs with their own job numbers, and with the log's name, machine, largest
         estimate and dropped rows.
 
     Raises
     ------
     InputError
-        If there is no job, `weeks` is not at least 1, `draw` is unknown, or users x weeks is too
+        If there is no job; if `weeks` is below 1; if `draw` is unknown; or if users x weeks is too
         large.
 
     References
@@ -127,8 +128,8 @@ def resample_weekly(
     begin = workload.submit[0]
     job = table.jobs_of(count, first)
     key = table.since[job] + np.repeat(week * WEEK, count)
-    # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs
-    # and merges them, 3 times faster than a quicksort on KTH and SDSC BLUE.
+    # One number holds (submit, place in the log). Timsort finds the users' weeks as sorted runs,
+    # and merges these runs 3 times as fast as a quicksort on KTH and SDSC BLUE.
     bits = len(workload).bit_length()
     key <<= bits
     key |= job
@@ -147,7 +148,7 @@ def resample_size(
     weeks: int | None = None,
     draw: str = "replace",
 ) -> int:
-    """Return the number of jobs of `resample_weekly` for the same arguments, without making them.
+    """Return the number of jobs of `resample_weekly` for the same arguments, without the jobs.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def resample_size(
 
 
 def weeks_of(workload: Workload) -> WeekIndex:
-    """Return the workload's index of whole weeks, made at the first call."""
+    """Return the workload's index of whole weeks, which is made at the first call."""
     found = _INDEX.get(workload)
     if found is None:
         found = _INDEX[workload] = _index(workload)
@@ -184,7 +185,7 @@ def _index(workload: Workload) -> WeekIndex:
     since = workload.submit - workload.submit[0]
     weeks = whole_weeks(workload.submit)
     whole = int(np.searchsorted(since, weeks * WEEK))
-    # Submissions ascend, so to sort by user is to sort by (user, week, place).
+    # Submissions ascend, so a stable sort by user is a sort by (user, week, place).
     job = np.argsort(workload.user[:whole], kind="stable")
     user = workload.user[job]
     rank = np.cumsum(np.concatenate(([False], user[1:] != user[:-1])))
@@ -206,7 +207,7 @@ def _index(workload: Workload) -> WeekIndex:
 def _drawn(
     table: WeekIndex, seed: int, index: int, weeks: int | None, draw: str
 ) -> tuple[Int64, Int64, Int64]:
-    """Return, for each new week and user: the new week, and the drawn week's count and first."""
+    """Return, for each new week and user, the new week, and count and first of the drawn week."""
     users, known = table.count.shape
     length = known if weeks is None else whole("weeks", weeks, least=1)
     if draw not in DRAWS:
@@ -214,7 +215,7 @@ def _drawn(
     check_draws("the resample", length, users)
     bits = philox("resample", whole("seed", seed), whole("index", index), table.digest)
     if draw == "replace":
-        # Raw bits, unlike numpy's distributions, are the same in every version of numpy.
+        # Raw bits are equal in every version of numpy; draws from numpy's distributions may change.
         raw = bits.random_raw((length, users))
         chosen = ((raw >> np.uint64(32)) * np.uint64(known) >> np.uint64(32)).astype(np.int64)
     else:

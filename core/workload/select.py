@@ -1,11 +1,11 @@
-"""Selection of the jobs of a log, with the others counted by reason.
+"""Selection of the jobs of a log; the other jobs are counted by reason.
 
-Every function takes a workload and returns one of fewer jobs at their own instants. The jobs left
-out are counted by reason in `dropped`, in addition to the rows that the log's reader dropped:
-selected and dropped jobs always add up to the rows that were read. A job counts under the first of
-its reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside widths``,
-``other users`` and so on for groups, queues and partitions, ``outside nodes``, ``flurry``, ``past
-jobs``. Jobs that a platform does not take count as ``not admitted``.
+Every function takes a workload, and returns a workload with some of the jobs at the same instants.
+The other jobs are counted by reason in `dropped`, in addition to the rows that the log's reader
+dropped. So selected and dropped jobs always add up to the read rows. A job counts only for the
+first of its reasons in the order of `CRITERIA`: ``outside weeks``, ``outside dates``, ``outside
+widths``, ``other users`` and so on for groups, queues and partitions, ``outside nodes``,
+``flurry``, ``past jobs``. Jobs that a platform does not admit count as ``not admitted``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from schedfarm.core.workload.resample_weeks import WEEK
 from schedfarm.core.workload.workload import Workload
 
 KINDS = {"users": "user", "groups": "group", "queues": "queue", "partitions": "partition"}
-"""Criteria that list names or numbers, and the column of each."""
+"""Criteria with lists of names or numbers, and the column of each."""
 
 CRITERIA = ("weeks", "dates", "widths", *KINDS, "nodes", "flurry", "jobs")
-"""Criteria of `select`, in the order in which it applies them."""
+"""Criteria of `select`, in the order of their application."""
 
 _KNOWN_SHOWN = 10
 
@@ -50,7 +50,7 @@ def select(
     flurry: Mapping[str, int] | None = None,
     jobs: int | None = None,
 ) -> Workload:
-    """Keep the jobs that satisfy all criteria, which are applied one after the other.
+    """Keep the jobs that satisfy all criteria, applied one after the other.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def select(
     Returns
     -------
     Workload
-        The jobs left, at least one.
+        The selected jobs, at least one.
 
     Raises
     ------
     InputError
-        If a criterion has a wrong form, dates are given for a log with an unknown start, or no job
-        is left.
+        If a criterion has a wrong form, if dates are given for a log with an unknown start, or if
+        no job is left.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def select(
 
 
 def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of each step of `select`, in its order, if they are of their form.
+    """Return the arguments of each step of `select`, in order; refuse arguments of a wrong form.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def check_criteria(criteria: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def select_weeks(workload: Workload, first: int, last: int) -> Workload:
-    """Keep the jobs of the weeks [first, last), counted from 0 and from the first submission.
+    """Keep the jobs of the weeks [first, last), counted from 0 at the first submission.
 
     Examples
     --------
@@ -153,10 +153,10 @@ def select_weeks(workload: Workload, first: int, last: int) -> Workload:
 
 
 def select_dates(workload: Workload, first: str | date, last: str | date) -> Workload:
-    """Keep the jobs submitted from the first date on and until the end of the last.
+    """Keep the jobs that were submitted from the first date to the end of the last date.
 
-    Dates are those of UTC. With a time of day they are instants instead, the last one excluded,
-    and may have an offset from UTC, such as ``1996-09-25T00:00-05:00``.
+    Dates are in UTC. With a time of day they are instants, and the last instant is excluded.
+    Instants may have an offset from UTC, such as ``1996-09-25T00:00-05:00``.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def select_dates(workload: Workload, first: str | date, last: str | date) -> Wor
 
 
 def select_widths(workload: Workload, least: int, most: int) -> Workload:
-    """Keep the jobs of `least` to `most` processors; the machine stays unchanged.
+    """Keep the jobs with `least` to `most` processors; the machine does not change.
 
     Examples
     --------
@@ -229,12 +229,12 @@ def select_kinds(workload: Workload, criterion: str, wanted: Sequence[str | int]
 
 
 def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
-    """Leave out each burst of one user's jobs, as a whole.
+    """Leave out whole bursts of one user's jobs.
 
-    A user's jobs belong to a burst if more than `jobs` of them were submitted within less than
-    `seconds`; bursts that overlap are one. The paper's authors found flurries by eye and list
-    them by user and date; a rate that no ordinary user of the log reaches is this program's way.
-    Jobs of unknown user (-1) belong to no burst and stay.
+    A burst is a group of more than `jobs` jobs of one user that were submitted within less than
+    `seconds`; overlapping bursts form one burst. The paper's authors found flurries by eye, and
+    list them by user and date. This function instead uses a rate of submissions, which should be
+    above that of any ordinary user. Jobs of the unknown user (-1) belong to no burst, and are kept.
 
     References
     ----------
@@ -248,14 +248,14 @@ def drop_flurries(workload: Workload, jobs: int, seconds: int) -> Workload:
     >>> drop_flurries(w, jobs=2, seconds=10).job.tolist()
     [3, 5]
     """
-    # No log has more of either: sums with them stay within int64.
+    # No log has larger values; sums with these bounds fit int64.
     most = min(whole("jobs", jobs, least=1), len(workload))
     within = min(whole("seconds", seconds, least=1), HORIZON)
     order = np.argsort(workload.user, kind="stable")
     user, submit = workload.user[order], workload.submit[order]
     same = user[most:] == user[:-most]
     first = np.flatnonzero(same & (submit[most:] - submit[:-most] < within) & (user[most:] >= 0))
-    # A job is in a burst where more windows of `most` + 1 jobs have begun than have ended.
+    # A job is in a burst if more windows of `most` + 1 jobs have begun than have ended.
     edge = np.zeros(len(workload) + 1, np.int64)
     np.add.at(edge, first, 1)
     np.add.at(edge, first + most + 1, -1)
@@ -279,7 +279,7 @@ def select_jobs(workload: Workload, count: int) -> Workload:
 
 
 def on_platform(workload: Workload, platform: Platform) -> Workload:
-    """Place the jobs that a platform admits on it, and drop the others.
+    """Put the jobs that a platform admits on this platform, and drop the others.
 
     Examples
     --------

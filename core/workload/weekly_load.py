@@ -1,4 +1,4 @@
-"""Work of each whole week, which a resampling method may or may not keep."""
+"""Work of each whole week, for comparisons of resampling methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def weekly_work(
 
 
 def spread(values: Float64) -> float:
-    """Return the coefficient of variation, standard deviation / mean; NaN below two values.
+    """Return the coefficient of variation, standard deviation / mean; NaN for n < 2 values.
 
     The standard deviation of values x is the root of sum (x - mean)^2 / (n - 1).
 

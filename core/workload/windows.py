@@ -14,7 +14,7 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.workload.workload import Workload
 
 JOBS = (239, 1391)
-"""Fewest and most jobs of a window: those of Eyraud 2006, table 1."""
+"""Least and largest number of jobs in a window, from Eyraud 2006, table 1."""
 
 
 class Window(NamedTuple):
@@ -25,11 +25,11 @@ class Window(NamedTuple):
     log : str
         Name of the log.
     first, last : str
-        Days of UTC, both included, as `core.workload.select.select_dates` takes them.
+        Days of UTC, both included, as for `core.workload.select.select_dates`.
     jobs : int
-        Jobs submitted in these days.
+        Number of jobs submitted in these days.
     load : float
-        Their run x procs / (processors x the whole time of the window).
+        Sum of run x procs of these jobs / (processors x length of the window).
     """
 
     log: str
@@ -46,7 +46,7 @@ class Window(NamedTuple):
 def busy_windows(
     workload: Workload, *, days: int = 7, jobs: tuple[int, int] = JOBS
 ) -> list[Window]:
-    """Return the windows of a log that begin at midnight (UTC), the one of the largest load first.
+    """Return the windows of a log that begin at midnight (UTC), in descending order of load.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def busiest(
     days: int = 7,
     jobs: tuple[int, int] = JOBS,
 ) -> list[Window]:
-    """Return windows of high activity: the one of largest load of each log, then the next largest.
+    """Return windows of high load: first the highest of each log, then the next highest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A workload: the jobs that users submitted, as frozen columns, and the platform they ran on."""
+"""Workloads: submitted jobs, as frozen columns, and their platform."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from schedfarm.core.workload.columns import (
 )
 
 MILLION = 10**6
-"""Parts in which the serial share of a moldable job is counted."""
+"""Denominator of the serial share of a moldable job."""
 
 Names = Mapping[str, Mapping[int, str]]
 """For columns of a workload, names by number."""
@@ -39,7 +39,7 @@ Names = Mapping[str, Mapping[int, str]]
 class Workload(Columns):
     """Hold the jobs of one log, model or resample, in (submit, position) order.
 
-    The columns are those of `core.workload.columns.Columns` (SEMANTICS: time and jobs).
+    The columns are those of `core.workload.columns.Columns` (semantics.md: time and jobs).
 
     Parameters
     ----------
@@ -51,29 +51,30 @@ class Workload(Columns):
     name : str
         Name of the workload in tables and figures.
     max_estimate : int, optional
-        Largest estimate that the platform allows, s; by default the largest of the jobs.
-        Transforms keep it, so that a resample without the longest job has the same limit.
+        Largest estimate that the platform allows, s; by default the largest estimate of the jobs.
+        Transforms keep this limit, so that a resample without the longest job has the same limit.
     dropped : mapping of str to int, optional
         Rows that could not be simulated, and jobs that a selection left out, counted by reason.
     unasked : (int, int), optional
-        Number of jobs of the log, as read, that requested no time (their estimate is their run
-        time), and number of all jobs. Transforms keep it; the digest does not contain it.
+        Number of jobs of the log, as read, without a requested time (their estimate is their run
+        time), and number of all jobs. Transforms keep these numbers; the digest does not contain
+        them.
     ignored : mapping of str to int, optional
-        Number of jobs of the log, as read, by a property that simulations ignore: GPUs, or a
-        partition other than the most frequent one. Transforms keep it; the digest does not contain
-        it.
+        Number of jobs of the log, as read, for each property that simulations ignore, such as GPUs,
+        or a partition other than the most frequent one. Transforms keep these numbers; the digest
+        does not contain them.
     epoch : int, optional
-        Unix time of instant 0, s; -1 where unknown. Transforms keep it. Only simulations on nodes
-        may depend on it, by the time of day; the digest contains it on nodes only.
+        Unix time of instant 0, s; -1 if unknown. Transforms keep this time. Only simulations on
+        nodes may depend on it, by the time of day, and only on nodes does the digest contain it.
     names : mapping of str to mapping of int to str, optional
-        Names by number in the columns for which the log has names: ``{"user": {1: "ann"}}``.
-        Transforms keep it; the digest does not contain it, and stores only on request.
+        Names by number, for columns with names in the log: ``{"user": {1: "ann"}}``. Transforms
+        keep the names; the digest does not contain them, and stores contain them only on request.
 
     Raises
     ------
     InputError
-        If a column has another length, is out of range or unsorted, the platform does not admit
-        a job, or the schedule could run past the int64 clock.
+        If a column has another length, is out of range or unsorted; if the platform does not admit
+        a job; or if the schedule could exceed the int64 clock.
 
     Examples
     --------
@@ -124,14 +125,14 @@ class Workload(Columns):
         names: Names | None = None,
         **others: npt.ArrayLike | None,
     ) -> Workload:
-        """Build a workload from columns in any order, sorting them by (submit, position).
+        """Build a workload from columns in any order; sort the jobs by (submit, position).
 
         Parameters
         ----------
         submit, run, estimate, procs : array_like of int, shape (n,)
             As the attributes of the same names.
         processors : int, optional
-            Size of the machine where it is a pool.
+            Size of the machine, if it is a pool.
         platform : Platform, optional
             The machine; exactly one of `processors` and `platform` is given.
         name, max_estimate, dropped, unasked, ignored, epoch, names
@@ -166,7 +167,7 @@ class Workload(Columns):
         for row in COLUMNS.values():
             values = given.get(row.name)
             if values is None and row.default is not None:
-                # The constructor gives jobs the default, apart from their numbers.
+                # The constructor fills in all defaults except the numbers of jobs.
                 number = row.default is numbered
                 columns[row.name] = readonly(row.default(first.size)[order]) if number else None
                 continue
@@ -195,13 +196,13 @@ class Workload(Columns):
 
     @property
     def machine(self) -> str:
-        """Parts and processors of the platform, as text."""
+        """Places and processors of the platform, as text."""
         size, parts = counted(self.processors, "processor"), len(self.platform.places)
         return f"{counted(parts, self.platform.part)} with {size}" if parts > 1 else size
 
     @property
     def processors(self) -> int:
-        """Processors of the platform in all."""
+        """Total number of processors of the platform."""
         return self.platform.size
 
     @property
@@ -211,7 +212,7 @@ class Workload(Columns):
         return not is_missing(leave, COLUMNS["leave"].default) and bool((leave >= 0).any())
 
     def refuse_leaving(self, what: str) -> None:
-        """Refuse jobs that may be withdrawn; the error names `what`, which excludes them."""
+        """Refuse jobs that may be withdrawn; the error names `what`, which excludes such jobs."""
         if self.has_leaving:
             count = int(np.count_nonzero(self.leave >= 0))
             raise InputError(
@@ -220,7 +221,7 @@ class Workload(Columns):
             )
 
     def take(self, places: Int64 | Bool | slice, **changed: Any) -> Workload:
-        """Return the workload of some of the jobs, on the same platform and under the same name.
+        """Return a workload with some of the jobs, on the same platform and with the same name.
 
         Parameters
         ----------
@@ -253,7 +254,7 @@ class Workload(Columns):
         kept = {key: getattr(self, key) for key in COLUMNS if key not in changed}
         if isinstance(places, slice) and places == slice(None):
             return replace(self, **kept, **changed)
-        # Columns that the log does not fill, most of them, are those of any jobs.
+        # Most columns are not filled by the log; such columns are equal for all jobs.
         taken: dict[str, Any] = {
             key: None if is_missing(values, COLUMNS[key].default) else readonly(values[places])
             for key, values in kept.items()

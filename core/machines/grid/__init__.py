@@ -1,1 +1,1 @@
-"""Several clusters, each job on one of them."""
+"""Grid of several clusters; each job runs on one cluster."""

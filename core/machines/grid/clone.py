@@ -19,7 +19,7 @@ def copy_clusters(clusters: Clusters, jobs: Jobs, start: Int64, other: Clusters)
 
 @clone.withdraw.of(Clusters)
 def withdraw(other: Clusters, jobs: Jobs, bar: int) -> None:
-    """Remove the jobs from `bar` on from every cluster."""
+    """Remove the jobs with index `bar` or above from every cluster."""
     for c in range(other.size.size):
         pool.withdraw(on_cluster(other, c), jobs, bar)
 

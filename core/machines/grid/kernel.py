@@ -23,13 +23,13 @@ from schedfarm.core.engine.world import CLUSTER, EASY, EXTRA, KNOWN, SHADOW
 
 
 class Clusters(NamedTuple):
-    """The running jobs of each cluster as in `Running`, one row each, and the cluster of each job.
+    """Hold the running jobs of each cluster, one row each as in `Running`, and jobs' clusters.
 
     end, job, predicted, width: int64[clusters, room]. count, free: int64[clusters, 1]. given:
-    int64[1], -1: no cluster releases processors before a completion. size: int64[clusters],
-    processors. place: int64[n], the cluster of each job that has started. released:
-    int64[clusters], number of a row's jobs, just behind its end, that have ended since the last
-    charge to their users.
+    int64[1], always -1, because no cluster releases processors before a completion. size:
+    int64[clusters], processors. place: int64[n], the cluster of each started job. released:
+    int64[clusters], for each row, the number of ended jobs just behind its end that have not yet
+    been charged to their users.
     """
 
     end: Int64
@@ -44,15 +44,15 @@ class Clusters(NamedTuple):
     released: Int64
 
     def running_jobs(self) -> Int64:
-        """Return the jobs that run, int64[k], cluster by cluster."""
+        """Return the running jobs, int64[k], cluster by cluster."""
         rows = zip(self.job, self.count[:, 0], strict=True)
         return np.concatenate([job[:count] for job, count in rows])
 
 
 def idle_grid(size: Int64, n: int) -> Clusters:
-    """Return clusters of these sizes, int64[clusters], with no job running, for n jobs."""
+    """Return idle clusters with these sizes, int64[clusters], with room for n jobs."""
     clusters = size.size
-    # A running job holds at least one processor, even if it ends at once.
+    # A running job holds at least one processor, even with run time 0.
     room = min(n, size.max())
     free = np.empty((clusters, 1), np.int64)
     free[:, 0] = size
@@ -72,9 +72,9 @@ def idle_grid(size: Int64, n: int) -> Clusters:
 
 @verb
 def on_cluster(clusters: Clusters, c: int) -> Running:
-    """Return the running jobs of cluster `c`, for steps of a single machine.
+    """Return the running jobs of cluster `c`, for the steps of a pool.
 
-    The rows are borrowed: only steps and helpers, which count no references, may use them.
+    The rows are views without reference counts: only steps may use them.
     """
     return Running(
         clusters.end[c],
@@ -119,7 +119,7 @@ def running_count(clusters: Clusters) -> int:
 
 @machine.most_free.of(Clusters)
 def most_free(clusters: Clusters) -> int:
-    """Return the processors that are free on the cluster with the most of them."""
+    """Return the largest number of free processors on one cluster."""
     most = 0
     for c in range(clusters.size.size):
         most = max(most, clusters.free[c, 0])
@@ -128,13 +128,13 @@ def most_free(clusters: Clusters) -> int:
 
 @machine.has_free.of(Clusters)
 def has_free(clusters: Clusters, c: int, need: int) -> bool:
-    """Return whether a cluster has this many processors free."""
+    """Return whether a cluster has `need` processors free."""
     return bool(need <= clusters.free[c, 0])
 
 
 @machine.place_for.of(Clusters)
 def first_free(clusters: Clusters, need: int, now: int) -> int:
-    """Return the first cluster with this many processors free, -1 if there is none."""
+    """Return the first cluster with `need` processors free, or -1."""
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0]:
             return c
@@ -156,9 +156,9 @@ def begin(clusters: Clusters, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
-    """Return the first cluster to have enough free processors, when, s, and the extra ones.
+    """Return the cluster with the earliest shadow time, this time, s, and the extra processors.
 
-    Predicted ends count; ties go to the first cluster.
+    Of equal times, the first cluster counts.
     """
     cluster, soonest, extra = -1, NEVER, 0
     for c in range(clusters.size.size):
@@ -171,7 +171,7 @@ def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
 
 @machine.reserve.of(Clusters)
 def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
-    """Make the head's reservation, on the cluster where it is earliest."""
+    """Make the head's reservation on the cluster with the earliest shadow time."""
     hold[CLUSTER], hold[SHADOW], hold[EXTRA] = -1, NEVER, 0
     if rule == EASY:
         hold[CLUSTER], hold[SHADOW], hold[EXTRA] = earliest_shadow(clusters, need)
@@ -180,7 +180,7 @@ def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
 
 @machine.place_beside.of(Clusters)
 def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first cluster where a job fits without affecting the reservation."""
+    """Return the first cluster on which a job fits without delaying the head."""
     for c in range(clusters.size.size):
         if need > clusters.free[c, 0]:
             continue
@@ -194,7 +194,7 @@ def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate:
 
 @machine.candidates.of(Clusters)
 def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit next to the reservation on its cluster, or on another cluster."""
+    """Return the mask of jobs that fit next to the reservation on its cluster, or on another."""
     held, others = hold[CLUSTER], 0
     for c in range(clusters.size.size):
         if c != held:
@@ -209,7 +209,7 @@ def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: in
 
 @machine.within_reach.of(Clusters)
 def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block may hold a job for another cluster or next to the reservation."""
+    """Return whether a block may have a backfill next to the reservation or on another cluster."""
     held, need = hold[CLUSTER], queue.least_need[b]
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0] and (

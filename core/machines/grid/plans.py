@@ -17,10 +17,10 @@ from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 
 
 class Plans(NamedTuple):
-    """The queue in order, with the cluster of each reservation, and the profile of each cluster.
+    """Hold the queue in order, the cluster of each reservation, and the profile of each cluster.
 
-    Fields are those of `Plan`; fields of a single cluster have one row per cluster. on:
-    int64[room(n)], the clusters of the reservations.
+    The fields are those of `Plan`; fields of a machine have one row per cluster. on:
+    int64[room(n)], the cluster of each reservation.
     """
 
     job: Int64
@@ -62,13 +62,13 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
 
 @verb
 def profile_on(plans: Plans, c: int) -> Profile:
-    """Return the profile of cluster `c`. Borrowed, as in `on_cluster`."""
+    """Return the profile of cluster `c`, as views like `on_cluster`."""
     return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
 
 @verb
 def plan_on(plans: Plans, c: int) -> Plan:
-    """Return the queue with the profile of cluster `c`. Borrowed, as in `on_cluster`."""
+    """Return the queue with the profile of cluster `c`, as views like `on_cluster`."""
     return Plan(
         plans.job,
         plans.need,
@@ -93,14 +93,14 @@ def lay_out(clusters: Clusters, plans: Plans, now: int) -> None:
 
 @planning.go_on.of(Clusters)
 def go_on(clusters: Clusters, plans: Plans, now: int) -> None:
-    """Drop the steps before now on every cluster; floors do not hold for steps that were moved."""
+    """Drop the steps before now on every cluster; reset floors if steps have moved."""
     for c in range(clusters.size.size):
         plans.state[LAYOUT] += profiles.advance(profile_on(plans, c), now)
 
 
 @planning.earliest.of(Clusters)
 def earliest(clusters: Clusters, plans: Plans, i: int, now: int) -> tuple[int, int, int]:
-    """Return the cluster where the job can start first, the start, s, and the step there."""
+    """Return the cluster with the job's earliest start, this start, s, and its step."""
     cluster, soonest, found, need = -1, NEVER, -1, plans.need[plans.front[0] + i]
     for c in range(clusters.size.size):
         if need <= clusters.size[c] and soonest > now:
@@ -112,7 +112,7 @@ def earliest(clusters: Clusters, plans: Plans, i: int, now: int) -> tuple[int, i
 
 @planning.place_now.of(Clusters)
 def place_now(clusters: Clusters, plans: Plans, now: int, i: int) -> int:
-    """Return the first cluster where the job may start now, or -1."""
+    """Return the first cluster on which the job may start now, or -1."""
     need = plans.need[plans.front[0] + i]
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0] and one.may_start(
@@ -126,10 +126,11 @@ def place_now(clusters: Clusters, plans: Plans, now: int, i: int) -> int:
 def last_candidate(
     clusters: Clusters, plans: Plans, now: int, first: int, last: int
 ) -> tuple[int, int]:
-    """Return the last job that may start now, and its first such cluster.
+    """Return the last job that may start now, and the first cluster on which it may start.
 
-    Invariant: no earlier cluster has room for a place after the best one so far. Each cluster is
-    searched only after it, so that the last place is found on the first cluster with room for it.
+    Invariant: no searched cluster has room for a place after the best place so far. The next
+    cluster is searched only after the best place. So the last place is found on the first cluster
+    with room for its job.
     """
     if last < first:
         return last, -1
@@ -147,8 +148,8 @@ def last_rival(
 ) -> int:
     """Return the last job that may start on cluster c before `end`.
 
-    Return `last` itself if the profile of an earlier cluster has room for it, although a job
-    without duration has just taken the free processors there.
+    Return `last` if the profile of an earlier cluster has room for its job, although a job with
+    duration 0 has just taken the free processors there.
     """
     cell = plans.front[0] + last
     need, length = plans.need[cell], plans.length[cell]
@@ -183,7 +184,7 @@ def take(
 
 @planning.leaves_room.of(Clusters)
 def leaves_room(clusters: Clusters, plans: Plans, c: int, step: int, need: int, end: int) -> bool:
-    """Return whether processors of a cluster are free."""
+    """Return whether processors of a cluster are free until an instant."""
     return profiles.has_room(profile_on(plans, c), step, need, end)
 
 
@@ -201,7 +202,7 @@ def put_down(clusters: Clusters, plans: Plans, i: int, c: int) -> None:
 
 @planning.strike_out.of(Clusters)
 def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
-    """Remove a job's entry from the clusters of the reservations."""
+    """Remove the cluster of a reservation from the list."""
     if i < plans.state[KEPT]:
         slide((plans.on,), i + 1, plans.state[KEPT], -1)
 

@@ -1,4 +1,4 @@
-"""Several clusters; each job uses one of them."""
+"""Platform of several clusters; each job uses one cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """Describe clusters; each job runs inside one of them.
+    """Describe several clusters; each job runs on one cluster.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return sum(self.clusters)
 
     @property
@@ -88,22 +88,22 @@ class Grid:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs do not belong to single places."""
+        """Always empty, because jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors only."""
+        """Always empty, because jobs request processors only."""
         return ()
 
     @property
     def key(self) -> str:
-        """Text of the grid in a workload's digest, without names: they affect no schedule."""
+        """Text of the grid in a workload's digest, without names, which affect no schedule."""
         return "grid " + " ".join(map(str, self.clusters))
 
     @property
     def limit(self) -> str:
-        """Largest number of processors of a job, as text for error messages."""
+        """Text of error messages for the largest number of processors of a job."""
         return f"at most the widest cluster's {max(self.clusters)}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -112,9 +112,9 @@ class Grid:
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Accept all jobs: every request has a meaning here."""
+        """Accept all jobs, because every request is valid on a grid."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         plain = {"clusters": list(self.clusters), "names": list(self.names)}
         return {"name": self.name, "configuration": plain}

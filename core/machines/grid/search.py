@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that keep a plan on clusters; a pool is one cluster."""
+"""Simulation by the kernels that keep a plan on clusters; a pool counts as one cluster."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ KINDS = {"tabu": TABU, "random": RANDOM, "gap": GAP}
 
 
 NO_AIM = Aim(NEVER, 0, 0, TABU, Counts(False, False, False))
-"""The plan is never searched."""
+"""Aim of rules that never search the plan."""
 
 _PROMISED: WeakKeyDictionary[Workload, tuple[Policy, Int64]] = WeakKeyDictionary()
-"""The promises of the latest simulation of a workload, since a search takes minutes on a long log,
-and the promises are often requested after the schedule."""
+"""Promises of the latest simulation of a workload.
+
+They are kept because a search takes minutes on a long log, and promises are often requested after
+the schedule.
+"""
 
 
 def tabu(workload: Workload, policy: Policy) -> Schedule:
@@ -90,7 +93,7 @@ def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
     )
     clock = np.array([0, 0, -1])
     state = {**state_of(planner), "clock": clock}
-    # The wish to cancel is not the simulation's.
+    # The cancellation request is no part of the state of the simulation.
     del state["jobs.leave"]
     with checkpointed(workload, policy, "schedule", state) as checkpoints:
         while n and run_plan(planner, aim, clock, checkpoints.due):

@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on several clusters."""
+"""Simulation of policies on several clusters, by kernels."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 STEPS = (clone, kernel, plans, usage)
-"""Modules with the steps of this machine."""
+"""Modules with the implementations of generic steps for clusters."""
 
 
 def sizes_of(workload: Workload, unit: int = 1) -> Int64:
-    """Return the processors of each cluster, int64[clusters], in whole units.
+    """Return the processors of each cluster in whole units, int64[clusters].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Completions on clusters, charged to their users."""
+"""Usage of users from completions on clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schedfarm.core.machines.grid.kernel import Clusters
 
 @usage.follow.of(Clusters)
 def follow(clusters: Clusters, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Charge the released jobs of each cluster, which have all ended at this instant."""
+    """Charge the released jobs of each cluster; all of them ended at this instant."""
     for c in range(clusters.size.size):
         first = clusters.count[c, 0]
         for p in range(first + clusters.released[c] - 1, first - 1, -1):

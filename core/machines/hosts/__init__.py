@@ -1,1 +1,1 @@
-"""Hosts: nodes of processors, GPUs and memory, which jobs share."""
+"""Hosts: nodes with processors, GPUs and memory, which several jobs may share."""

@@ -1,7 +1,7 @@
-"""Checks of schedules on hosts from their columns alone: the amounts of all hosts together.
+"""Checks of schedules on hosts from the columns alone, by the totals of all hosts.
 
-A schedule has no hosts; the replay that follows these checks places each job again, and finds a
-start for which too few hosts are free.
+A schedule does not contain the hosts of its jobs. The replay after these checks places each job
+again, and finds starts with too few free hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHECKS = ("start", "submit", "kills", "capacity", "resources", "partitions", "wi
 
 
 def naming(schedule: Schedule, job: int) -> str:
-    """Name a job in a sentence, with its hosts, its share of each, and its partition."""
+    """Name a job in a sentence, with its number of hosts, its share of each, and its partition."""
     work = schedule.workload.take(slice(job, job + 1))
     platform = work.platform
     assert isinstance(platform, Hosts)
@@ -37,9 +37,9 @@ def naming(schedule: Schedule, job: int) -> str:
 
 
 def _rows(schedule: Schedule) -> Iterator[tuple[str, Int64, Int64, str]]:
-    """Yield the check, the requests of jobs, the amounts of hosts, and the unit of each resource.
+    """Yield, for each resource, the check, the requests of jobs, the hosts' amount, and the unit.
 
-    The hosts themselves are one if each runs one job at a time.
+    The hosts themselves count as a resource if each runs one job at a time.
     """
     work = schedule.workload
     platform = work.platform
@@ -56,7 +56,7 @@ def _rows(schedule: Schedule) -> Iterator[tuple[str, Int64, Int64, str]]:
 
 
 def _overloads(evidence: Evidence) -> Iterator[Fault]:
-    """Yield the first instants at which jobs need more than all hosts have together."""
+    """Yield the first instants at which jobs need more than the total of all hosts."""
     for check, asked, each, unit in _rows(evidence.schedule):
         most = int(each.sum())
         for _, over in times.over_limits(evidence, asked, [most]):
@@ -66,7 +66,7 @@ def _overloads(evidence: Evidence) -> Iterator[Fault]:
 
 
 def _within_windows(evidence: Evidence) -> Iterator[Fault]:
-    """Yield the first instants at which jobs and windows together need more than all hosts have."""
+    """Yield the first instants at which jobs and windows need more than the total of all hosts."""
     schedule = evidence.schedule
     platform = schedule.workload.platform
     assert isinstance(platform, Hosts)
@@ -90,7 +90,7 @@ def _within_windows(evidence: Evidence) -> Iterator[Fault]:
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
-    """Find the first fault of each kind."""
+    """Yield the first fault of each kind."""
     yield times.early(evidence)
     yield times.late(evidence)
     yield times.overrun(evidence)

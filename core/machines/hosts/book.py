@@ -1,7 +1,7 @@
-"""Classical conservative backfilling on hosts: `core.engine.planned` there.
+"""Classical conservative backfilling on hosts, by `core.engine.planned`.
 
-Every job has an estimate of at least 1 s, and none runs beyond its estimate. So a reservation that
-is due finds its hosts free: running jobs and other reservations have left them by then.
+Every job has an estimate of at least 1 s, and no job runs beyond its estimate. So the hosts of a
+reservation are free at its start: running jobs and other reservations have released these hosts.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ STATE = DUE + 1
 
 
 class HostBook(NamedTuple):
-    """The reservations of the waiting jobs, in the order of the walk; the fleet has their hosts.
+    """Hold the waiting jobs' reservations, in the order of the walk; the fleet has their hosts.
 
-    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
-    s. state: int64[STATE].
+    job, need, length, at: int64[room(n)], for each reservation the job's index, kind, estimate, s,
+    and reserved start, s. state: int64[STATE].
     """
 
     job: Int64
@@ -40,7 +40,7 @@ class HostBook(NamedTuple):
 
 
 class HostKeeper(NamedTuple):
-    """A `core.engine.planned.Bookkeeper` of hosts."""
+    """Hold a `core.engine.planned.Bookkeeper` of hosts."""
 
     jobs: Jobs
     running: Fleet
@@ -75,7 +75,7 @@ def complete(keeper: HostKeeper, per_event: bool) -> None:
 
 @verb
 def book_at(keeper: HostKeeper, i: int, t: int) -> None:
-    """Book the hosts of the lowest numbers that are free for the job at place i from t on."""
+    """Book the free hosts with the lowest numbers for the job at place i, from t on."""
     book, fleet = keeper.book, keeper.running
     j, need, length = book.job[i], book.need[i], book.length[i]
     pick_at(fleet, need, t, length)
@@ -86,7 +86,7 @@ def book_at(keeper: HostKeeper, i: int, t: int) -> None:
 
 @verb
 def settle(keeper: HostKeeper, i: int) -> None:
-    """Put the booking of the job at place i among the others."""
+    """Insert the booking of the job at place i into the lists of bookings."""
     book, fleet = keeper.book, keeper.running
     j, at = book.job[i], book.at[i]
     hold(fleet.bookings, j, fleet.first[j], at, at + book.length[i], book.need[i])
@@ -94,7 +94,7 @@ def settle(keeper: HostKeeper, i: int) -> None:
 
 @planned.place.of(HostKeeper)
 def place(keeper: HostKeeper, i: int, now: int) -> None:
-    """Book the hosts of the earliest gap."""
+    """Book hosts for a job in the earliest gap."""
     book = keeper.book
     book_at(keeper, i, earliest_start(keeper.running, book.need[i], now, book.length[i]))
     settle(keeper, i)
@@ -103,7 +103,7 @@ def place(keeper: HostKeeper, i: int, now: int) -> None:
 
 @planned.compress.of(HostKeeper)
 def compress(keeper: HostKeeper, now: int) -> None:
-    """Search a gap for each job next to all others."""
+    """Search an earlier gap for each job, given the bookings of all other jobs."""
     book, fleet = keeper.book, keeper.running
     for i in range(book.state[COUNT]):
         unbook(fleet.bookings, book.job[i])
@@ -116,7 +116,7 @@ def compress(keeper: HostKeeper, now: int) -> None:
 
 @planned.start_at.of(HostKeeper)
 def start_at(keeper: HostKeeper, i: int, now: int) -> bool:
-    """Start the job on its hosts."""
+    """Start a job on its booked hosts."""
     book, fleet = keeper.book, keeper.running
     j = book.job[i]
     for q in range(fleet.count[book.need[i]]):

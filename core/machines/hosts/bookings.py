@@ -1,4 +1,4 @@
-"""Reservations of hosts: their times, and the hosts that each has."""
+"""Bookings, which are reservations of hosts: the times and the hosts of each."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 
 MADE, LIVE, USED, PENDING, UNIT, STATE = range(6)
-"""Fields of the state: bookings since the last layout; those of them that still hold; places of
-`host` that they use; the one that has just been made, -1 if it has a job or there is none; unit to
-which ends of running jobs are rounded up, s. The number of fields."""
+"""Fields of the state.
+
+MADE: number of bookings since the last layout. LIVE: number of valid ones. USED: used places of
+`host`. PENDING: the new booking without a job, or -1. UNIT: unit to which ends of running jobs are
+rounded up, s. STATE: number of fields.
+"""
 
 
 class Bookings(NamedTuple):
-    """Hosts that waiting jobs have in [begin, end).
+    """Hold the bookings of waiting jobs: hosts that are reserved in [begin, end).
 
-    begin, end, kind, first: int64[n + 1], by number of the booking, in the order in which they were
-    made: its times, s, its kind, and the place of its hosts in `host`. by_begin, by_end: int64[n +
-    1], numbers of those that still hold, by their times. of: int64[n], the booking of each job, -1
-    if there is none; job: int64[n + 1], the reverse. state: int64[STATE].
+    Bookings are numbered in the order in which they were made. begin, end, kind, first: int64[n +
+    1], for each booking its times, s, the kind of its job, and the place of its hosts in `host`.
+    by_begin, by_end: int64[n + 1], numbers of the valid bookings, sorted by their times. of:
+    int64[n], the booking of each job, or -1. job: int64[n + 1], the job of each booking, or -1.
+    state: int64[STATE].
     """
 
     begin: Int64
@@ -37,7 +41,7 @@ class Bookings(NamedTuple):
 
 
 def no_bookings(n: int, places: int) -> Bookings:
-    """Return room for a booking of each job, and a pending one, on `places` hosts together."""
+    """Return room for a booking of each job and a pending one, with `places` hosts in all."""
     begin, end, kind, first, by_begin, by_end, job = np.zeros((7, n + 1), np.int64)
     state = np.zeros(STATE, np.int64)
     state[PENDING], state[UNIT] = -1, 1
@@ -47,7 +51,7 @@ def no_bookings(n: int, places: int) -> Bookings:
 
 @verb
 def forget_all(bookings: Bookings, unit: int) -> None:
-    """Begin a layout without bookings, in which ends of running jobs are rounded up to a unit."""
+    """Delete all bookings, and set the unit to which ends of running jobs are rounded up."""
     state = bookings.state
     for b in range(state[MADE]):
         if bookings.job[b] >= 0:
@@ -57,7 +61,7 @@ def forget_all(bookings: Bookings, unit: int) -> None:
 
 @verb
 def sort_in(numbers: Int64, times: Int64, live: int, b: int) -> None:
-    """Insert a booking into a list by time, after those of the same time."""
+    """Insert a booking into a list sorted by time, behind bookings with the same time."""
     p = live
     while p > 0 and times[numbers[p - 1]] > times[b]:
         numbers[p] = numbers[p - 1]
@@ -77,7 +81,7 @@ def take_from(numbers: Int64, live: int, b: int) -> None:
 
 @verb
 def book(bookings: Bookings, begin: int, end: int, kind: int, picked: Int64, count: int) -> None:
-    """Book the picked hosts; the booking is pending."""
+    """Book the picked hosts; the booking is pending until a job gets it."""
     state = bookings.state
     b = state[MADE]
     bookings.begin[b], bookings.end[b], bookings.kind[b] = begin, end, kind
@@ -94,9 +98,9 @@ def book(bookings: Bookings, begin: int, end: int, kind: int, picked: Int64, cou
 
 @verb
 def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int) -> None:
-    """Book the hosts from place `first` on for job `j`, under its own number.
+    """Book the hosts from place `first` on for job `j`; the booking gets the job's number.
 
-    Either all bookings are made in this way, or none: `book` gives them other numbers.
+    Do not mix this step with `book`, which numbers bookings differently.
     """
     state = bookings.state
     bookings.begin[j], bookings.end[j], bookings.kind[j] = begin, end, kind
@@ -108,7 +112,7 @@ def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int
 
 @verb
 def unbook(bookings: Bookings, b: int) -> None:
-    """Remove a booking, if it is one; the last one made leaves its places to the next."""
+    """Remove booking `b`, unless b is -1; the places of the last booking become free again."""
     state = bookings.state
     if b < 0:
         return
@@ -126,7 +130,7 @@ def unbook(bookings: Bookings, b: int) -> None:
 
 @verb
 def assign(bookings: Bookings, j: int) -> None:
-    """Give the pending booking to a job."""
+    """Assign the pending booking to a job."""
     b = bookings.state[PENDING]
     bookings.job[b], bookings.of[j] = j, b
     bookings.state[PENDING] = -1

@@ -1,7 +1,8 @@
-"""Spans in which hosts are withheld from jobs, as steps of the kernels.
+"""Steps for the spans in which windows withhold hosts from jobs.
 
-A host has one more resource, of which each job takes 1 and a window takes all. Kernels are compiled
-for one of two types, as in `core.engine.changes`, whose steps are implemented here for hosts.
+A host has one more resource; each job takes 1 of it, and a window takes all of it. Kernels are
+compiled for one of two types of table, `Constant` or `Closings`. This module implements the steps
+of `core.engine.changes` for `Closings`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from schedfarm.core.engine.jit import NEVER, generic
 
 
 class Closings(NamedTuple):
-    """The instants, s, at which windows begin or end, ascending, int64[k], and the hosts affected.
+    """Hold the instants at which windows begin or end, s, and the affected hosts.
 
-    first: int64[k + 1], place of an instant's hosts in the next three, int64[m]: host, its number;
-    amount, the change of its last resource; then, the beginning of its next span, s, NEVER if there
-    is none. closes: int64[hosts], the beginning of the next span of each host from now on, s.
-    lasting: int64[kinds + 1], the estimate of each kind of job, s.
+    instant: int64[k], ascending. first: int64[k + 1], place of an instant's hosts in the next three
+    columns. host: int64[m], number of the host. amount: int64[m], change of its last resource.
+    then: int64[m], beginning of its next span, s, or NEVER. closes: int64[hosts], beginning of the
+    next span of each host from now on, s. lasting: int64[kinds + 1], the estimate of each kind of
+    job, s.
     """
 
     instant: Int64
@@ -46,8 +48,9 @@ def closings_of(
 ) -> Closings:
     """Return the closings of idle hosts.
 
-    spans: host, beginning and end of each, in order of host and time, apart from each other.
-    instants: of all beginnings and ends of windows. amount: of the last resource of each host.
+    spans: host, beginning and end of each span, in order of host and time; the spans of a host do
+    not touch. instants: all beginnings and ends of windows. amount: the amount of the last resource
+    on each host. lasting: the estimate of each kind of job, s.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def closings_of(
 
 @generic
 def is_open(table: Constant | Closings, h: int, kind: int, now: int) -> bool:
-    """Return whether no span of a host begins before the end of a job that starts now."""
+    """Return whether a job that starts now ends before the next span of a host."""
     raise NotImplementedError
 
 
@@ -114,7 +117,7 @@ def amount_of(table: Constant | Closings, q: int) -> int:
 
 @generic
 def set_next(table: Constant | Closings, q: int) -> None:
-    """Go on to the next span of the host at a place."""
+    """Go to the next span of the host at a place."""
     raise NotImplementedError
 
 
@@ -126,7 +129,7 @@ def always_open(table: Constant, h: int, kind: int, now: int) -> bool:
 
 @exact_length.of(Constant)
 def same_length(table: Constant, kind: int, length: int) -> int:
-    """Return the rounded length: without windows, hosts change at rounded instants only."""
+    """Return the rounded length: without windows, hosts change only at rounded instants."""
     return length
 
 
@@ -155,54 +158,54 @@ def set_nothing(table: Constant, q: int) -> None:
 
 @next_change.of(Closings)
 def next_change_of(table: Closings) -> int:
-    """Return the first change that has not passed."""
+    """Return the index of the next change."""
     return int(table.state[NEXT])
 
 
 @change_at.of(Closings)
 def instant_of(table: Closings, k: int) -> int:
-    """Return the instant."""
+    """Return the instant of change `k`, s; NEVER after the last change."""
     return int(table.instant[k]) if k < table.instant.size else NEVER
 
 
 @pass_change.of(Closings)
 def pass_one(table: Closings) -> None:
-    """Count it."""
+    """Count a past change."""
     table.state[NEXT] += 1
 
 
 @is_open.of(Closings)
 def is_open_until(table: Closings, h: int, kind: int, now: int) -> bool:
-    """Compare the end with the beginning of the next span."""
+    """Compare the end of a job that starts now with the beginning of the host's next span."""
     return bool(now + table.lasting[kind] <= table.closes[h])
 
 
 @exact_length.of(Closings)
 def length_of(table: Closings, kind: int, length: int) -> int:
-    """Return the estimate."""
+    """Return the estimate of a kind, if it is below the rounded length."""
     return min(length, int(table.lasting[kind]))
 
 
 @first_of.of(Closings)
 def first_of_change(table: Closings, k: int) -> int:
-    """Return the place."""
+    """Return the place of the first host of change `k`."""
     return int(table.first[k])
 
 
 @host_of.of(Closings)
 def host_at(table: Closings, q: int) -> int:
-    """Return the host."""
+    """Return the host at place `q`."""
     return int(table.host[q])
 
 
 @amount_of.of(Closings)
 def amount_at(table: Closings, q: int) -> int:
-    """Return the amount."""
+    """Return the change of the last resource of the host at place `q`."""
     return int(table.amount[q])
 
 
 @set_next.of(Closings)
 def set_next_of(table: Closings, q: int) -> None:
-    """Note the beginning of the span after one that begins."""
+    """When a span of a host begins, record the beginning of its next span."""
     if table.amount[q] < 0:
         table.closes[table.host[q]] = table.then[q]

@@ -1,11 +1,11 @@
-"""Hosts for the engine's passes: a machine with a single place, 0, inside which a job has hosts.
+"""Hosts for the engine's passes: a machine with a single place, 0, in which jobs have hosts.
 
-A job's width is the index of its kind, as on `core.machines.resources`: jobs with equal requests,
-and equal estimates if there are windows, have the same kind. Kinds are numbered from 1 by the
-processors that they take, so that a lane mask discards those that need more than are free. Whether
-a kind fits is then tested host by host.
+A job's width is the index of its kind, as in `core.machines.resources`. Jobs have the same kind if
+their requests are equal and, if there are windows, their estimates are equal. Kinds are numbered
+from 1 by their processors, so that a lane mask discards the kinds that need more than the free
+processors. For the others, each host is tested.
 
-Each test writes the hosts that it finds into `picked`; `begin` gives a job those of the last test.
+Each test writes the found hosts into `picked`; `begin` gives a job the hosts of the last test.
 """
 
 from __future__ import annotations
@@ -37,36 +37,41 @@ from schedfarm.core.machines.hosts.closings import (
 )
 
 PARTS, ASIDE = 0, 1
-"""Places of `aside`: of the number of partitions, and of the first of them."""
+"""Places in `aside`: the number of partitions, and the value of the first partition."""
 
 KIND, START, LOST = range(3)
-"""Places of `sought`: the kind of the last search for a reservation, -1 if its hosts are no longer
-those in `picked`, the start that it found, s, and the first of the instants, s, since which hosts
-had the share that they lose at an instant of the search."""
+"""Places in `sought`.
+
+KIND: kind of the last search for a reservation; -1 if `picked` no longer has its hosts. START:
+start found by this search, s. LOST: for the hosts that lose the share at an instant of the search,
+the earliest instant since which one of them had the share, s.
+"""
 
 AGE, NOW, LENGTH = range(3)
-"""Places of a row of `late`: the age and the instant, s, at which a kind was last tested next to
-reservations and did not fit, and for how long, s."""
+"""Places in a row of `late`, for the last test in which a kind did not fit next to reservations:
+age, instant, s, and length, s."""
 
 FREE, EXTRA = range(2)
-"""Places of `total` and `narrow`: of the free amounts, and of those that a reservation leaves."""
+"""Places in `total` and `narrow`: for the free amounts, and for the amounts that a reservation
+leaves."""
 
 
 class Fleet(NamedTuple):
-    """The running jobs with their hosts, the amounts of each host, and the kinds of jobs.
+    """Hold the running jobs with their hosts, the amounts of each host, and the kinds of jobs.
 
-    running: the jobs, with jobs for widths; its `free` is unused. free, extra, ahead: int64[hosts,
-    resources], what is free, what the head's reservation leaves at its shadow time, and room for a
-    search. since: int64[hosts], of a search. total: int64[2], processors of all hosts in `free` and
-    `extra`. narrow: int64[2], the last kind that takes no more, -1 if unknown. count, held:
-    int64[kinds + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1,
-    resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
-    job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. age: int64[2], the number of
-    releases and changes of windows, and of these and reservations of the head. failed: int64[2,
-    kinds + 1], the age at which a kind has last found too few hosts in `free`, and in both. sought:
-    int64[3]. late: int64[kinds + 1, 3]. aside:
-    int64[parts + 1], the number of resources that stand for partitions, before the last one, and
-    for each how often it is set aside, so that its hosts lack the last resource. table:
+    running: the running jobs; widths are jobs, and `free` is unused. free, extra, ahead:
+    int64[hosts, resources], free amounts, amounts that the head's reservation leaves at its shadow
+    time, and scratch space of a search. since: int64[hosts], instants of a search, s. total:
+    int64[2], sums of processors in `free` and `extra`. narrow: int64[2], the last kind with at most
+    these processors, -1 if unknown. count, held: int64[kinds + 1], number of hosts and processors
+    of each kind. share: int64[kinds + 1, resources], amounts on each host; kind 0 does not occur.
+    kind: int64[n], kind of each job. first: int64[n], place of a job's hosts in `host`, int64[sum
+    of counts]. picked: int64[hosts]. age: int64[2], number of releases and changes of windows; in
+    the second place also reservations of the head. failed: int64[2, kinds + 1], the age at which a
+    kind last found too few hosts in `free`, and in both `free` and `extra`. sought: int64[3]. late:
+    int64[kinds + 1, 3]. aside: int64[parts + 1], the number of resources that stand for partitions,
+    which precede the last resource; then, for each partition, how often it is set aside. Hosts of a
+    partition that is set aside lack the last resource. table:
     `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
@@ -98,10 +103,10 @@ class Fleet(NamedTuple):
 
 
 def idle_fleet(capacity: Int64, count: Int64, share: Int64, parts: int = 0) -> Fleet:
-    """Return idle hosts of some capacity for jobs of these numbers of hosts and shares.
+    """Return idle hosts with a capacity, for jobs with some numbers of hosts and shares.
 
-    No host is withheld. parts: the number of resources, before the last one, that stand for
-    partitions.
+    No host is withheld. parts: the number of resources that stand for partitions; they precede the
+    last resource.
 
     Examples
     --------
@@ -112,7 +117,7 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64, parts: int = 0) -> F
     n, hosts = count.size, capacity.shape[0]
     rows = np.column_stack((count * share[:, 0], count, share))
     kinds, kind = np.unique(rows, axis=0, return_inverse=True)
-    # Numbered from 1.
+    # Kinds are numbered from 1.
     kinds = np.concatenate((np.zeros((1, rows.shape[1]), np.int64), kinds))
     first = np.cumsum(count) - count
     most = int(count.max(initial=0))
@@ -153,25 +158,25 @@ def is_enough(amounts: Int64, h: int, share: Int64, kind: int) -> bool:
 
 @verb
 def change(amounts: Int64, h: int, share: Int64, kind: int, by: int) -> None:
-    """Add `by` times the share of a kind to a host."""
+    """Add `by` times the share of a kind to the amounts of a host."""
     for r in range(share.shape[1]):
         amounts[h, r] += by * share[kind, r]
 
 
 @verb
 def change_total(fleet: Fleet, row: int, by: int) -> None:
-    """Change the processors of all hosts in `free` or `extra`."""
+    """Change the sum of processors in `free` or `extra`."""
     fleet.total[row] += by
     fleet.narrow[row] = -1
 
 
 @verb
 def pick(fleet: Fleet, kind: int, now: int) -> bool:
-    """Pick the hosts of the lowest numbers that are free for a kind; return whether they suffice.
+    """Pick the free hosts with the lowest numbers for a kind; return whether they suffice.
 
-    A booking that has just been made for the next start is forgotten. Invariant: a kind that has
-    found too few hosts does not find enough before a job or a window ends, since others only take
-    amounts, and the next window comes closer.
+    A pending booking is forgotten. Invariant: a kind that found too few hosts does not find enough
+    hosts before a job or a window ends, since starts only reduce the free amounts, and the next
+    window comes closer.
     """
     fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
     found, want = 0, fleet.count[kind]
@@ -189,7 +194,7 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
 
 @verb
 def pick_beside(fleet: Fleet, kind: int) -> bool:
-    """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
+    """Pick hosts that are free now and next to the reservation; otherwise as `pick`."""
     fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
     found, want = 0, fleet.count[kind]
     known = fleet.failed[FREE, kind] == fleet.age[FREE]
@@ -210,7 +215,7 @@ def pick_beside(fleet: Fleet, kind: int) -> bool:
 
 @verb
 def narrow_enough(fleet: Fleet, row: int) -> int:
-    """Return the last kind that takes at most the processors of all hosts."""
+    """Return the last kind with at most the sum of processors in `free` or `extra`."""
     if fleet.narrow[row] < 0:
         low, high = 0, fleet.held.size - 1
         while low < high:
@@ -225,7 +230,7 @@ def narrow_enough(fleet: Fleet, row: int) -> int:
 
 @verb
 def launch(fleet: Fleet, jobs: Jobs, j: int, now: int) -> None:
-    """Start job `j` and record both of its ends, each list with the soonest last."""
+    """Start job `j`, and record its end and predicted end; the soonest are last in the lists."""
     running = fleet.running
     jobs.start[j] = now
     count = running.count[0]
@@ -265,7 +270,7 @@ def release(fleet: Fleet, jobs: Jobs) -> bool:
 
 @machine.next_end.of(Fleet)
 def next_end_of(fleet: Fleet) -> int:
-    """Return the next end, or beginning or end of a window."""
+    """Return the next end of a job, or beginning or end of a window, s."""
     return min(next_end(fleet.running), change_at(fleet.table, next_change(fleet.table)))
 
 
@@ -288,21 +293,21 @@ def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
 
 @machine.running_count.of(Fleet)
 def running_count(fleet: Fleet) -> int:
-    """Return the length of the list."""
+    """Return the number of running jobs."""
     return int(fleet.running.count[0])
 
 
 @machine.most_free.of(Fleet)
 def most_free(fleet: Fleet) -> int:
-    """Return the last kind that is narrow enough."""
+    """Return the last kind with at most the free processors."""
     return narrow_enough(fleet, FREE)
 
 
 @machine.has_free.of(Fleet)
 def has_free(fleet: Fleet, c: int, need: int) -> bool:
-    """Return True: where reservations leave hosts free now, they are.
+    """Return True: hosts that are free next to the reservations are also free now.
 
-    Proof: every job has an estimate of at least 1 s, so the jobs that run have predicted ends after
+    Proof: every job has an estimate of at least 1 s. So the running jobs have predicted ends after
     now, and count in all searches.
     """
     return True
@@ -316,7 +321,7 @@ def place_for(fleet: Fleet, need: int, now: int) -> int:
 
 @machine.begin.of(Fleet)
 def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
-    """Start a job on the picked hosts; its booking, if it has just been made, is in the way."""
+    """Start a job on the picked hosts; remove its pending booking, if there is one."""
     unbook(fleet.bookings, fleet.bookings.state[PENDING])
     launch(fleet, jobs, j, now)
     kind, first = jobs.procs[j], fleet.first[j]
@@ -329,7 +334,7 @@ def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def withhold(fleet: Fleet, r: int, by: int) -> None:
-    """Change what the hosts of a partition, resource r, have of the last resource."""
+    """Change the last resource on the hosts of the partition with resource `r`."""
     free, last = fleet.free, fleet.free.shape[1] - 1
     for h in range(free.shape[0]):
         if free[h, r] > 0:
@@ -338,10 +343,10 @@ def withhold(fleet: Fleet, r: int, by: int) -> None:
 
 @machine.set_aside.of(Fleet)
 def set_aside(fleet: Fleet, need: int) -> bool:
-    """Withhold the hosts of the job's partition; return False if it has all hosts.
+    """Withhold the hosts of the job's partition; return False if the job may use all hosts.
 
-    Invariant: hosts of a partition keep some of the resource that stands for it, of which they have
-    one for each job, since the job that does not fit has none.
+    Invariant: the hosts of a partition always have a positive amount of its resource. They have one
+    unit for each job of the workload, and the job that does not fit holds no unit.
     """
     first = fleet.share.shape[1] - 1 - fleet.aside[PARTS]
     for r in range(first, first + fleet.aside[PARTS]):
@@ -360,13 +365,13 @@ def put_back(fleet: Fleet) -> None:
         if fleet.aside[ASIDE + r - first] > 0:
             withhold(fleet, r, fleet.aside[ASIDE + r - first] * fleet.kind.size)
             fleet.aside[ASIDE + r - first] = 0
-            # Kinds that found too few hosts may find them now.
+            # Kinds that found too few hosts may now find enough.
             fleet.age[FREE] += 1
 
 
 @verb
 def find_shadow(fleet: Fleet, need: int) -> int:
-    """Return the shadow time of a request that does not fit, s; set what its reservation leaves."""
+    """Return the shadow time of a request that does not fit, s; set the extra amounts."""
     running, extra, share, ok = fleet.running, fleet.extra, fleet.share, 0
     fleet.age[EXTRA] += 1
     for h in range(extra.shape[0]):
@@ -404,7 +409,7 @@ def reserve(fleet: Fleet, hold: Int64, rule: int, need: int) -> None:
 
 @machine.place_beside.of(Fleet)
 def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without affecting the reservation; charge what that leaves."""
+    """Return 0 if a job fits without delaying the head, else -1; reduce the extra amounts."""
     if now + estimate <= hold[SHADOW]:
         return 0 if pick(fleet, need, now) else -1
     if not pick_beside(fleet, need):
@@ -417,11 +422,11 @@ def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) 
 
 @machine.candidates.of(Fleet)
 def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit without affecting the reservation."""
+    """Return the lane mask of the jobs that fit without delaying the head."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     beside = up_to(queue.need, cell, narrow_enough(fleet, EXTRA)) if hold[SHADOW] < NEVER else 0
     word = up_to(queue.need, cell, narrow_enough(fleet, FREE)) & (short | beside)
-    # Lanes after the last job are arbitrary, and their kinds are not read.
+    # Lanes behind the last job are arbitrary, so their kinds are not read.
     kept, left = 0, word
     while left != 0:
         at = lowest(left)
@@ -437,6 +442,6 @@ def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> 
 
 @machine.within_reach.of(Fleet)
 def within_reach(fleet: Fleet, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's minima are short or narrow enough."""
+    """Return whether a block's least estimate or least kind allows a backfill."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= narrow_enough(fleet, EXTRA))

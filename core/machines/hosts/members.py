@@ -13,13 +13,14 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.machines.hosts.windows import hosts_text, numbers
 
 Row = tuple[str, str]
-"""Name of a partition, and its hosts as a canonical text, "" for all."""
+"""Name of a partition, and the canonical text of its hosts; "" means all hosts."""
 
 Label = tuple[str, int]
-"""A partition, or several separated by commas, and its number in jobs' column."""
+"""Name of a partition, or of several separated by commas, and its number in the column
+`partition`."""
 
 MANY = 40
-"""Most names in a message."""
+"""Largest number of names in a message."""
 
 
 def _is_row(given: object) -> bool:
@@ -33,14 +34,14 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
     Raises
     ------
     InputError
-        If it is no table, or a name or a list of hosts is wrong.
+        If the value is not a table, or a name or a list of hosts is wrong.
 
     Examples
     --------
     >>> rows_of({"long": "0-3", "debug": [3, 2]}, 4)
     (('debug', '2-3'), ('long', ''))
     """
-    # Values of the machine, as `dataclasses.replace` passes them, have rows.
+    # `dataclasses.replace` passes the checked values of the machine, which are rows.
     table = {name: text or None for name, text in given} if _is_row(given) else given  # type: ignore[attr-defined]
     if not isinstance(table, Mapping):
         raise InputError(
@@ -57,12 +58,12 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
 
 
 def labels_of(given: object, rows: tuple[Row, ...]) -> tuple[Label, ...]:
-    """Return the numbers of partitions, and of lists of them, in order of the numbers.
+    """Return the labels of partitions and of lists of partitions, in order of their numbers.
 
     Raises
     ------
     InputError
-        If a partition is unknown, or numbers are not different whole numbers from 0.
+        If a partition is unknown, or if numbers are not distinct whole numbers from 0 on.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def within(rows: tuple[Row, ...], label: str, count: int) -> Bool:
 
 
 def plain(rows: tuple[Row, ...], count: int) -> dict[str, Any]:
-    """Return the table of partitions, from which `rows_of` returns equal rows.
+    """Return the table of partitions for which `rows_of` returns these rows.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""A plan on hosts: searches through the ends of jobs, the bookings of waiting ones, and windows.
+"""A plan on hosts: searches through ends of running jobs, bookings of waiting jobs, and windows.
 
-There is no profile: one with each host's amounts at every step would be copied as a whole at each
-step, whereas an end or a booking changes a few hosts. A search goes through these in order of time.
+There is no profile: each new step of a profile would need a copy of the amounts of all hosts,
+whereas an end or a booking changes only a few hosts. A search processes these changes in order of
+time.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ from schedfarm.core.machines.hosts.kernel import (
 
 
 class Plan(NamedTuple):
-    """The queue in order, with the reserved starts of its first jobs; the fleet has their hosts.
+    """Hold the queue in order, and the reserved starts of its first jobs.
 
-    The fields are those of `core.engine.plan.Plan`, with kinds for needs.
+    The fields are those of `core.engine.plan.Plan`; needs are kinds. The fleet has the booked
+    hosts.
     """
 
     job: Int64
@@ -77,9 +79,10 @@ def empty_plan(n: int) -> Plan:
 
 @verb
 def next_time(fleet: Fleet, p: int, b: int, e: int, w: int) -> int:
-    """Return the next instant at which hosts change, s: those of jobs, bookings and windows.
+    """Return the next instant at which a job, a booking or a window changes hosts, s.
 
-    p, b, e, w: places in the lists of running jobs, of begins and ends of bookings, and of windows.
+    p: place in the list of running jobs. b, e: places in the lists of bookings by begin and end. w:
+    index of the next change by a window.
     """
     running, bookings, t = fleet.running, fleet.bookings, change_at(fleet.table, w)
     if p >= 0:
@@ -93,14 +96,14 @@ def next_time(fleet: Fleet, p: int, b: int, e: int, w: int) -> int:
 
 @verb
 def move(fleet: Fleet, h: int, kind: int, by: int, need: int, t: int) -> int:
-    """Change a host of a search at t; return the change of the number of hosts with a share."""
+    """Change a host of a search at t; return the change of the number of suitable hosts."""
     change(fleet.ahead, h, fleet.share, kind, by)
     return counted(fleet, h, need, t)
 
 
 @verb
 def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
-    """Note whether a host has a share from t on; return the change of the number that have it."""
+    """Update `since` of a host at t; return the change of the number of suitable hosts."""
     enough, since = is_enough(fleet.ahead, h, fleet.share, need), fleet.since[h]
     if enough == (since < NEVER):
         return 0
@@ -116,10 +119,11 @@ def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
 def pass_instant(
     fleet: Fleet, need: int, t: int, p: int, b: int, e: int, w: int
 ) -> tuple[int, int, int, int, int]:
-    """Make all changes of an instant; return the places in the lists, and the change of hosts.
+    """Make all changes of an instant; return the new places, and the change of suitable hosts.
 
-    Invariant: `since` is the instant from which a host has the share up to now, NEVER if it lacks
-    it. Ends come first, so that a host that one job leaves to another one does not lack it between.
+    A host is suitable if it has the share. Invariant: `since` is the instant since which a host has
+    been suitable without interruption, or NEVER if it is not suitable. Ends come before begins, so
+    that a host that passes from one job to another is not lost in between.
     """
     running, bookings, table, found = fleet.running, fleet.bookings, fleet.table, 0
     while p >= 0 and rounded(running.predicted[p], bookings.state[UNIT]) == t:
@@ -150,7 +154,7 @@ def pass_instant(
 
 @verb
 def look_ahead(fleet: Fleet, need: int, now: int) -> int:
-    """Begin a search now; return the number of hosts that have the share."""
+    """Begin a search now; return the number of hosts with the share."""
     ahead, found = fleet.ahead, 0
     for h in range(ahead.shape[0]):
         for r in range(ahead.shape[1]):
@@ -163,7 +167,7 @@ def look_ahead(fleet: Fleet, need: int, now: int) -> int:
 
 @verb
 def count_since(since: Int64, t: int) -> int:
-    """Return the number of hosts that have had the share since t or before."""
+    """Return the number of hosts with the share since t or longer."""
     found = 0
     for h in range(since.size):
         found += since[h] <= t
@@ -172,9 +176,9 @@ def count_since(since: Int64, t: int) -> int:
 
 @verb
 def first_since(since: Int64, want: int, first: int, last: int) -> int:
-    """Return the first instant in first..last since which enough hosts have had the share.
+    """Return the first instant in first..last since which enough hosts have the share.
 
-    Since `last` enough have had it.
+    Enough hosts have the share since `last`.
     """
     while first < last:
         middle = first + ((last - first) >> 1)
@@ -189,12 +193,14 @@ def first_since(since: Int64, want: int, first: int, last: int) -> int:
 def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
     """Return the first instant from which enough hosts have the share for `length` seconds.
 
-    Invariant: before the changes at t, k hosts have had the share since `start`, the k-th smallest
-    of `since`, NEVER if fewer have it. It changes if a host that had the share since then or before
-    loses it, or if the k-th host gets it; other hosts get it later. So a start at `start` is
-    possible if start + length <= t. It is the first one: let a start at u < start be possible. At
-    the last instant of changes before u + length those k hosts have had the share since u, and the
-    next changes are at u + length or later. So the search would have ended there, or before.
+    Let k be the number of hosts that the kind needs. Invariant: before the changes at t, `start` is
+    the k-th smallest of `since`: k hosts have had the share from `start` on (NEVER if fewer than k
+    have it). `start` changes if a host that had the share since `start` or longer loses the share,
+    or if the k-th host gets it; any further host gets it later. So a start at `start` is possible
+    if start + length <= t. Proof that it is the first possible start: suppose that a start at u <
+    start is possible. At the last instant of changes before u + length, the k hosts of this start
+    have had the share since u, and the next changes are at u + length or later. So the search would
+    have ended at this instant or before.
     """
     want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
     found, w, sought = look_ahead(fleet, need, now), next_change(fleet.table), fleet.sought
@@ -216,7 +222,7 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
 
 @verb
 def choose(fleet: Fleet, need: int, t: int) -> bool:
-    """Pick the hosts of the lowest numbers that have had the share since t, if enough have."""
+    """Pick the hosts with the lowest numbers that have the share since t, if enough have it."""
     found = 0
     for h in range(fleet.since.size):
         if fleet.since[h] <= t:
@@ -229,7 +235,7 @@ def choose(fleet: Fleet, need: int, t: int) -> bool:
 
 @verb
 def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
-    """Pick the hosts of the lowest numbers that have the share in [t, t + length), if enough do."""
+    """Pick the hosts with the lowest numbers that have the share in [t, t + length)."""
     p, b, e, w = fleet.running.count[0] - 1, 0, 0, next_change(fleet.table)
     look_ahead(fleet, need, t)
     instant = next_time(fleet, p, b, e, w)
@@ -241,13 +247,13 @@ def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
 
 @planning.lay_out.of(Fleet)
 def lay_out(fleet: Fleet, plan: Plan, now: int) -> None:
-    """Forget all bookings."""
+    """Delete all bookings."""
     lay_out_rounded(fleet, plan, now, 1)
 
 
 @planning.lay_out_rounded.of(Fleet)
 def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
-    """Forget all bookings."""
+    """Delete all bookings; ends of running jobs are rounded up to a unit."""
     forget_all(fleet.bookings, unit)
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
     plan.state[LAYOUT] += 1
@@ -255,16 +261,17 @@ def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
 
 @planning.go_on.of(Fleet)
 def go_on(fleet: Fleet, plan: Plan, now: int) -> None:
-    """Do nothing: there is no profile."""
+    """Do nothing, because there is no profile."""
 
 
 @planning.earliest.of(Fleet)
 def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
-    """Return the earliest start, which is its own step, and pick its hosts.
+    """Return the earliest start, also as the step, and pick its hosts.
 
-    Invariant: after the search the hosts that have had the share since the start t are those that
-    have it in all of [t, t + length): the next changes are at t + length or later, and the search
-    would have ended before the last ones if these were.
+    Invariant: let t be the found start. After the search, the hosts with the share since t are the
+    hosts with the share in all of [t, t + length). Proof: the next changes are at t + length or
+    later, and the last changes were before t + length, because the search would otherwise have
+    ended before them.
     """
     cell = plan.front[0] + i
     need = plan.need[cell]
@@ -276,10 +283,10 @@ def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]
 
 @verb
 def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
-    """Return whether the job at place i fits now next to the reservations made so far.
+    """Return whether the job at place i fits now next to the present reservations.
 
-    Invariant: a kind that does not fit for some time does not fit for as long or longer at the same
-    instant before a job or a window ends, since reservations are only added then.
+    Invariant: if a kind does not fit for some length, it does not fit for this or a greater length
+    at the same instant, until a job or a window ends. In between, reservations are only added.
     """
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
@@ -309,7 +316,7 @@ def place_now(fleet: Fleet, plan: Plan, now: int, i: int) -> int:
 
 @planning.last_candidate.of(Fleet)
 def last_candidate(fleet: Fleet, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
-    """Return the last job that may start now; lanes discard those with too many processors."""
+    """Return the last job that may start now; lanes discard jobs with too many processors."""
     if last < first or may_start(fleet, plan, now, last):
         return last, 0
     narrow, front = narrow_enough(fleet, FREE), plan.front[0]
@@ -328,25 +335,25 @@ def last_candidate(fleet: Fleet, plan: Plan, now: int, first: int, last: int) ->
 
 @planning.last_rival.of(Fleet)
 def last_rival(fleet: Fleet, plan: Plan, c: int, now: int, first: int, last: int, end: int) -> int:
-    """Return a bound, the last job: a search for it costs as much as its reservation."""
+    """Return a bound, the last job: an exact search takes as long as the reservation."""
     return last - 1
 
 
 @planning.step_now.of(Fleet)
 def step_now(fleet: Fleet, plan: Plan, c: int) -> int:
-    """Return 0: a step is an instant, and this one is before all others."""
+    """Return 0: steps are instants, and 0 precedes all of them."""
     return 0
 
 
 @planning.step_of.of(Fleet)
 def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
-    """Return the instant."""
+    """Return the instant `t` as the step."""
     return t
 
 
 @planning.take.of(Fleet)
 def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
-    """Book the hosts of the lowest numbers; the end of the booking may be rounded."""
+    """Book the hosts with the lowest numbers; the end of the booking may be rounded."""
     if fleet.sought[KIND] != need or fleet.sought[START] != t:
         pick_at(fleet, need, t, exact_length(fleet.table, need, length))
     fleet.sought[KIND] = -1
@@ -355,17 +362,17 @@ def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need:
 
 @planning.leaves_room.of(Fleet)
 def leaves_room(fleet: Fleet, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Return whether the reservation begins at `end` or later; else jobs are searched again.
+    """Return whether the reservation begins at `end` or later; otherwise jobs are searched again.
 
-    That a reservation leaves enough hosts for its own time does not suffice: others may lack the
-    share before or after it.
+    Enough remaining hosts during the reservation are not sufficient: other hosts may lack the share
+    before or after the reservation.
     """
     return step >= end
 
 
 @planning.place_of.of(Fleet)
 def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
-    """Pick the booked hosts, if there are any."""
+    """Pick the booked hosts of a job, if there are any."""
     bookings = fleet.bookings
     b = bookings.of[plan.job[plan.front[0] + i]]
     bookings.state[PENDING] = fleet.sought[KIND] = -1
@@ -377,13 +384,13 @@ def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
 
 @planning.put_down.of(Fleet)
 def put_down(fleet: Fleet, plan: Plan, i: int, c: int) -> None:
-    """Give the booking to the job."""
+    """Assign the pending booking to the job."""
     assign(fleet.bookings, plan.job[plan.front[0] + i])
 
 
 @planning.strike_out.of(Fleet)
 def strike_out(fleet: Fleet, plan: Plan, i: int) -> None:
-    """Forget the job's booking, if it has one."""
+    """Remove the job's booking, if there is one."""
     unbook(fleet.bookings, fleet.bookings.of[plan.job[plan.front[0] + i]])
 
 

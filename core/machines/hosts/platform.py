@@ -1,4 +1,4 @@
-"""Hosts with processors, GPUs and memory; a job takes a share of each on several of them."""
+"""Platform of hosts with processors, GPUs and memory; a job takes shares of several hosts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COUNT = "count"
 """Key of a group for the number of its hosts."""
 
 MOST = 2**16
-"""Most hosts of a machine: each search goes through all of them."""
+"""Largest number of hosts of a machine; each search examines all hosts."""
 
 KEYS = (COUNT, PROCESSORS, *STOCKS)
 
@@ -56,27 +56,28 @@ class Hosts:
     Parameters
     ----------
     groups : sequence of mapping
-        For each group of equal hosts their ``count``, and of one host ``processors``, ``gpus``
-        (default 0) and ``memory`` (bytes; in all groups or in none). Hosts are numbered in this
-        order, and a job takes free ones of the lowest numbers.
+        For each group of equal hosts, the number of hosts ``count``, and per host ``processors``,
+        ``gpus`` (default 0) and ``memory`` (bytes; in all groups or in none). Hosts are numbered in
+        this order, and a job takes the free hosts with the lowest numbers.
     exclusive : bool
         Whether a host runs one job at a time.
     windows : sequence of mapping
-        Intervals in which some hosts run no jobs: ``from`` and ``until`` (s, or a duration),
-        ``every`` and ``times`` if they are repeated, and ``hosts``, their numbers as a list or as a
-        text such as ``"0-3,7"``; by default all.
+        Intervals in which some hosts run no jobs: ``from`` and ``until`` (s, or a duration);
+        ``every`` and ``times`` for repeated intervals; and ``hosts``, the numbers of the hosts as a
+        list or as a text such as ``"0-3,7"``, by default all hosts.
     partitions : mapping of str to object
-        Hosts that a job of each partition may use, as in a window. By default all jobs use all.
+        Hosts that the jobs of each partition may use, as in a window. By default all jobs use all
+        hosts.
     numbers : mapping of str to int
-        Number in jobs' column ``partition`` of each partition. A list of partitions, separated by
-        commas, may have a number, too: its jobs use hosts of any of them.
+        Number of each partition in the column ``partition`` of jobs. A list of partitions,
+        separated by commas, may also have a number; jobs with this number use the hosts of any
+        partition in the list.
 
     Raises
     ------
     InputError
-        If there is no host or there are more than 65,536, a key of a group is unknown or missing,
-        an amount, a window or a partition is wrong, or all hosts together have 2^62 or more of a
-        resource.
+        If there is no host or more than 65,536 hosts; if a key of a group is unknown or missing; if
+        an amount, a window or a partition is wrong; or if the total of a resource is 2^62 or more.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class Hosts:
         object.__setattr__(self, "partitions", parts)
         object.__setattr__(self, "numbers", labels_of(self.numbers, parts))
         if not parts:
-            # Without partitions the column is no request.
+            # Without partitions, the column `partition` is no request.
             object.__setattr__(self, "asks", type(self).asks[:-1])
 
     @property
@@ -139,12 +140,12 @@ class Hosts:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return sum(group[COUNT] * group[PROCESSORS] for group in self._tables)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The one place: the hosts of a job follow from the starts of all."""
+        """The one place of the machine: hosts of each job follow from the starts of all jobs."""
         return ("hosts",)
 
     @property
@@ -154,12 +155,12 @@ class Hosts:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs do not belong to single places."""
+        """Always empty, because jobs do not belong to single places."""
         return ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the declared resources, processors first."""
+        """Names of the declared resources; processors are first."""
         return (PROCESSORS, *(name for name in STOCKS if any(name in g for g in self._tables)))
 
     @property
@@ -169,7 +170,7 @@ class Hosts:
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Column, unit and capacity of all hosts of each of the other resources."""
+        """Column, unit and total capacity of each resource other than processors."""
         return tuple(
             (name, UNITS[name], sum(group[COUNT] * group.get(name, 0) for group in self._tables))
             for name in self.names[1:]
@@ -189,39 +190,39 @@ class Hosts:
 
     @property
     def parts(self) -> tuple[Row, ...]:
-        """Partitions with their hosts as a text, "" for all, by name."""
+        """Partitions, sorted by name, each with the text of its hosts; "" means all hosts."""
         return self.partitions  # type: ignore[return-value]
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Partitions, and lists of them, with their numbers, in the order of these."""
+        """Partitions and lists of partitions with their numbers, sorted by number."""
         return self.numbers  # type: ignore[return-value]
 
     @property
     def members(self) -> Bool:
-        """Whether each host is in each label's partitions, bool[labels, hosts]."""
+        """Whether each host belongs to each label, bool[labels, hosts]."""
         rows = [within(self.parts, label, self.count) for label, _ in self.labels]
         return np.array(rows, np.bool_).reshape(len(rows), self.count)
 
     def label(self, number: int) -> str:
-        """Return the partition that has a number."""
+        """Return the name of the partition with a number."""
         return next(label for label, one in self.labels if one == number)
 
     def label_of(self, jobs: Columns) -> Int64:
-        """Return the index of each job's partition in the labels, int64[n]; 0 without any."""
+        """Return the index of each job's partition in `labels`, int64[n]; 0 without partitions."""
         known = np.array([number for _, number in self.labels], np.int64)
         place: Int64 = np.minimum(np.searchsorted(known, jobs.partition), max(known.size - 1, 0))
         return place
 
     def requests(self, jobs: Columns) -> tuple[Int64, Int64]:
-        """Return what each job takes, with 0 hosts for a job that could not run if it were alone.
+        """Return the hosts and shares of each job; 0 hosts if the job could not even run alone.
 
         Returns
         -------
         count : int64[n]
-            Number of hosts: the column `hosts`, or the fewest that have its shares.
+            Number of hosts: the column `hosts`, or the least number with the job's shares.
         share : int64[n, resources]
-            Amount on each of them.
+            Amount of each resource on each of these hosts.
         """
         amounts = [jobs.procs, *(getattr(jobs, name) for name in self.names[1:])]
         asked = np.maximum(np.stack(amounts, axis=1), 0)
@@ -244,15 +245,15 @@ class Hosts:
         return found
 
     def _hosts_of(self, counts: Int64, given: int, asked: Int64) -> int:
-        """Return the number of hosts of a request, 0 if they do not have its shares.
+        """Return the number of hosts of a request; 0 if the machine cannot satisfy the request.
 
-        counts: hosts of each group that the job may use.
+        counts: number of hosts of each group that the job may use.
         """
         tables = self._tables
         rows = np.array([[group.get(name, 0) for name in self.names] for group in tables], np.int64)
         if (asked > counts @ rows).any():
             return 0
-        # With fewer hosts the share would exceed the largest capacity; with more of them than units
+        # With fewer hosts, the share would exceed the largest capacity. With more hosts than units
         # of a resource, shares do not become smaller.
         least = int((-(-asked // np.maximum(rows.max(axis=0), 1))).max())
         most = min(int(counts.sum()), max(int(asked.max()), 1))
@@ -277,17 +278,17 @@ class Hosts:
 
     @property
     def spans(self) -> tuple[Int64, Int64, Int64]:
-        """Host, beginning and end of each span in which a host is withheld, int64[k]."""
+        """Host, beginning, s, and end, s, of each span in which a host is withheld, int64[k]."""
         return spans_of_hosts(self.windows, self.count)
 
     @property
     def limit(self) -> str:
-        """Limit of a job's requests, for the message that refuses others."""
+        """Text of error messages for the limit of a job's requests."""
         hosts = "hosts of its partition" if self.parts else "its number of hosts"
         return f"at most what {hosts} have, with an estimate of at least 1 s"
 
     def admits(self, jobs: Columns) -> Bool:
-        """Return whether each job could run if it were alone, and takes time, bool[n]."""
+        """Return whether each job could run alone and has an estimate above 0, bool[n]."""
         admitted: Bool = (self.requests(jobs)[0] > 0) & (jobs.estimate > 0)
         return admitted
 
@@ -304,17 +305,17 @@ class Hosts:
             )
 
     def sized(self, processors: int) -> Hosts:
-        """Return a machine with about as many processors; the groups change with it.
+        """Return a machine with about `processors` processors; the groups change in proportion.
 
-        Each group keeps its part of the hosts, rounded down, but at least one host. Each host of
-        the new group stands for one of the old ones, and has its partitions and windows
+        Each group keeps its part of the hosts, rounded down, but at least one host. Each new host
+        stands for an old host, and has the partitions and windows of the old host
         (`core.machines.hosts.windows.standing_for`). A partition or a window keeps at least one
         host.
 
         Raises
         ------
         InputError
-            If the machine would have too many hosts, or its windows too many of them.
+            If the machine would have too many hosts, or its windows too many hosts.
 
         Examples
         --------
@@ -344,7 +345,7 @@ class Hosts:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         configuration: dict[str, Any] = {"groups": self._tables}
         if self.exclusive:
             configuration["exclusive"] = True
@@ -357,9 +358,9 @@ class Hosts:
 
 
 def _row(where: str, group: object) -> tuple[tuple[str, int], ...]:
-    """Return the keys and amounts of a group in a fixed order, so that equal groups are equal."""
+    """Return the keys and amounts of a group in a fixed order, for comparisons of groups."""
     if isinstance(group, tuple):
-        # The form of values of this class, as passed by `dataclasses.replace`.
+        # `dataclasses.replace` passes the checked values of this class in this form.
         group = dict(group)
     if not isinstance(group, Mapping):
         raise InputError(

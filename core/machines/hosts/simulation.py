@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on hosts."""
+"""Simulation of policies on hosts, by kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 STEPS = (book, closings, kernel, plans, usage)
-"""Modules with the steps of this machine."""
+"""Modules with the implementations of generic steps for hosts."""
 
 
 def _check(policy: Policy) -> None:
@@ -40,8 +40,8 @@ def _fleet(workload: Workload, unit: int) -> Fleet:
     count, share = platform.requests(workload)
     capacity = platform.capacity
     hosts, n = capacity.shape[0], len(workload)
-    # One more resource for each label, of which its hosts have enough for all jobs, and others
-    # none; and one of which each job takes 1, and a window takes all.
+    # Each label has one more resource: its hosts have enough of it for all jobs, and other hosts
+    # have none. One last resource is for windows: each job takes 1 of it, and a window takes all.
     all_jobs = 1 if platform.exclusive else max(n, 1)
     members = platform.members
     label = platform.label_of(workload)
@@ -54,7 +54,8 @@ def _fleet(workload: Workload, unit: int) -> Fleet:
     capacity, share = np.ascontiguousarray(capacity), np.ascontiguousarray(share)
     if not platform.windows:
         return idle_fleet(capacity, count, share, apart.size)
-    # Whether a host is open for a job depends on its estimate, which its kind then includes.
+    # With windows, the kind of a job includes its estimate, which determines whether a host is open
+    # for the job.
     lasting = np.column_stack((share, workload.estimate))
     fleet = idle_fleet(capacity, count, lasting, apart.size)
     shares, lasts = fleet.share[:, :-1].copy(), fleet.share[:, -1].copy()

@@ -19,12 +19,13 @@ HOSTS = "hosts"
 """Key of a window for the numbers of its hosts."""
 
 MOST_CLOSED = 10**7
-"""Largest number of all pairs of an interval and one of its hosts."""
+"""Largest total, over all intervals, of the numbers of withheld hosts."""
 
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", re.ASCII)
 
 Row = tuple[int, int, int, int, str]
-"""Beginning and end of the first interval, period, s, number of intervals; hosts, "" for all."""
+"""Beginning and end of the first interval, s, period, s, number of intervals, and hosts ("" for
+all)."""
 
 
 def rows_of(given: object, count: int) -> tuple[Row, ...]:
@@ -45,7 +46,7 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
             f"windows is {shown(given)}; give a list of tables, such as "
             '[{from = "5d", until = "6d", hosts = "0-15"}]'
         )
-    # Values of this class, as `dataclasses.replace` passes them, have rows.
+    # `dataclasses.replace` passes the checked values of the machine, which are rows.
     tables = [plain([one])[0] if isinstance(one, tuple) else one for one in given]
     rows = tuple(sorted(_row(f"windows[{k}]", one, count) for k, one in enumerate(tables)))
     if sum(row[3] for row in rows) > MOST_TIMES:
@@ -58,7 +59,7 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
 
 
 def _row(what: str, given: object, count: int) -> Row:
-    """Return the row of a table, which messages call `what`."""
+    """Return the row of a table; `what` is its name in messages."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {shown(given)}; give a table with from and until")
     begin, end, every, times, _ = row_of(what, given, {}, (HOSTS,))
@@ -66,7 +67,7 @@ def _row(what: str, given: object, count: int) -> Row:
 
 
 def hosts_text(what: str, given: object, count: int) -> str:
-    """Return the canonical text of numbers of hosts, "" for all."""
+    """Return the canonical text of numbers of hosts; "" means all hosts."""
     if given is None:
         return ""
     if isinstance(given, str):
@@ -90,7 +91,7 @@ def hosts_text(what: str, given: object, count: int) -> str:
 
 
 def numbers(text: str, count: int) -> range | list[int]:
-    """Return the numbers of hosts of a canonical text.
+    """Return the numbers of hosts in a canonical text.
 
     Examples
     --------
@@ -104,11 +105,11 @@ def numbers(text: str, count: int) -> range | list[int]:
 
 
 def standing_for(was: int, now: int) -> list[int]:
-    """Return the old host that each host of a group with another number of hosts stands for.
+    """Return, for each host of a resized group, the old host that it stands for.
 
-    A smaller group keeps hosts that are spread evenly, and those of any still smaller one. In a
-    larger group each old host has the same number of successors, and evenly spread ones have one
-    more. So no part of a group becomes smaller when the group becomes larger.
+    A smaller group keeps evenly spread hosts, which include the hosts of every still smaller group.
+    In a larger group, each old host has the same number of successors, and some evenly spread old
+    hosts have one more. So if a group grows, no part of it shrinks.
 
     Examples
     --------
@@ -116,17 +117,17 @@ def standing_for(was: int, now: int) -> list[int]:
     ([0, 2, 4], [0, 2, 4, 6], [0, 0, 0, 1, 1])
     """
     rounds, more = divmod(now, was)
-    # Spread evenly: by the reversed bits of their numbers.
+    # The order of reversed bits of the numbers spreads the hosts evenly.
     width = max((was - 1).bit_length(), 1)
     again = {*sorted(range(was), key=lambda k: f"{k:0{width}b}"[::-1])[:more]}
     return [k for k in range(was) for _ in range(rounds + (k in again))]
 
 
 def renumbered(text: str, before: Sequence[int], after: Sequence[int]) -> list[int]:
-    """Return the hosts that stand for some hosts if groups have other numbers of hosts.
+    """Return the hosts that stand for some old hosts after a change of the groups' sizes.
 
-    Where none does, the next host does, so that there is at least one. before, after: hosts of each
-    group.
+    If no host stands for them, the next host does, so that the result has at least one host.
+    before, after: number of hosts of each group.
 
     Examples
     --------
@@ -164,7 +165,7 @@ def intervals(rows: Iterable[Row], count: int) -> list[tuple[int, int, range | l
 def spans_of_hosts(rows: Iterable[Row], count: int) -> tuple[Int64, Int64, Int64]:
     """Return the host, beginning and end of each span in which a host is withheld, int64[k].
 
-    Intervals of a host that overlap or follow each other are one span. In order of host and time.
+    Intervals of a host that overlap or touch form one span. Spans are in order of host and time.
 
     Examples
     --------
@@ -177,7 +178,8 @@ def spans_of_hosts(rows: Iterable[Row], count: int) -> tuple[Int64, Int64, Int64
     begin, end = (np.repeat(np.array([one[k] for one in found], np.int64), sizes) for k in (0, 1))
     order = np.lexsort((begin, host))
     host, begin, end = host[order], begin[order], end[order]
-    # The last end so far of each host, by ranks, since sums with a host's number could overflow.
+    # The latest end so far of each host is computed from ranks, since sums of ends and hosts'
+    # numbers could overflow.
     known, rank = np.unique(end, return_inverse=True)
     most = known.size
     last = known[np.maximum.accumulate(host * most + rank.ravel()) - host * most]
@@ -188,7 +190,7 @@ def spans_of_hosts(rows: Iterable[Row], count: int) -> tuple[Int64, Int64, Int64
 
 
 def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the tables of rows, from which `rows_of` returns equal ones.
+    """Return the tables of windows for which `rows_of` returns these rows.
 
     Examples
     --------

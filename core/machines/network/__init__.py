@@ -1,1 +1,1 @@
-"""Clusters that share jobs over links."""
+"""Network: clusters that share jobs over links."""

@@ -1,4 +1,4 @@
-"""Checks of schedules on a network from their columns alone: parts, ends, processors and links."""
+"""Checks of schedules on a network from the columns alone: parts, ends, processors and links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def naming(schedule: Schedule, job: int) -> str:
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
-    """Find the first fault of each kind."""
+    """Yield the first fault of each kind."""
     yield times.early(evidence)
     yield misplaced(evidence)
     yield ended(evidence)
@@ -70,8 +70,8 @@ def _wrong_parts(work: Workload, job: int, places: Int64, procs: Int64) -> str:
 def ended(evidence: Evidence) -> Fault | None:
     """Return the first job with an impossible end.
 
-    A job on one cluster, or on links without limits, ends after its run time; no job ends earlier.
-    The delay of a co-allocated job is checked by the replay.
+    A job on one cluster, or on links without limits, ends exactly after its run time. No job ends
+    earlier. The replay checks the delay of a co-allocated job.
     """
     schedule = evidence.schedule
     work = schedule.workload
@@ -92,7 +92,7 @@ def ended(evidence: Evidence) -> Fault | None:
 def overasked(evidence: Evidence) -> Fault | None:
     """Return the first instant at which a link is overloaded, if links matter.
 
-    It breaks the policy, unless the policy ignores links.
+    An overload breaks the policy unless the policy ignores links.
     """
     platform, policy = evidence.schedule.workload.platform, evidence.policy
     assert isinstance(platform, Network)

@@ -1,4 +1,4 @@
-"""Clusters with links to a central switch, over which jobs migrate or are co-allocated."""
+"""Platform of clusters with links to a central switch, for migration and co-allocation of jobs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
 
 MOST_PROCESSORS = 2**31 - 1
-"""Most processors of a cluster: stores have a job's processors on each in 32 bits."""
+"""Largest number of processors of a cluster: stores use 32 bits for a job's processors on it."""
 
 MOST_CAPACITY = 2**52
-"""Largest capacity of a link, kbit/s: beyond it a float does not hold every whole number."""
+"""Largest capacity of a link, kbit/s: floats are exact up to this number."""
 
 THOUSAND = 1000
-"""Unit of a job's communication, and of its all-to-all part: thousandths."""
+"""Denominator of a job's communication and of its all-to-all part, in thousandths."""
 
 MOST_BANDWIDTH = 2.0**51
 """Bound of bandwidth x procs^2, below which the demand of a job on a link fits 64 bits."""
 
 LONGEST_ON_LINKS = 2**32
-"""Bound of estimates, s: work is counted in parts of 2^-30 s."""
+"""Bound of estimates, s, since work is counted in parts of 2^-30 s."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """Describe clusters, each with a link to a switch (Jones and Ligon 2005, section 2.1).
+    """Describe clusters with links to a switch (Jones and Ligon 2005, section 2.1).
 
     Parameters
     ----------
@@ -49,8 +49,9 @@ class Network:
     Raises
     ------
     InputError
-        If there is no cluster, a cluster has no processor or too many, a link has no capacity,
-        names repeat, or names or links differ in number from the clusters.
+        If there is no cluster; if a cluster has no processor or too many processors; if a link has
+        no capacity; if names repeat; or if the number of names or links differs from the number of
+        clusters.
 
     Examples
     --------
@@ -103,7 +104,7 @@ class Network:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return sum(self.clusters)
 
     @property
@@ -118,24 +119,24 @@ class Network:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Names of the clusters, each of which has its own jobs."""
+        """Names of the clusters; each cluster has its own jobs."""
         return self.places
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors only."""
+        """Always empty, because jobs request processors only."""
         return ()
 
     @property
     def key(self) -> str:
-        """Text of the network in a workload's digest, without names: they affect no schedule."""
+        """Text of the network in a workload's digest, without names, which affect no schedule."""
         return "|".join(
             ["network " + " ".join(map(str, self.clusters)), " ".join(map(str, self.links))]
         )
 
     @property
     def limit(self) -> str:
-        """Largest number of processors of a job, as text for error messages."""
+        """Text of error messages for the largest number of processors of a job."""
         return f"at most those of all clusters together, {self.size}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -159,14 +160,14 @@ class Network:
             wrong = (values < 0) | (values > THOUSAND)
             refuse_jobs(wrong, values, name, "0 to 1000 thousandths")
         refuse_jobs(jobs.bandwidth < 0, jobs.bandwidth, "bandwidth", "at least 0 kbit/s")
-        # In floats, so that nothing overflows; accepted values are far below 64 bits.
+        # Floats prevent an overflow; accepted values are far below 64 bits.
         many = jobs.bandwidth * np.square(jobs.procs.astype(np.float64)) >= MOST_BANDWIDTH
         refuse_jobs(many, jobs.bandwidth, "bandwidth", "below 2^51 kbit/s / procs^2")
         long = jobs.estimate >= LONGEST_ON_LINKS
         refuse_jobs(long, jobs.estimate, "estimate", "below 2^32 s on a network")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         plain = {
             "clusters": list(self.clusters),
             "names": list(self.names),

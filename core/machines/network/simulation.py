@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on clusters with links."""
+"""Simulation of policies on clusters with links, by kernels."""
 
 from __future__ import annotations
 
@@ -40,18 +40,17 @@ from schedfarm.core.schedule import Schedule, Segments
 from schedfarm.core.workload.workload import Workload
 
 TO = {"most": MOST_ROOM, "least": LEAST_ROOM, "first": FIRST_ROOM}
-"""Codes of the cluster that a job migrates to."""
+"""Codes of the choice of the cluster to which a job migrates."""
 
 LINKS = {"kept": KEPT, "ignored": IGNORED, "unused": UNUSED}
 """Codes of the links that jobs may use."""
 
 DEPTH = 10
-"""Depth of reservations in isolation for a policy without one: the number of jobs that Jones and
-Ligon look ahead."""
+"""Default number of reservations in isolation, the look-ahead of Jones and Ligon."""
 
 
 def isolated(workload: Workload, policy: Policy) -> Schedule:
-    """Simulate ``isolated(K)``: each cluster as a pool of its own.
+    """Simulate ``isolated(K)``, with each cluster as a separate pool.
 
     Raises
     ------
@@ -84,20 +83,20 @@ def isolated(workload: Workload, policy: Policy) -> Schedule:
 
 
 def isolated_starts(workload: Workload, policy: Policy) -> Int64:
-    """Return the start of each job if its cluster were alone.
+    """Return the start of each job in a simulation of its own cluster alone.
 
     Parameters
     ----------
     workload : Workload
         Jobs of a network.
     policy : Policy
-        Its order is the order of the queues, its depth the number of reservations, by default
-        `DEPTH`.
+        Policy whose order sorts the queues, and whose depth is the number of reservations, by
+        default `DEPTH`.
 
     Returns
     -------
     int64[n]
-        Start, s; -1 for a job that is wider than its cluster, which is left out.
+        Start, s; -1 for a job that is wider than its cluster, and therefore left out.
 
     Examples
     --------
@@ -110,11 +109,12 @@ def isolated_starts(workload: Workload, policy: Policy) -> Int64:
 
 
 def _alone(workload: Workload, policy: Policy) -> tuple[Int64, np.ndarray]:
-    """Return starts and backfilled jobs where each cluster runs its own jobs only."""
+    """Return starts and backfilled jobs if each cluster runs only its own jobs."""
     n, key = len(workload), _key(workload, policy)
     sizes = np.array(workload.platform.sizes, np.int64)
     start, backfilled = np.full(n, -1, np.int64), np.zeros(n, np.bool_)
-    # One array for all clusters, cluster by cluster: the progress counts all of them.
+    # One array holds the starts of all clusters, cluster by cluster, so that the progress counts
+    # all jobs.
     seen, begin = np.full(n, -1, np.int64), 0
     for c, size in enumerate(sizes.tolist()):
         chosen = np.flatnonzero((workload.origin == c) & (workload.procs <= size))
@@ -141,8 +141,8 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
     Raises
     ------
     InputError
-        If a job is wider than `core.engine.run.WIDEST`, or than every cluster where
-        links are not used, or cannot be split so that idle links have room for it.
+        If a job is wider than `core.engine.run.WIDEST`; if links are not used, and a job is wider
+        than every cluster; or if idle links have no room for any split of a job.
     Left
         As `core.simulate`.
 
@@ -184,7 +184,7 @@ def sharing(workload: Workload, policy: Policy) -> Schedule:
 
 
 def _check_all_started(workload: Workload, policy: Policy, start: Int64) -> None:
-    """Refuse a job that not even idle clusters and links could hold."""
+    """Raise an error for a job that even idle clusters and links could not hold."""
     if (never := start < 0).any():
         j = int(never.argmax())
         why = {
@@ -230,8 +230,8 @@ def idle_world(workload: Workload, policy: Policy) -> World:
         np.full(n, -1, np.int64),
         np.full(n, -1, np.int64),
     )
-    # Each running job has one step in a profile, each reservation two; past steps are dropped once
-    # they fill half of it.
+    # Each running job has one step in a profile, and each reservation two steps. Past steps are
+    # dropped when they fill half of the profile.
     steps = room(4 * (min(n, int(size.max())) + min(n, max(policy.depth, 0))) + 16)
     plans = Plans(
         np.zeros((clusters, steps), np.int64),

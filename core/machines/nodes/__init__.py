@@ -1,1 +1,1 @@
-"""Nodes of several processors, with properties."""
+"""Nodes with several processors and properties."""

@@ -1,4 +1,4 @@
-"""Checks of schedules on nodes from their columns alone, whatever the policy."""
+"""Checks of schedules on nodes from the columns alone, for every policy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def naming(schedule: Schedule, job: int) -> str:
 
 
 def unstarted(evidence: Evidence) -> Fault | None:
-    """Return the first job that never started and was not refused a start in advance."""
+    """Return the first job that never started, except jobs with refused advance reservations."""
     work, schedule = evidence.schedule.workload, evidence.schedule
     bad = np.flatnonzero((schedule.start < 0) & ((work.reserved < 0) | ~schedule.refused))
     if not bad.size:
@@ -54,12 +54,12 @@ class Stay:
 
     @property
     def is_lost_at_its_start(self) -> bool:
-        """Whether the schedule has a reservation in advance lost to a node that was down."""
+        """Whether the job lost its advance reservation because a node was down."""
         return self.state == State.LOST and self.end == self.start and self.job.reserved >= 0
 
     @property
     def due(self) -> int:
-        """End of its run time on its nodes, s; -1 for a refused job."""
+        """End of the job's run time on its nodes, s; -1 for a refused job."""
         width = len(self.nodes) if self.job.serial >= 0 else self.job.asked
         return self.start + self.job.on(self.job.run, width) if self.start >= 0 else -1
 
@@ -85,7 +85,7 @@ def _stays(schedule: Schedule) -> Iterator[Stay]:
 
 
 Found = tuple[int, str] | None
-"""The instant of a fault, s, and what the job did."""
+"""Instant of a fault, s, and a clause on the job's behaviour."""
 
 
 class _Checks:
@@ -96,7 +96,7 @@ class _Checks:
             self.outages.setdefault(node, []).append((first, until))
 
     def reserved(self, stay: Stay) -> Found:
-        """Look for an accepted reservation in advance that is not on time."""
+        """Look for an accepted advance reservation that does not start on time."""
         due = stay.job.submit + stay.job.reserved
         if stay.start < 0 or stay.job.reserved < 0 or stay.start == due:
             return None
@@ -133,7 +133,7 @@ class _Checks:
         return None
 
     def end(self, stay: Stay) -> Found:
-        """Look for an end that is neither that of the run time nor of a node that goes down."""
+        """Look for an end that neither the run time nor a node that goes down explains."""
         if not (stay.nodes or stay.job.serial < 0) or (
             stay.is_lost_at_its_start and not stay.nodes
         ):
@@ -162,14 +162,14 @@ class _Checks:
              f"until {until}")
             for node in stay.nodes
             for first, until in self.outages.get(node, ())
-            # A job of run time 0 has its nodes at its instant.
+            # A job with run time 0 has its nodes at the instant of its start.
             if first < max(stay.end, stay.start + 1) and stay.start < until
         ]  # fmt: skip
         return min(found, default=None)
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
-    """Find the first fault of each kind."""
+    """Yield the first fault of each kind."""
     yield times.early(evidence)
     platform = evidence.schedule.workload.platform
     assert isinstance(platform, Nodes)

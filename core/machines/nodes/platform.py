@@ -1,4 +1,4 @@
-"""Nodes with several processors each; a job requests a number of them on several nodes."""
+"""Platform of nodes; a job requests a number of processors on each of several nodes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
 
 ANY = -1
-"""Property set of a job that takes any node."""
+"""Value of the property set for jobs that take any node."""
 
 MOST = 2**31 - 1
-"""Most processors of a node: stores have a job's processors on each in 32 bits."""
+"""Largest number of processors of a node: stores use 32 bits for a job's processors on a node."""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Describe nodes; a job takes equally many processors of each of its nodes.
+    """Describe nodes; a job takes the same number of processors on each of its nodes.
 
     Source: Eyraud 2006, section 3.1.
 
@@ -44,9 +44,9 @@ class Nodes:
     Raises
     ------
     InputError
-        If there is no node, a node has no processor or too many, names repeat or differ in number
-        from the nodes, a set is empty or names an unknown node, or an outage has no duration or
-        overlaps another outage of the same node.
+        If there is no node; if a node has no processor or too many processors; if names repeat or
+        differ in number from the nodes; if a set is empty or names an unknown node; or if an outage
+        has no duration or overlaps another outage of the same node.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Nodes:
     def _take_sets(self) -> None:
         given = self.sets
         if isinstance(given, tuple):
-            # The form of values of this class, as passed by `dataclasses.replace`.
+            # `dataclasses.replace` passes the checked values of this class in this form.
             given = dict(given)
         if not isinstance(given, Mapping):
             raise InputError(f"sets is {given!r}; give a table of a name and the nodes of each set")
@@ -148,7 +148,7 @@ class Nodes:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return sum(self.capacities)
 
     @property
@@ -163,17 +163,17 @@ class Nodes:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs do not belong to single places."""
+        """Always empty, because jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors only."""
+        """Always empty, because jobs request processors only."""
         return ()
 
     @property
     def set_names(self) -> tuple[str, ...]:
-        """Names of the property sets; a job's `properties` is an index into them."""
+        """Names of the property sets; a job's `properties` is an index into these names."""
         return tuple(name for name, _ in self._sets)
 
     @property
@@ -187,25 +187,25 @@ class Nodes:
 
     @property
     def outages(self) -> Int64:
-        """Node, instant of its outage and of its return, s, int64[k, 3], by instant."""
+        """Outages by begin: node, begin, s, and end, s, int64[k, 3]."""
         place = {name: i for i, name in enumerate(self.names)}
         rows = [(place[node], first, until) for node, first, until in self.down]
         return np.array(rows, np.int64).reshape(-1, 3)
 
     @property
     def key(self) -> str:
-        """Text of the nodes in a workload's digest, without names: they affect no schedule."""
+        """Text of the nodes in a workload's digest, without names, which affect no schedule."""
         sets = (" ".join(map(str, np.flatnonzero(row))) for row in self.members)
         outages = " ".join(map(str, self.outages.ravel().tolist()))
         return "|".join(["nodes " + " ".join(map(str, self.capacities)), *sets, outages])
 
     @property
     def limit(self) -> str:
-        """Largest number of processors of a job, as text for error messages."""
+        """Text of error messages for the largest number of processors of a job."""
         return "its weight on each of enough nodes of its set"
 
     def admits(self, jobs: Columns) -> Bool:
-        """Return whether each job could run if it were alone and all nodes up, bool[n]."""
+        """Return whether each job could run alone with all nodes up, bool[n]."""
         known = (jobs.properties >= ANY) & (jobs.properties < len(self._sets)) & (jobs.weight > 0)
         weight = np.where(known, jobs.weight, 1)
         fits = known & (jobs.procs % weight == 0)
@@ -217,15 +217,15 @@ class Nodes:
         return admitted
 
     def check(self, jobs: Columns) -> None:
-        """Accept all jobs: every request has a meaning here."""
+        """Accept all jobs, because every request is valid on nodes."""
 
     def candidates(self, properties: int, weight: int) -> Bool:
-        """Return whether nodes of a set, or of `ANY`, have `weight` processors, bool[nodes]."""
+        """Return whether each node is in a set and has `weight` processors, bool[nodes]."""
         wide = np.array(self.capacities, np.int64) >= weight
         return wide if properties == ANY else wide & self.members[properties]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         plain = {
             "capacities": list(self.capacities),
             "names": list(self.names),

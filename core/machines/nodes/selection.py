@@ -1,4 +1,4 @@
-"""Selection of waiting jobs for a shelf: the set of greatest worth, or a greedy one."""
+"""Selection of waiting jobs for a shelf: the set of greatest worth, or a greedy choice."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ROOM = 256
 
 
 class Wish(NamedTuple):
-    """Requests of the candidates, in queue order, int64[k] each.
+    """Hold the requests of the candidates, in queue order, int64[k] each.
 
-    row: row of `members`. need: nodes. weight: processors on each. worth: contribution to the
-    total. rank: precedence in the greedy choice, smallest first.
+    row: row of `members`. need: number of nodes. weight: processors on each node. worth:
+    contribution to the total. rank: precedence in the greedy choice, the smallest first.
     """
 
     row: Int64
@@ -43,26 +43,26 @@ class Wish(NamedTuple):
 
 
 def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, bool]:
-    """Choose the jobs of greatest total worth that fit the free processors of the nodes together.
+    """Choose the jobs of greatest total worth that together fit the nodes' free processors.
 
     Parameters
     ----------
     members : bool[rows, nodes]
-        Whether each node is in each set, with nodes in order of preference.
+        Whether each node is in each set; nodes are in order of preference.
     room : int64[nodes]
         Free processors of each node.
     wish : Wish
         Requests of the candidates.
     budget : int
-        Largest number of ways to omit or place a job that are examined.
+        Largest number of examined ways to omit or place a job.
 
     Returns
     -------
     chosen : bool[k]
         Mask of the chosen jobs. Among sets of equal worth, sets with the first candidate are
-        preferred, then those with the second, and so on.
+        preferred, then sets with the second candidate, and so on.
     given_up : bool
-        Whether there were more ways, so that the choice is greedy instead.
+        Whether there were more ways than `budget`; the choice is then greedy.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _states(most: int, cells: int = 16 * ROOM) -> States:
 
 
 def _grown(search: Search) -> Search:
-    """Return the search with twice the room for everything."""
+    """Return the search with twice the room for all arrays."""
     old, ways = search.states, search.ways
     most = 2 * search.classes.group.size
     classes = _classes(most, search.classes.less.size // search.classes.group.size)

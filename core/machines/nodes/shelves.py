@@ -1,4 +1,4 @@
-"""Renewal of shelves: waiting jobs are put on shelves of doubling length, selected by worth.
+"""Renewal of shelves: waiting jobs, selected by worth, are put on shelves of doubling length.
 
 Source: Eyraud (2006), section 4; Dutot, Eyraud, Mounie and Trystram (2004), Bi-criteria algorithm
 for scheduling jobs on cluster platforms.
@@ -20,14 +20,14 @@ from schedfarm.core.machines.nodes.kernels.world import NOW, World
 from schedfarm.core.machines.nodes.selection import Wish, select
 
 Worth = Callable[[Int64, Int64], tuple[Int64, Int64]]
-"""Functions of processors and estimates, s: a job's worth, and a rank by worth per processor."""
+"""Function from processors and estimates, s, to jobs' worth, and ranks by worth per processor."""
 
 WORTHS: dict[str, Worth] = {
     "jobs": lambda procs, estimate: (np.ones_like(procs), procs),
     "procs": lambda procs, estimate: (procs, np.zeros_like(procs)),
     "area": lambda procs, estimate: (procs * estimate, -estimate),
 }
-"""The quantity that the jobs of a shelf maximise."""
+"""Definitions of the worth, which the jobs of a shelf maximise."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Renewal:
     worth : Worth
         The definition of worth.
     budget : int
-        Number of ways to fill one shelf that may be examined.
+        Largest number of examined ways to fill one shelf.
     """
 
     world: World
@@ -54,7 +54,7 @@ class Renewal:
     given_up: int = 0
 
     def renew(self) -> None:
-        """Put all waiting jobs on new shelves, at a reset with a plan of the running jobs."""
+        """Put all waiting jobs on new shelves, at a reset; the plan has only running jobs."""
         world = self.world
         left = np.sort(world.waiting.job[: world.waiting.count[0]])
         left = left[np.argsort(self.key[left], kind="stable")]

@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on nodes."""
+"""Simulation of policies on nodes, by kernels."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reserving(workload: Workload, policy: Policy) -> Schedule:
 
 
 def promise_reserving(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that ``conservative`` has in its plan at arrival, s."""
+    """Return the starts in the plan of ``conservative`` at arrival, s."""
     return _run_reserving(workload, policy, UNSEEN).promised
 
 
@@ -130,7 +130,7 @@ def _run_demt(workload: Workload, policy: Policy, promise: int) -> tuple[World, 
 
 
 def shelves_of(workload: Workload, policy: Policy) -> Shelves:
-    """Return no shelf yet, the times of moldable jobs by number of nodes, and the times of renewal.
+    """Return empty shelves, with the times of moldable jobs on nodes and the times of renewal.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def _resets(workload: Workload, policy: Policy) -> Int64:
 
 
 def _known(policy: Policy) -> Policy:
-    """Return the policy, or refuse options that are for pools only."""
+    """Return the policy; refuse options for pools only."""
     if policy.events != "instant":
         raise InputError(
             f"policy {policy.name!r}: events={policy.events} is for one pool of processors; "
@@ -230,7 +230,7 @@ def _schedule(
 
 
 def taken_in_order(nodes: Nodes) -> Int64:
-    """Return the nodes in the order of selection among equal room, int64[nodes].
+    """Return the nodes in the order of selection for equal room, int64[nodes].
 
     Examples
     --------
@@ -317,7 +317,8 @@ def _empty_plan(n: int, nodes: int, room: int) -> Plan:
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(room, np.int64),
-        # The system allocates memory on the first write: only rows of jobs that wait together.
+        # The system allocates memory at the first write, so only rows of jobs that wait together
+        # take memory.
         np.zeros((2, n, nodes), np.int64),
         np.zeros(n, np.int64),
         np.zeros((2, 2, n), np.int64),

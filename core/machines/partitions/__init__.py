@@ -1,1 +1,1 @@
-"""A pool whose nodes belong to partitions that may overlap; a job uses those of its own."""
+"""Pool with nodes in partitions that may overlap; a job uses nodes of its partition."""

@@ -1,4 +1,4 @@
-"""Checks of schedules on a pool with partitions from their columns alone."""
+"""Checks of schedules on a pool with partitions, from the columns alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def naming(schedule: Schedule, job: int) -> str:
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
-    """Find the first fault of each kind."""
+    """Yield the first fault of each kind."""
     platform = evidence.schedule.workload.platform
     assert isinstance(platform, Partitions)
     yield from resources.proofs(evidence)

@@ -1,4 +1,4 @@
-"""A pool whose nodes belong to partitions, which may overlap, as a vector of resources."""
+"""Platform of a pool with overlapping partitions, as a vector of resources."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.columns import Columns
 
 MOST = 64
-"""Most unions of partitions; each is a resource that every pass compares."""
+"""Largest number of unions of partitions; each union is a resource that every pass compares."""
 
 MANY = 40
-"""Most names in a message."""
+"""Largest number of names in a message."""
 
 
 class Union(NamedTuple):
-    """Hold some partitions that are connected by shared nodes: name, processors, regions.
+    """Hold partitions that are connected by shared nodes: name, processors, regions.
 
-    regions: bits of a number, bit k for the k-th region of the machine.
+    regions: a number; bit k stands for the k-th region of the machine.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Union(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Hold what follows from a declaration of partitions.
+    """Hold data that are derived from a declaration of partitions.
 
-    unions: those that are resources. number: int64[k], numbers of jobs' partitions, ascending.
-    within: bool[k, unions], whether a job of that partition takes processors of a union.
+    unions: the unions that are resources. number: int64[k], numbers of jobs' partitions, ascending.
+    within: bool[k, unions], whether jobs of each partition take processors of each union.
     """
 
     unions: tuple[Union, ...]
@@ -57,26 +57,28 @@ class Derived(NamedTuple):
 
 
 def connected_unions(sets: Iterable[int], most: int) -> list[int] | None:
-    """Return the unions of sets connected by shared elements; None if there are more than `most`.
+    """Return the unions of sets connected by shared elements; None for more than `most`.
 
-    Sets are bits of numbers. For the nodes of partitions, these unions decide which jobs fit.
+    Sets are given as the bits of numbers. For the nodes of partitions, these unions decide which
+    jobs fit.
 
-    *Which jobs fit.* Let x(P) be the processors of the jobs of partition P, and c(U) those of a set
-    of nodes U. The jobs can be placed on nodes of their partitions if and only if, for every set of
-    partitions, the sum of their x is at most c of the union of their nodes. This is max-flow
-    min-cut. Let up to x(P) flow from the source to P, any amount from P to each region of its
-    nodes, and up to c(R) from region R to the sink. A finite cut keeps some partitions, with all
-    their regions, on the side of the source: it is c of their union plus the sum of the other x. So
-    all x flow if and only if each such sum is at least the sum of all x.
+    *Which jobs fit.* Let x(P) be the processors that the jobs of partition P take, and c(U) the
+    processors of a set of nodes U. The jobs can be placed on nodes of their partitions if and only
+    if the following holds for every set of partitions: the sum of their x is at most c(U), where U
+    is the union of their nodes. Proof by the max-flow min-cut theorem: let up to x(P) flow from the
+    source to P, any amount from P to each region of its nodes, and up to c(R) from region R to the
+    sink. A finite cut keeps some partitions, with all their regions, on the side of the source. Its
+    capacity is c of their union, plus the sum of the other x. So all x flow if and only if each
+    such capacity is at least the sum of all x.
 
-    *Connected unions are enough.* Let the partitions within U be two groups that share no
-    node, with the unions V and W. Then c(U) is at least c(V) + c(W), and the condition of U follows
-    from those of V and W.
+    *Connected unions are enough.* Let the partitions within U be two groups without common nodes,
+    with the unions V and W. Then c(U) is at least c(V) + c(W), and the condition for U follows from
+    the conditions for V and W.
 
-    *None can be left out.* c is monotone and submodular, so that the x that fit are a polymatroid.
-    Its facets are the closed, inseparable sets of partitions (Edmonds 1970): closed are all
-    partitions within a union, inseparable are connected ones, since regions are not
-    empty.
+    *No connected union can be left out.* The function c is monotone and submodular, so the vectors
+    x that fit form a polymatroid. The facets of a polymatroid are the closed, inseparable sets
+    (Edmonds 1970). Here, a closed set contains all partitions within a union. An inseparable set is
+    a connected set, since regions are not empty.
 
     Examples
     --------
@@ -101,33 +103,36 @@ def connected_unions(sets: Iterable[int], most: int) -> list[int] | None:
 
 @dataclass(frozen=True)
 class Partitions(Resources):
-    """Describe a pool whose nodes belong to partitions; a job takes processors of its partition.
+    """Describe a pool with partitions of nodes; a job takes processors of its partition.
 
-    Any processors of a partition's nodes will do, and running jobs count as if they could still be
-    moved within their partitions: jobs run together if there is any placement of all of them.
+    A job may take any processors of its partition's nodes. Running jobs count as if they could
+    still be moved within their partitions: jobs can run together if there is any placement of all
+    of them.
 
     Parameters
     ----------
     processors : int
-        Number of processors, at least those of all regions; the others are in no partition.
+        Number of processors, at least the sum over all regions; the rest is in no partition.
     capacities : mapping of str to int
-        Amount of each of the other resources, as in `Resources`; may be empty.
+        Amount of each of the other resources, as for `Resources`; may be empty.
     regions : mapping of str to int
-        Processors of the nodes that belong to the same partitions, by the names of these, separated
-        by commas.
+        Processors of the nodes that belong to the same partitions, by the comma-separated names of
+        these partitions.
     numbers : mapping of str to int
-        Number in jobs' column ``partition`` of each partition. A list of partitions, separated by
-        commas, may have a number, too: its jobs use nodes of any of them.
+        Number of each partition in the column ``partition`` of jobs. A list of partitions,
+        separated by commas, may also have a number; jobs with this number use nodes of any
+        partition in the list.
     windows : sequence of mapping, optional
-        Intervals in which jobs cannot have some processors of regions (table ``regions``) or other
-        resources, as in `Resources`; by default all regions and all of the others.
+        Intervals in which jobs cannot use some processors of regions (table ``regions``) or other
+        resources, as for `Resources`. By default a window withholds all regions and all other
+        resources.
 
     Raises
     ------
     InputError
-        If a region has no processors or is given twice, regions exceed the machine, a partition
-        has no region or no number, numbers are not different whole numbers from 0, or more than 64
-        unions of partitions would have to be simulated; also as `Resources`.
+        If a region has no processors or is given twice; if regions exceed the machine; if a
+        partition has no region or no number; if numbers are not distinct whole numbers from 0 on;
+        or if more than 64 unions of partitions are needed. Also as `Resources`.
 
     Examples
     --------
@@ -156,7 +161,7 @@ class Partitions(Resources):
         sizes: dict[str, int] = {}
         for label, size in regions.items():
             names = _names("regions", label, known)
-            # One order of names, so that equal machines are equal values.
+            # Names are sorted, so that equal machines are equal values.
             sizes[",".join(names)] = size
         if len(sizes) < len(regions):
             raise InputError(f"regions is {regions}; two regions list the same partitions")
@@ -178,7 +183,7 @@ class Partitions(Resources):
 
     @property
     def unions(self) -> tuple[Union, ...]:
-        """Unions of partitions whose processors limit jobs, in addition to the whole machine."""
+        """Unions of partitions that limit jobs, in addition to the whole machine."""
         return derive(self).unions
 
     @property
@@ -206,7 +211,7 @@ class Partitions(Resources):
 
     @property
     def shared(self) -> int:
-        """Index of the first union in the names, which ends those of single requests."""
+        """Index of the first union in `names`; jobs request preceding resources individually."""
         return len(super().names)
 
     def requests(self, jobs: Columns) -> Int64:
@@ -221,7 +226,7 @@ class Partitions(Resources):
         return result
 
     def label(self, number: int) -> str:
-        """Return the partition that has a number."""
+        """Return the name of the partition with a number."""
         return next(label for label, one in self.labels if one == number)
 
     def check(self, jobs: Columns) -> None:
@@ -239,7 +244,7 @@ class Partitions(Resources):
 
     @property
     def labels(self) -> tuple[tuple[str, int], ...]:
-        """Partitions, and lists of them, with their numbers, in the order of these."""
+        """Partitions and lists of partitions with their numbers, sorted by number."""
         return self.numbers  # type: ignore[return-value]
 
     @property
@@ -258,16 +263,16 @@ class Partitions(Resources):
 
     @property
     def limit(self) -> str:
-        """Limit of a job's requests, for the message that refuses others."""
+        """Text of error messages for the limit of a job's requests."""
         parts = ", ".join(f"{union.processors} of {union.name}" for union in self.unions[:MANY])
         whole = super().limit if self.stocks else f"at most the machine's {self.processors}"
         return f"{whole}; of partitions, at most {parts}" if parts else whole
 
     def sized(self, processors: int) -> Partitions:
-        """Return a machine with other processors; regions change with it, rounded down.
+        """Return a machine with `processors` processors; regions change in proportion.
 
-        A region of less than one processor keeps one. What rounding leaves is in no partition.
-        Windows withhold the same parts of regions.
+        Regions are rounded down, but keep at least one processor. Processors that rounding leaves
+        over are in no partition. Windows withhold the same parts of regions.
 
         Examples
         --------
@@ -284,7 +289,7 @@ class Partitions(Resources):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         plain = super().to_dict()
         plain["configuration"] |= {"regions": dict(self.nodes), "numbers": dict(self.labels)}
         if self.windows:
@@ -296,7 +301,7 @@ class Partitions(Resources):
 def derive(machine: Partitions) -> Derived:
     """Return the unions of a machine's partitions, and the partitions within each.
 
-    The union of all nodes is left out, since all jobs take processors of the machine.
+    The union of all nodes is left out, since the machine's processors already limit all jobs.
     """
     regions = [(label.split(","), size) for label, size in machine.nodes]
     parts = {label: _bits(regions, {*label.split(",")}) for label, _ in machine.labels}
@@ -348,7 +353,7 @@ def _table(what: str, given: object, least: int, unit: str) -> dict[str, int]:
 
 
 def _names(what: str, label: str, known: list[str]) -> list[str]:
-    """Return the partitions that a label lists, in order."""
+    """Return the partitions in a label, in sorted order."""
     names = sorted({name.strip() for name in label.split(",")})
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Mapping of a policy to kernels: those of a pool with several resources."""
+"""Simulation of policies with partitions, by the kernels of a pool with several resources."""
 
 from __future__ import annotations
 

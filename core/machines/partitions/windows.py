@@ -1,6 +1,6 @@
-"""Windows of a machine with partitions: they withhold processors of regions, and other resources.
+"""Windows of a machine with partitions, which withhold processors of regions and other resources.
 
-A window names regions in a table of their own, since a partition may have the name of a resource.
+A window has a separate table for regions, since a partition may have the name of a resource.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ REGIONS = "regions"
 """Key of a window's table of processors by region."""
 
 _OF = "processors of "
-"""Beginning of the name of a region's processors in a row."""
+"""Prefix of the name of a region's processors in a row."""
 
 MANY = 40
-"""Most names in a message."""
+"""Largest number of names in a message."""
 
 
 def name_of(label: str) -> str:
@@ -40,14 +40,14 @@ def name_of(label: str) -> str:
 
 
 def amounts_of(stocks: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return what windows may withhold, by its name in rows: other resources, then regions."""
+    """Return the amounts that windows may withhold, by name: other resources, then regions."""
     return {**stocks, **{name_of(label): size for label, size in sizes.items()}}
 
 
 def region_rows(
     given: object, stocks: Mapping[str, int], sizes: Mapping[str, int], where: str = ""
 ) -> tuple[Row, ...]:
-    """Return the rows of given windows, as `core.machines.resources.windows.rows_of`.
+    """Return the rows of windows, as `core.machines.resources.windows.rows_of` does.
 
     Examples
     --------
@@ -71,12 +71,12 @@ def region_rows(
 def region_row(
     what: str, given: object, stocks: Mapping[str, int], sizes: Mapping[str, int]
 ) -> Row:
-    """Return the row of a table with regions, which messages call `what`."""
+    """Return the row of a table with regions; `what` is its name in messages."""
     return row_of(what, _flat(what, given, stocks, sizes), amounts_of(stocks, sizes))
 
 
 def label_of(names: str) -> str:
-    """Return the one label of a region, for the names of its partitions in any order.
+    """Return the canonical label of a region, from its partitions' names in any order.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _flat(what: str, window: object, stocks: Mapping[str, int], sizes: Mapping[s
 
 
 def plain_windows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the tables of rows, from which `region_rows` returns equal ones.
+    """Return the tables of windows for which `region_rows` returns these rows.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def plain_windows(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def scaled_regions(regions: Mapping[str, int], old: int, new: int) -> dict[str, int]:
-    """Return the regions of a machine with other processors, rounded down, but at least 1 each.
+    """Return the regions of a resized machine, rounded down, but at least 1 each.
 
     Examples
     --------
@@ -148,9 +148,9 @@ def scaled_regions(regions: Mapping[str, int], old: int, new: int) -> dict[str, 
 def scaled_rows(
     rows: Iterable[Row], old: Mapping[str, int], new: Mapping[str, int]
 ) -> tuple[Row, ...]:
-    """Return rows of a machine whose regions have other sizes: each keeps its withheld part.
+    """Return the rows for resized regions; windows withhold the same parts of regions.
 
-    Parts are rounded down; a part of less than one processor is not withheld.
+    Withheld processors are rounded down; less than one processor is not withheld.
 
     Examples
     --------
@@ -178,7 +178,8 @@ def union_intervals(
 ) -> Intervals:
     """Return every interval with the amounts of processors, other resources, and unions.
 
-    within: int64[regions, unions], whether a region is in a union, with regions in order of sizes.
+    within: int64[regions, unions], whether a region is in a union; regions are in the order of
+    `sizes`.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from schedfarm.core.engine.running import Jobs, Running
 
 @clone.copy_machine.of(Running)
 def copy_running(running: Running, jobs: Jobs, start: Int64, other: Running) -> None:
-    """Copy the running jobs, and the starts by which they are found when they end."""
+    """Copy the running jobs and their starts; the end of a job is found by its start."""
     count = running.count[0]
     for p in range(count):
         j = running.job[p]
@@ -21,7 +21,7 @@ def copy_running(running: Running, jobs: Jobs, start: Int64, other: Running) -> 
 
 @clone.withdraw.of(Running)
 def withdraw(other: Running, jobs: Jobs, bar: int) -> None:
-    """Remove the jobs from `bar` on from the machine, as if they had not started."""
+    """Remove the jobs with index `bar` or above, as if they had not started."""
     kept, count = 0, other.count[0]
     for p in range(count):
         j = other.job[p]
@@ -42,7 +42,7 @@ def withdraw(other: Running, jobs: Jobs, bar: int) -> None:
 
 @clone.latest_running.of(Running)
 def latest_running(running: Running, j: int) -> int:
-    """Return the latest of the running jobs, or j if none came after it."""
+    """Return the latest of the running jobs, or j if no later job runs."""
     for p in range(running.count[0]):
         j = max(j, running.job[p])
     return int(j)

@@ -1,4 +1,4 @@
-"""Simulation, on a pool, of a policy whose rule is called at each pass."""
+"""Simulation on a pool of policies with a plug-in rule, which is called at each pass."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 SECONDS = 10.0
-"""Default of a rule's attribute `seconds`: CPU time that it may take in one pass, s."""
+"""Default of a rule's attribute `seconds`: limit of its CPU time in one pass, s."""
 
 _COLUMNS = ("submit", "estimate", "procs", "job", "user", "group", "queue", "partition")
 
@@ -92,12 +92,12 @@ def simulate_custom(workload: Workload, policy: Policy) -> Schedule:
 
 
 def promise_custom(workload: Workload, policy: Policy) -> Int64:
-    """Return the starts that the rule reserves in the pass of a job's arrival, s; -1 for none."""
+    """Return the starts that the rule reserves in the passes of jobs' arrivals, s, or -1."""
     return _simulation(workload, policy).run().promised
 
 
 def why_plain(policy: Policy) -> str | None:
-    """Return the reason why a policy's rule runs as plain Python; None if it is compiled."""
+    """Return the reason why a policy's rule runs in plain Python; None for a compiled rule."""
     rule = own.brought("rule", own.RULES, policy.rule)
     return code_of(policy.rule, rule).why or None
 
@@ -111,7 +111,7 @@ def first_come(state: State) -> None:
 
 
 class _Simulation:
-    """One simulation of a policy: the kernel's arguments, and the rule in Python."""
+    """Run one simulation of a policy, with the kernel's arguments and the rule in Python."""
 
     def __init__(self, workload: Workload, policy: Policy, rule: Any) -> None:
         self._workload, self._policy = workload, policy
@@ -127,7 +127,7 @@ class _Simulation:
         self._pace = Pace(self._view.desk, seconds)
 
     def run(self) -> Planner:
-        """Simulate, with a limit on the time of a pass; return the machine after the last job."""
+        """Simulate with a limit on the time of a pass; return the machine after the last end."""
         here = underway()
         if not within_limit(self._go, self._pace):
             raise InputError(
@@ -157,7 +157,7 @@ class _Simulation:
                 decided = True
 
     def _run(self, address: int, decided: bool) -> int:
-        """Run the kernel, which calls the rule at an address, or returns for each call."""
+        """Run the kernel, which calls the rule at an address or returns to Python for each call."""
         view, orders = self._view, self._orders
         return run_custom(
             self._planner,
@@ -172,7 +172,7 @@ class _Simulation:
         )
 
     def _call(self) -> None:
-        """Call the rule at this pass, in Python or by its code."""
+        """Call the rule in this pass, in Python or by its machine code."""
         call = self._code.call
         with self._pace:
             if call is None:
@@ -185,7 +185,7 @@ class _Simulation:
             said = self._python(self._state())
         except Overrun:
             raise
-        except BaseException as error:  # A user's rule may fail in any way, even by sys.exit().
+        except BaseException as error:  # A user's rule may raise any error, even by sys.exit().
             raise own.RaisedError.of(self._name, error, self._at) from error
         if said is not None:
             raise InputError(
@@ -194,10 +194,10 @@ class _Simulation:
             )
 
     def _ask_why(self) -> None:
-        """Call a compiled rule that raised again, in Python, for the error and its line.
+        """Repeat the call of a compiled rule in Python, to find its error and the line.
 
-        It gets the original state, since the first call may have changed its memory and its
-        records.
+        The rule gets the original state, since the first call may have changed the rule's memory
+        and records.
         """
         self._view.memory[:] = self._view.before
         self._planner.clock[TURNED] = 1
@@ -218,7 +218,7 @@ class _Simulation:
 
     @property
     def _queue(self) -> str:
-        # Not from the view, to which the rule may have written.
+        # The state is not taken from the view, since the rule may have written to the view.
         plan = self._planner.plan
         first, count = self._workload.job[plan.job[plan.front[0]]], int(plan.state[COUNT])
         return f"with {counted(count, 'job')} in the queue, first job {first}"
@@ -239,7 +239,7 @@ class _Simulation:
         )
 
     def _refuse(self) -> None:
-        """Raise the error of the rule's mistake."""
+        """Raise an error for the mistake of the rule."""
         fault = self._view.fault
         if fault[KIND] == RAISED:
             with self._pace:
@@ -261,7 +261,7 @@ def _simulation(workload: Workload, policy: Policy) -> _Simulation:
 
 
 def _attribute(name: str, rule: object, what: str, default: float, kind: type) -> float:
-    """Return a rule's attribute, a number from 0 to 10^6; `seconds` must be above 0."""
+    """Return an attribute of a rule, a number from 0 to 10^6; `seconds` is above 0."""
     value: float = getattr(rule, what, default)
     # A bool is an int, and a NaN fails every comparison.
     number = isinstance(value, (int, kind)) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""One pool of processors for the engine's passes: a machine with a single place, 0."""
+"""Pool of processors for the engine's passes: a machine with a single place, 0."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from schedfarm.core.engine.world import EASY, EXTRA, KNOWN, SHADOW
 
 @machine.next_end.of(Running)
 def next_end_of(running: Running) -> int:
-    """Return the next end."""
+    """Return the next end of a job, s."""
     return next_end(running)
 
 
 @machine.give_back.of(Running)
 def give_back_to(running: Running, now: int) -> bool:
-    """Count jobs that are predicted to end by now as free."""
+    """Free the processors of jobs with a predicted end up to now."""
     return give_back(running, now)
 
 
@@ -42,7 +42,7 @@ def release_due(running: Running, jobs: Jobs, now: int, one: bool) -> bool:
 
 @machine.running_count.of(Running)
 def running_count(running: Running) -> int:
-    """Return the length of the list."""
+    """Return the number of running jobs."""
     return int(running.count[0])
 
 
@@ -54,13 +54,13 @@ def most_free(running: Running) -> int:
 
 @machine.has_free.of(Running)
 def has_free(running: Running, c: int, need: int) -> bool:
-    """Return whether this many processors are free."""
+    """Return whether `need` processors are free."""
     return bool(need <= running.free[0])
 
 
 @machine.place_for.of(Running)
 def place_for(running: Running, need: int, now: int) -> int:
-    """Return 0 if a job fits."""
+    """Return 0 if a job fits, else -1."""
     return 0 if need <= running.free[0] else -1
 
 
@@ -72,7 +72,7 @@ def begin(running: Running, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @machine.set_aside.of(Running)
 def set_aside(running: Running, need: int) -> bool:
-    """Return False: the job could take all free processors."""
+    """Return False, because the job could use all free processors."""
     return False
 
 
@@ -88,7 +88,7 @@ def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
 
 @verb
 def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
-    """Return whether a job that fits now respects the reservation; charge its extra processors."""
+    """Return whether a job that fits does not delay the head; subtract extra processors."""
     if now + estimate <= hold[SHADOW]:
         return True
     if need > hold[EXTRA]:
@@ -99,14 +99,14 @@ def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
 
 @machine.place_beside.of(Running)
 def place_beside(running: Running, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without affecting the reservation."""
+    """Return 0 if a job fits without delaying the head, else -1."""
     fits = need <= running.free[0] and leaves_alone(hold, now, need, estimate)
     return 0 if fits else -1
 
 
 @machine.candidates.of(Running)
 def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit without affecting the reservation."""
+    """Return the lane mask of the jobs that fit without delaying the head."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     narrow = up_to(queue.need, cell, hold[EXTRA])
     return up_to(queue.need, cell, running.free[0]) & (short | narrow)
@@ -114,6 +114,6 @@ def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int)
 
 @machine.within_reach.of(Running)
 def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's minima are short or narrow enough."""
+    """Return whether a block's least estimate or least width allows a backfill."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= hold[EXTRA])

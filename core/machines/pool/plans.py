@@ -1,4 +1,4 @@
-"""A plan on one pool of processors: one profile, and one place, 0."""
+"""Plan on a pool of processors, with one profile and one place, 0."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def lay_out(running: Running, plan: Plan, now: int) -> None:
 
 @planning.lay_out_rounded.of(Running)
 def lay_out_rounded(running: Running, plan: Plan, now: int, unit: int) -> None:
-    """Lay out the profile."""
+    """Lay out the profile, with ends rounded up to a unit."""
     plans.load_rounded(plan, running, now, unit)
 
 
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
-    """Drop the steps before now; floors do not hold for steps that have been moved."""
+    """Drop the steps before now; reset floors if steps have moved."""
     plan.state[LAYOUT] += profiles.advance(plan.profile, now)
 
 
@@ -41,7 +41,7 @@ def earliest(running: Running, plan: Plan, i: int, now: int) -> tuple[int, int, 
 
 @planning.place_now.of(Running)
 def place_now(running: Running, plan: Plan, now: int, i: int) -> int:
-    """Return 0 if the job may start now."""
+    """Return 0 if the job may start now, else -1."""
     return 0 if plans.may_start(plan, running, now, i) else -1
 
 
@@ -81,7 +81,7 @@ def take(running: Running, plan: Plan, c: int, step: int, t: int, length: int, n
 
 @planning.leaves_room.of(Running)
 def leaves_room(running: Running, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Return whether processors are free."""
+    """Return whether processors are free until an instant."""
     return profiles.has_room(plan.profile, step, need, end)
 
 
@@ -100,7 +100,7 @@ def start_in(running: Running, plan: Plan, i: int, now: int) -> None:
 
 @planning.give_early.of(Running)
 def give_early(running: Running, plan: Plan, jobs: Jobs, now: int, one: bool) -> None:
-    """Return processors to the profile and its snapshots."""
+    """Free the processors of early completions in the profile and its snapshots."""
     early_completions.give_early(plan, running, jobs, now, one)
 
 

@@ -1,4 +1,4 @@
-"""The plain machine: a pool of equivalent processors."""
+"""Platform of a plain machine: a pool of equivalent processors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """Describe a pool of processors; a job takes any free ones.
+    """Describe a pool of processors; a job takes any free processors.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return self.processors
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The pool itself, as the one place."""
+        """Name of the pool itself, as the one place."""
         return (self.name,)
 
     @property
@@ -67,12 +67,12 @@ class Pool:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs do not belong to single places."""
+        """Always empty, because jobs do not belong to single places."""
         return ()
 
     @property
     def stocks(self) -> tuple[tuple[str, str, int], ...]:
-        """Empty: jobs request processors only."""
+        """Always empty, because jobs request processors only."""
         return ()
 
     @property
@@ -82,7 +82,7 @@ class Pool:
 
     @property
     def limit(self) -> str:
-        """Largest number of processors of a job, as text for error messages."""
+        """Text of error messages for the largest number of processors of a job."""
         return f"at most the machine's {self.processors}"
 
     def admits(self, jobs: Columns) -> Bool:
@@ -91,8 +91,8 @@ class Pool:
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Accept all jobs: every request has a meaning here."""
+        """Accept all jobs, because every request is valid on a pool."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         return {"name": self.name, "configuration": {"processors": self.processors}}

@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on one pool of processors."""
+"""Simulation of policies on one pool of processors, by kernels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
 
 STEPS = (clone, kernel, plans, usage)
-"""Modules with the steps of this machine."""
+"""Modules with the implementations of generic steps for a pool."""
 
 
 def _machine(workload: Workload, unit: int) -> Running:
@@ -41,7 +41,7 @@ def _plan(workload: Workload, unit: int, widest: int) -> Plan:
 
 
 def _keeper(workload: Workload) -> Bookkeeper:
-    """Return an idle machine of whole units, and an empty reservation table."""
+    """Return an idle machine, in units, with an empty reservation table."""
     n, unit = len(workload), unit_of(workload)
     processors = workload.processors // unit
     return Bookkeeper(
@@ -84,11 +84,11 @@ def promise_reserving(workload: Workload, policy: Policy) -> Int64:
 
 
 def _fair(workload: Workload, policy: Policy, fair: Fair, code: int) -> Int64:
-    """Return fair start times; first come, first served, relaxed ones by a course."""
+    """Return fair start times; relaxed fair starts under FCFS come from a single course."""
     if not (fair.patient and (fair.relaxed or code == NONE)):
         return POOL.fair(workload, policy, fair, code)
-    # Under none no job starts before an earlier one: without later jobs, or behind all, it starts
-    # alike.
+    # Under `none`, no job starts before an earlier job. So a job has the same start without later
+    # jobs and behind all other jobs.
     first = fair.last if code == NONE else int(fair.wanted.argmax())
     before = POOL.schedule(workload.take(slice(first)), policy, code).start
     fst = fair_starts(len(workload))
@@ -110,7 +110,7 @@ fair_reserving = POOL.fair_reserving
 
 
 def fair_plan(workload: Workload, policy: Policy, fair: Fair) -> Int64:
-    """Return fair start times under ``planned``, by arrival, as for the other rules."""
+    """Return fair start times under ``planned``, by arrival, as for other rules."""
     orders, walk = Orders(workload, policy), WALKS[policy.walk]
     options, fst = options_of(workload, policy, RESERVING), fair_starts(len(workload))
     here, copy = _keeper(workload), _keeper(workload)

@@ -1,4 +1,4 @@
-"""Completions on one pool of processors, charged to their users."""
+"""Usage of users from completions on a pool."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from schedfarm.core.engine.usage import Shares, charge_ended
 
 @usage.follow.of(Running)
 def follow(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Charge the jobs after the end of the list."""
+    """Charge the ended jobs, which are behind the end of the list."""
     charge_ended(running, shares, jobs, begun, now)
 
 
 @priority.list_ended.of(Running)
 def list_ended(running: Running, begun: int, active: Int64, at: int) -> int:
-    """Write the jobs after the end of the list."""
+    """Write the ended jobs, which are behind the end of the list."""
     return write_ended(running, begun, active, at)
 
 
 @priority.list_running.of(Running)
 def list_running(running: Running, active: Int64) -> int:
-    """Write the list."""
+    """Write the running jobs."""
     return write_running(running, active)

@@ -1,1 +1,1 @@
-"""A pool whose jobs request several resources: processors, GPUs, memory, licences, watts."""
+"""Pool with several resources: processors, GPUs, memory, licences, watts."""

@@ -1,4 +1,4 @@
-"""Checks of schedules on a pool with several resources from their columns alone."""
+"""Checks of schedules on a pool with several resources, from the columns alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHECKS = ("start", "submit", "kills", "capacity", "resources", "windows")
 
 
 def naming(schedule: Schedule, job: int) -> str:
-    """Name a job in a sentence, with what it requests."""
+    """Name a job in a sentence, with its requests."""
     work, platform = schedule.workload, schedule.workload.platform
     assert isinstance(platform, Resources)
     others = (
@@ -29,7 +29,7 @@ def naming(schedule: Schedule, job: int) -> str:
 
 
 def overloads(evidence: Evidence, rows: range, check: str) -> Iterator[Fault]:
-    """Yield the faults of a check at which jobs need more than there is of some resources."""
+    """Yield the first instants at which jobs need more of some resources than the capacity."""
     platform = evidence.schedule.workload.platform
     assert isinstance(platform, Resources)
     requests = platform.requests(evidence.schedule.workload)
@@ -42,7 +42,7 @@ def overloads(evidence: Evidence, rows: range, check: str) -> Iterator[Fault]:
 
 
 def _within_windows(evidence: Evidence) -> Iterator[Fault]:
-    """Yield the first instant at which jobs have some of a resource that windows withhold."""
+    """Yield the first instant at which jobs hold a withheld amount of a resource."""
     schedule = evidence.schedule
     platform = schedule.workload.platform
     assert isinstance(platform, Resources)
@@ -66,7 +66,7 @@ def _within_windows(evidence: Evidence) -> Iterator[Fault]:
 
 
 def proofs(evidence: Evidence) -> Iterator[Fault | None]:
-    """Find the first fault of each kind."""
+    """Yield the first fault of each kind."""
     platform = evidence.schedule.workload.platform
     assert isinstance(platform, Resources)
     yield times.early(evidence)

@@ -1,7 +1,7 @@
-"""Classical conservative backfilling on a pool with several resources: `core.engine.planned` there.
+"""Classical conservative backfilling on a pool with several resources, by `core.engine.planned`.
 
-A request is a vector, so that no bound tells which jobs fit nowhere earlier: a compression searches
-a gap for each of them.
+A request is a vector, so there is no bound for jobs that fit nowhere earlier. A compression
+therefore searches a gap for each job.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from schedfarm.core.machines.resources.plans import lay_out_levels
 from schedfarm.core.machines.resources.profile import advance, empty_levels, fit_before, take_at
 
 STALE, STATE = 2, 3
-"""Field of a book's state after `COUNT` and `DUE`: whether the profile lacks a change of running
-jobs or reservations. The number of fields."""
+"""Further fields of a book's state: whether the profile lacks a change of running jobs or
+reservations; and the number of fields."""
 
 
 class StockBook(NamedTuple):
-    """The reservations of the waiting jobs, in the order of the walk.
+    """Hold the reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
-    s. profile: levels that are free next to the running jobs and all reservations. state:
-    int64[STATE].
+    job, need, length, at: int64[room(n)], for each reservation the job's index, kind, estimate, s,
+    and reserved start, s. profile: free amounts, given the running jobs and all reservations.
+    state: int64[STATE].
     """
 
     job: Int64
@@ -44,7 +44,7 @@ class StockBook(NamedTuple):
 
 
 class StockKeeper(NamedTuple):
-    """A `core.engine.planned.Bookkeeper` of a pool with several resources."""
+    """Hold a `core.engine.planned.Bookkeeper` of a pool with several resources."""
 
     jobs: Jobs
     running: Stock
@@ -54,10 +54,13 @@ class StockKeeper(NamedTuple):
 
 
 def stock_keeper(jobs: Jobs, stock: Stock, changes: int, promised: Int64) -> StockKeeper:
-    """Return an empty reservation table of an idle machine; changes: of its capacities."""
+    """Return an empty reservation table of an idle machine.
+
+    changes: number of changes of the machine's capacities.
+    """
     n = jobs.submit.size
     job, need, length, at = (np.zeros(room(n), np.int64) for _ in range(4))
-    # Each job adds at most four steps between two layouts: its reservation, and one move of it.
+    # Each job adds at most four steps between two layouts: by its reservation, and by one move.
     levels = empty_levels(stock.level.shape[1], 4 * n + 8 + 2 * changes)
     state = np.zeros(STATE, np.int64)
     state[DUE], state[STALE] = NEVER, 1
@@ -74,7 +77,7 @@ def columns_of(keeper: StockKeeper) -> tuple[Int64, Int64, Int64, Int64]:
 
 @verb
 def take(keeper: StockKeeper, i: int, now: int, by: int) -> None:
-    """Take `by` times the request of a job from now or its reserved start on, until its end."""
+    """Take `by` times a job's request from the later of now and its reserved start to its end."""
     levels, request, book = keeper.book.profile, keeper.running.request, keeper.book
     t, end = max(book.at[i], now), book.at[i] + book.length[i]
     if t < end:
@@ -93,7 +96,10 @@ def lay_out(keeper: StockKeeper, now: int) -> None:
 
 @verb
 def find_gap(keeper: StockKeeper, i: int, now: int, stop: int) -> tuple[int, int]:
-    """Return the earliest gap for a job, and its step; `stop` or later if none is before it."""
+    """Return the earliest gap for a job, and its step.
+
+    If there is no gap before `stop`, the result is `stop` or later.
+    """
     book, levels = keeper.book, keeper.book.profile
     step, request = step_from(levels, levels.mark[HEAD], now), keeper.running.request
     return fit_before(levels, step, request, book.need[i], book.length[i], now, stop)
@@ -101,7 +107,7 @@ def find_gap(keeper: StockKeeper, i: int, now: int, stop: int) -> tuple[int, int
 
 @planned.complete.of(StockKeeper)
 def complete(keeper: StockKeeper, per_event: bool) -> None:
-    """End the jobs, and change the capacities that change now."""
+    """End the jobs that complete now, and make the changes of capacities."""
     clock, book = keeper.clock, keeper.book
     now = clock[planned.NOW]
     early = release_due(keeper.running, keeper.jobs, now, False)
@@ -111,7 +117,7 @@ def complete(keeper: StockKeeper, per_event: bool) -> None:
 
 @planned.place.of(StockKeeper)
 def place(keeper: StockKeeper, i: int, now: int) -> None:
-    """Take the gap out of the profile."""
+    """Reserve the earliest gap for a job in the profile."""
     book, levels = keeper.book, keeper.book.profile
     if book.state[STALE] == 1 or levels.mark[TAIL] + WORD > levels.times.size - WORD:
         lay_out(keeper, now)
@@ -124,7 +130,7 @@ def place(keeper: StockKeeper, i: int, now: int) -> None:
 
 @planned.compress.of(StockKeeper)
 def compress(keeper: StockKeeper, now: int) -> None:
-    """Search a gap for each job next to all others; those of estimate 0 take nothing."""
+    """Search an earlier gap for each job, given the reservations of all other jobs."""
     book = keeper.book
     lay_out(keeper, now)
     for i in range(book.state[COUNT]):
@@ -136,11 +142,11 @@ def compress(keeper: StockKeeper, now: int) -> None:
 
 @planned.start_at.of(StockKeeper)
 def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
-    """Start the job if its request is free, and no window begins before its predicted end."""
+    """Start a job if its request is free and no window withholds it before its predicted end."""
     book, stock = keeper.book, keeper.running
     if place_for(stock, book.need[i], now) < 0:
         return False
-    # A job that starts late leaves its reservation, and takes something else.
+    # A job that starts late occupies another interval than its reservation.
     book.state[STALE] |= int(book.at[i] < now)
     begin(stock, keeper.jobs, 0, book.job[i], now)
     return True
@@ -148,6 +154,6 @@ def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
 
 @planned.drop_past.of(StockKeeper)
 def drop_past(keeper: StockKeeper, now: int) -> None:
-    """Advance the profile."""
+    """Advance the profile to the present instant."""
     if keeper.book.state[STALE] == 0:
         advance(keeper.book.profile, now)

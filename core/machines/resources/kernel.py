@@ -1,9 +1,9 @@
-"""A pool with several resources for the engine's passes: a machine with a single place, 0.
+"""Pool with several resources for the engine's passes: a machine with a single place, 0.
 
-The engine represents a job's width by one number. Here this is the index of the job's kind: jobs
-with equal requests have the same kind, and kinds are numbered from 1 by their processors, ties by
-the other requests. So the kinds that are narrow enough are those up to some number, which the
-engine's bounds and lanes find; the other resources are compared for these kinds only.
+The engine represents a job's width by one number. Here this number is the index of the job's kind.
+Jobs with equal requests have the same kind. Kinds are numbered from 1 by their processors, then by
+the other requests. So the kinds with few enough processors are the kinds up to some number, which
+the engine's bounds and lanes find. The other resources are compared only for these kinds.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
 from schedfarm.core.machines.resources.timetable import change_of, has_spare, promise
 
 FREE, EXTRA, ASIDE = range(3)
-"""Rows of levels: free amounts, extra of the head's reservation, and amounts withheld."""
+"""Rows of levels: free amounts, extra amounts of the head's reservation, withheld amounts."""
 
 
 class Stock(NamedTuple):
-    """The running jobs, the levels of the resources, and the request of each kind of job.
+    """Hold the running jobs, the levels of the resources, and the request of each kind of job.
 
-    running: the jobs, with kinds for widths; its `free` is unused. level: int64[3, resources].
-    narrow: int64[2], the last kind that is narrow enough for the processors of each level, -1 if
-    unknown. request: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each
-    job. shared: the first resource that is the processors of some nodes, of which a job requests
-    its processors or none; those of all nodes are resource 0. table:
-    `core.machines.resources.timetable.Timetable` if there are windows, else `Constant`.
+    running: the running jobs; widths are kinds, and `free` is unused. level: int64[3, resources].
+    narrow: int64[2], the last kind with at most the processors of each level, -1 if unknown.
+    request: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], kind of each job.
+    shared: index of the first resource that stands for the processors of some nodes; a job requests
+    all its processors, or none, from such a resource. Resource 0 stands for the processors of all
+    nodes. table: `core.machines.resources.timetable.Timetable` if there are windows, else
+    `Constant`.
     """
 
     running: Running
@@ -58,9 +59,9 @@ class Stock(NamedTuple):
 
 
 def idle_stock(amounts: Int64, requests: Int64, shared: int) -> Stock:
-    """Return the idle machine of these amounts for jobs of these requests, int64[n, resources].
+    """Return the idle machine with some amounts, for requests int64[n, resources].
 
-    Capacities are constant.
+    The capacities are constant.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def idle_stock(amounts: Int64, requests: Int64, shared: int) -> Stock:
 
 @verb
 def is_enough(stock: Stock, row: int, kind: int) -> bool:
-    """Return whether a level is enough for a request."""
+    """Return whether a level is enough for the request of a kind."""
     level, request = stock.level, stock.request
     enough = True
     for r in range(level.shape[1]):
@@ -101,7 +102,7 @@ def fits(stock: Stock, kind: int, now: int) -> bool:
 
 @verb
 def add(stock: Stock, row: int, kind: int) -> None:
-    """Add a request to a level."""
+    """Add the request of a kind to a level."""
     level, request = stock.level, stock.request
     for r in range(level.shape[1]):
         level[row, r] += request[kind, r]
@@ -110,7 +111,7 @@ def add(stock: Stock, row: int, kind: int) -> None:
 
 @verb
 def subtract(stock: Stock, row: int, kind: int) -> None:
-    """Subtract a request from a level."""
+    """Subtract the request of a kind from a level."""
     level, request = stock.level, stock.request
     for r in range(level.shape[1]):
         level[row, r] -= request[kind, r]
@@ -134,7 +135,7 @@ def narrow_enough(stock: Stock, row: int) -> int:
 
 @machine.next_end.of(Stock)
 def next_end_of(stock: Stock) -> int:
-    """Return the next end or change."""
+    """Return the next end of a job or change of the capacities, s."""
     return min(next_end(stock.running), change_at(stock.table, next_change(stock.table)))
 
 
@@ -157,13 +158,13 @@ def release_due(stock: Stock, jobs: Jobs, now: int, one: bool) -> bool:
 
 @machine.running_count.of(Stock)
 def running_count(stock: Stock) -> int:
-    """Return the length of the list."""
+    """Return the number of running jobs."""
     return int(stock.running.count[0])
 
 
 @machine.most_free.of(Stock)
 def most_free(stock: Stock) -> int:
-    """Return the last kind that is narrow enough."""
+    """Return the last kind with at most the free processors."""
     return narrow_enough(stock, FREE)
 
 
@@ -175,7 +176,7 @@ def has_free(stock: Stock, c: int, need: int) -> bool:
 
 @machine.place_for.of(Stock)
 def place_for(stock: Stock, need: int, now: int) -> int:
-    """Return 0 if a job of this kind fits."""
+    """Return 0 if a job of this kind fits, else -1."""
     return 0 if fits(stock, need, now) else -1
 
 
@@ -189,7 +190,7 @@ def begin(stock: Stock, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @machine.set_aside.of(Stock)
 def set_aside(stock: Stock, need: int) -> bool:
-    """Withhold all processors that a job of the same partition could take."""
+    """Withhold all processors that a job of the same partition could use."""
     level, request = stock.level, stock.request
     if stock.shared == level.shape[1]:
         return False
@@ -209,7 +210,7 @@ def set_aside(stock: Stock, need: int) -> bool:
 
 @machine.put_back.of(Stock)
 def put_back(stock: Stock) -> None:
-    """Add the withheld amounts to the free ones."""
+    """Add the withheld amounts to the free amounts."""
     level = stock.level
     if stock.shared == level.shape[1]:
         return
@@ -221,7 +222,7 @@ def put_back(stock: Stock) -> None:
 
 @verb
 def find_shadow(stock: Stock, need: int) -> int:
-    """Return the earliest instant at which a request fits by predicted ends, s; set the extra."""
+    """Return the shadow time of a request, s; set the extra amounts."""
     level, running = stock.level, stock.running
     for r in range(level.shape[1]):
         level[EXTRA, r] = level[FREE, r]
@@ -246,7 +247,7 @@ def reserve(stock: Stock, hold: Int64, rule: int, need: int) -> None:
 
 @machine.place_beside.of(Stock)
 def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without affecting the reservation; charge the extra resources."""
+    """Return 0 if a job fits without delaying the head, else -1; reduce the extra amounts."""
     if not fits(stock, need, now):
         return -1
     if now + estimate <= hold[SHADOW]:
@@ -259,11 +260,11 @@ def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) 
 
 @machine.candidates.of(Stock)
 def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the jobs that fit without affecting the reservation."""
+    """Return the lane mask of the jobs that fit without delaying the head."""
     short = up_to(queue.estimate, cell, hold[SHADOW] - now)
     beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[SHADOW] < NEVER else 0
     word = up_to(queue.need, cell, narrow_enough(stock, FREE)) & (short | beside)
-    # Lanes after the last job are arbitrary, and their kinds are not read.
+    # Lanes behind the last job are arbitrary, so their kinds are not read.
     kept, left = 0, word
     while left != 0:
         at = lowest(left)
@@ -279,6 +280,6 @@ def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> 
 
 @machine.within_reach.of(Stock)
 def within_reach(stock: Stock, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's minima are short or narrow enough."""
+    """Return whether a block's least estimate or least kind allows a backfill."""
     soon = now + queue.least_estimate[b] <= hold[SHADOW]
     return bool(soon or queue.least_need[b] <= narrow_enough(stock, EXTRA))

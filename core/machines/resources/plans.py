@@ -1,4 +1,4 @@
-"""A plan on a pool with several resources: one profile, and one place, 0."""
+"""Plan on a pool with several resources, with one profile and one place, 0."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from schedfarm.core.machines.resources.timetable import change_of
 
 
 class Plan(NamedTuple):
-    """The queue in order, and the profile with the reservations of its first jobs.
+    """Hold the queue in order, and the profile with the reservations of its first jobs.
 
-    The fields are those of `core.engine.plan.Plan`, with kinds for needs.
+    The fields are those of `core.engine.plan.Plan`; needs are kinds.
     """
 
     job: Int64
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
 
 
 def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
-    """Return a plan with room for n waiting jobs of some kinds, and changes of capacities."""
+    """Return a plan with room for n waiting jobs, kinds, and changes of capacities."""
     n, steps = room(n), 4 * n + 8 + changes
     return Plan(
         np.empty(n, np.int64),
@@ -62,7 +62,7 @@ def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
 
 @verb
 def lay_out_levels(levels: Profile, stock: Stock, now: int, unit: int) -> None:
-    """Lay out the profile of windows and of running jobs, their ends rounded up to a unit, s."""
+    """Lay out the profile of windows and running jobs, with ends rounded up to a unit, s."""
     times, free, mark = levels
     running, table, request, resources = stock.running, stock.table, stock.request, free.shape[0]
     i, t, p, k = 0, now, running.count[0] - 1, next_change(table)
@@ -95,7 +95,7 @@ def lay_out(stock: Stock, plan: Plan, now: int) -> None:
 
 @planning.lay_out_rounded.of(Stock)
 def lay_out_rounded(stock: Stock, plan: Plan, now: int, unit: int) -> None:
-    """Lay out the profile."""
+    """Lay out the profile, with ends rounded up to a unit."""
     lay_out_levels(plan.profile, stock, now, unit)
     plan.state[LOADED], plan.state[DUE] = 1, NEVER
     plan.state[LAYOUT] += 1
@@ -109,7 +109,7 @@ def go_on(stock: Stock, plan: Plan, now: int) -> None:
 
 @planning.earliest.of(Stock)
 def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]:
-    """Return the earliest start and its step; the floor is that of `core.engine.plan`."""
+    """Return the earliest start and its step, with floors as in `core.engine.plan`."""
     levels, floor = plan.profile, plan.floor
     cell, after, step = plan.front[0] + i, now, levels.mark[HEAD]
     need, length = plan.need[cell], plan.length[cell]
@@ -124,9 +124,9 @@ def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]
 
 @verb
 def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
-    """Return whether the job at place i fits now next to the reservations made so far.
+    """Return whether the job at place i fits now next to the present reservations.
 
-    A job with estimate 0 only needs physically free resources: it delays no other job.
+    A job with estimate 0 needs only physically free resources, since it delays no other job.
     """
     cell = plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
@@ -140,13 +140,13 @@ def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
 
 @planning.place_now.of(Stock)
 def place_now(stock: Stock, plan: Plan, now: int, i: int) -> int:
-    """Return 0 if the job may start now."""
+    """Return 0 if the job may start now, else -1."""
     return 0 if may_start(stock, plan, now, i) else -1
 
 
 @planning.last_candidate.of(Stock)
 def last_candidate(stock: Stock, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
-    """Return the last job that may start now; lanes discard those with too many processors."""
+    """Return the last job that may start now; lanes discard jobs with too many processors."""
     if last < first or may_start(stock, plan, now, last):
         return last, 0
     narrow, front = narrow_enough(stock, FREE), plan.front[0]
@@ -196,7 +196,7 @@ def take(stock: Stock, plan: Plan, c: int, step: int, t: int, length: int, need:
 
 @planning.leaves_room.of(Stock)
 def leaves_room(stock: Stock, plan: Plan, c: int, step: int, need: int, end: int) -> bool:
-    """Return whether a request is free."""
+    """Return whether a request is free until an instant."""
     return has_room(plan.profile, step, stock.request, need, end)
 
 

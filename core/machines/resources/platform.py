@@ -1,4 +1,4 @@
-"""A pool of processors and of other resources; a job requests a vector of them."""
+"""Platform of a pool with processors and other resources; a job requests a vector of amounts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROCESSORS = "processors"
 UNITS: Mapping[str, str] = MappingProxyType(
     {"gpus": "GPUs", "memory": "bytes of memory", "licences": "licences", "watts": "W"}
 )
-"""The other resources: the column of jobs' requests, and the unit in messages."""
+"""Units in messages of the other resources, by the column of jobs' requests."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,18 @@ class Resources:
         Number of processors, at least 1.
     capacities : mapping of str to int
         Amount of each of the other resources, at least 0: ``gpus``, ``memory`` (bytes),
-        ``licences``, ``watts``. Resources that are not named are unlimited. It may be empty if
-        there are windows.
+        ``licences``, ``watts``. Unnamed resources are unlimited. The mapping may be empty if there
+        are windows.
     windows : sequence of mapping, optional
-        Intervals in which jobs cannot have some resources, as in `core.machines.resources.windows`:
-        ``from`` and ``until``, s, the amount of each resource, by default all of every resource,
-        and for repeated ones ``every``, s, and ``times``.
+        Intervals in which jobs cannot use some resources, as in `core.machines.resources.windows`:
+        ``from`` and ``until``, s; the withheld amount of each resource, by default all of every
+        resource; and ``every``, s, and ``times`` for repeated intervals.
 
     Raises
     ------
     InputError
-        If there is no processor, neither another resource nor a window, a resource is unknown, an
-        amount is negative or more than 2^62 - 1, or a window is wrong.
+        If there is no processor; if there is neither another resource nor a window; if a resource
+        is unknown; if an amount is negative or more than 2^62 - 1; or if a window is wrong.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Resources:
     def _take_capacities(self) -> None:
         given = self.capacities
         if isinstance(given, tuple):
-            # The form of values of this class, as passed by `dataclasses.replace`.
+            # `dataclasses.replace` passes the checked values of this class in this form.
             given = dict(given)
         if not isinstance(given, Mapping):
             raise InputError(
@@ -106,7 +106,7 @@ class Resources:
                     f"capacities has {resource} = {amount!r}; give a whole number of "
                     f"{UNITS[resource]} from 0, below 2^62"
                 )
-        # One order for all, so that equal machines are equal values.
+        # Resources have a fixed order, so that equal machines are equal values.
         rows = tuple((name, int(given[name])) for name in UNITS if name in given)
         object.__setattr__(self, "capacities", rows)
 
@@ -125,12 +125,12 @@ class Resources:
 
     @property
     def size(self) -> int:
-        """Processors in all."""
+        """Total number of processors."""
         return self.processors
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The one place."""
+        """Name of the one place."""
         return ("pool",)
 
     @property
@@ -140,7 +140,7 @@ class Resources:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Empty: jobs do not belong to single places."""
+        """Always empty, because jobs do not belong to single places."""
         return ()
 
     @property
@@ -150,7 +150,7 @@ class Resources:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the resources, processors first."""
+        """Names of the resources; processors are first."""
         return (PROCESSORS, *(name for name, _ in self._rows))
 
     @property
@@ -160,7 +160,7 @@ class Resources:
 
     @property
     def shared(self) -> int:
-        """Number of resources of which a job requests an amount of its own, as all are here."""
+        """Number of individually requested resources; here these are all resources."""
         return len(self.names)
 
     @property
@@ -183,22 +183,22 @@ class Resources:
 
     @property
     def limit(self) -> str:
-        """Limit of a job's requests, for the message that refuses others."""
+        """Text of error messages for the limit of a job's requests."""
         others = (f"{amount} {UNITS[name]}" for name, amount in self._rows)
         return f"at most the machine's {self.processors}, and so its other requests: " + ", ".join(
             others
         )
 
     def admits(self, jobs: Columns) -> Bool:
-        """Return whether each job requests no more of any resource than there is, bool[n]."""
+        """Return whether each job requests at most the capacity of each resource, bool[n]."""
         fits: Bool = np.all(self.requests(jobs) <= np.array(self.amounts, np.int64), axis=1)
         return fits
 
     def check(self, jobs: Columns) -> None:
-        """Accept all jobs: every request has a meaning here."""
+        """Accept all jobs, because every request is valid here."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plain form that `core.machines.platform.platform_from_dict` reads."""
+        """Return plain values for `core.machines.platform.platform_from_dict`."""
         return {
             "name": self.name,
             "configuration": {

@@ -1,7 +1,7 @@
-"""Free amounts of several resources over time: a profile with one row of levels for each.
+"""Profile of free amounts over time, with one row of levels for each resource.
 
-It is a `core.engine.profile.Profile` with free: int64[resources, room(steps)], so that it
-shares the operations that only read instants.
+The type is `core.engine.profile.Profile` with free: int64[resources, room(steps)]. So operations
+that read only instants are shared with other profiles.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from schedfarm.core.engine.profile import HEAD, TAIL, Profile, first_later, step
 
 
 def empty_levels(resources: int, steps: int) -> Profile:
-    """Return a profile with room for this many steps."""
+    """Return a profile with room for `steps` steps."""
     times, free = np.zeros(room(steps), np.int64), np.zeros((resources, room(steps)), np.int64)
     return Profile(times, free, np.zeros(2, np.int64))
 
 
 @verb
 def short(levels: Profile, i: int, request: Int64, kind: int) -> int:
-    """Return the lane mask of the steps from i on at which a request does not fit."""
+    """Return the lane mask of the steps, from i on, in which a request does not fit."""
     word = below(levels.free[0], i, request[kind, 0])
     for r in range(1, request.shape[1]):
-        # A request of 0 always fits; skipping it saves time for resources that few jobs use.
+        # A request of 0 always fits; omitting the comparison saves time for resources that few jobs
+        # use.
         if request[kind, r] > 0:
             word |= below(levels.free[r], i, request[kind, r])
     return word
@@ -55,8 +56,8 @@ def fit_before(
 ) -> tuple[int, int]:
     """Return the first instant from `after` on at which a request is free for `duration` seconds.
 
-    Also return the step that holds there. Step i holds at `after`. If there is no such instant
-    before `stop`, the result is `stop` or later. In the last step everything is free.
+    Also return the step that contains this instant. Step i contains `after`. If no instant before
+    `stop` is suitable, the result is `stop` or later. In the last step all resources are free.
     """
     times, _, mark = levels
     first, seen, lacking = i, 0, short(levels, i, request, kind)
@@ -85,7 +86,7 @@ def fit_before(
 
 @verb
 def open_step(levels: Profile, i: int, t: int) -> None:
-    """Put a step before step i, with the levels of the step before."""
+    """Insert a step before step i, with the levels of the preceding step."""
     times, free, mark = levels
     slide((times,), i, mark[TAIL], 1)
     times[i] = t
@@ -98,9 +99,9 @@ def open_step(levels: Profile, i: int, t: int) -> None:
 
 @verb
 def take_at(levels: Profile, i: int, t: int, end: int, request: Int64, kind: int, by: int) -> None:
-    """Take `by` times a request from t, at which step i holds, until the later `end`.
+    """Take `by` times a request in [t, end), t < end; step i contains t.
 
-    Both instants become breakpoints, so that neighbouring steps may be level.
+    Both instants become breakpoints, so neighbouring steps may have equal levels.
     """
     times, free, mark = levels
     if times[i] < t:
@@ -119,7 +120,7 @@ def take_at(levels: Profile, i: int, t: int, end: int, request: Int64, kind: int
 
 @verb
 def advance(levels: Profile, now: int) -> None:
-    """Drop the steps that ended by now; move the rest to the front when half the room is used."""
+    """Drop the steps that ended by now; move the others to the front at half of the room."""
     times, free, mark = levels
     head = step_from(levels, mark[HEAD], now)
     mark[HEAD] = head

@@ -1,4 +1,4 @@
-"""Mapping of a policy to the kernels that simulate it on a pool with several resources."""
+"""Simulation of policies on a pool with several resources, by kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
 
 STEPS = (book, kernel, plans, usage)
-"""Modules with the steps of this machine."""
+"""Modules with the implementations of generic steps for several resources."""
 
 
 def _check(policy: Policy) -> None:
@@ -48,7 +48,8 @@ def _stock(workload: Workload, unit: int) -> Stock:
     amounts, requests = np.array(platform.amounts, np.int64), platform.requests(workload)
     if not platform.windows:
         return idle_stock(amounts, requests, platform.shared)
-    # Whether a job may run up to a window depends on its estimate, which its kind then includes.
+    # With windows, the kind of a job includes its estimate, which determines whether the job ends
+    # before a window.
     stock = idle_stock(amounts, np.column_stack((requests, workload.estimate)), platform.shared)
     requested, lasting = stock.request[:, :-1].copy(), stock.request[:, -1].copy()
     return stock._replace(
@@ -59,7 +60,7 @@ def _stock(workload: Workload, unit: int) -> Stock:
 
 
 def _plan(workload: Workload, unit: int, widest: int) -> Plan:
-    # As many kinds as there are distinct requests, of which n is a bound.
+    # The number of kinds is the number of distinct requests, at most n.
     platform, n = _resources(workload), len(workload)
     return empty_plan(n, len(platform.amounts), n, 2 * platform.intervals.begin.size)
 

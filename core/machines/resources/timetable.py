@@ -1,6 +1,6 @@
 """Windows of a machine, in which some of its resources are withheld from jobs.
 
-The steps are those of `core.engine.changes`, and further ones.
+The steps are those of `core.engine.changes`, and further steps.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from schedfarm.core.engine.jit import NEVER, generic
 
 
 class Timetable(NamedTuple):
-    """The instants, s, at which capacities change, ascending, int64[k].
+    """Hold the instants at which capacities change, s, ascending, int64[k].
 
-    amount: int64[k, resources], what a change adds, negative where a window begins. spare: int64[k,
-    resources], what jobs that run now and are predicted to run then leave of the capacity from that
-    change on. lasting: int64[kinds + 1], the estimate of each kind of job, s.
+    amount: int64[k, resources], added by each change; negative at the begin of a window. spare:
+    int64[k, resources], capacity after each change minus the requests of running jobs with later
+    predicted ends. lasting: int64[kinds + 1], the estimate of each kind of job, s.
     """
 
     instant: Int64
@@ -57,21 +57,21 @@ def timetable_of(
 
 @generic
 def change_of(table: Constant | Timetable, k: int, r: int) -> int:
-    """Return what change k adds to a resource."""
+    """Return the amount that change k adds to a resource."""
     raise NotImplementedError
 
 
 @generic
 def promise(table: Constant | Timetable, request: Int64, kind: int, until: int, by: int) -> None:
-    """Take `by` times a request from what is spare at the changes before an instant, s."""
+    """Take `by` times a request from `spare` at the changes before an instant, s."""
     raise NotImplementedError
 
 
 @generic
 def has_spare(table: Constant | Timetable, request: Int64, kind: int, now: int) -> bool:
-    """Return whether the request is spare at every change before the end of a job that starts now.
+    """Return whether a request is in `spare` at all changes before a job's predicted end.
 
-    A request of 0 always is.
+    The job starts now. A request of 0 is always possible.
     """
     raise NotImplementedError
 
@@ -95,31 +95,31 @@ def always_has_spare(table: Constant, request: Int64, kind: int, now: int) -> bo
 
 @next_change.of(Timetable)
 def next_change_of(table: Timetable) -> int:
-    """Return the first change that has not passed."""
+    """Return the index of the next change."""
     return int(table.state[NEXT])
 
 
 @change_at.of(Timetable)
 def instant_of(table: Timetable, k: int) -> int:
-    """Return the instant."""
+    """Return the instant of change `k`, s; NEVER after the last change."""
     return int(table.instant[k]) if k < table.instant.size else NEVER
 
 
 @change_of.of(Timetable)
 def amount_of(table: Timetable, k: int, r: int) -> int:
-    """Return the amount."""
+    """Return the amount that change `k` adds to resource `r`."""
     return int(table.amount[k, r])
 
 
 @pass_change.of(Timetable)
 def pass_one(table: Timetable) -> None:
-    """Count it."""
+    """Count a past change."""
     table.state[NEXT] += 1
 
 
 @promise.of(Timetable)
 def promise_until(table: Timetable, request: Int64, kind: int, until: int, by: int) -> None:
-    """Take the request from each change that has not passed."""
+    """Take a request from `spare` at the future changes before an instant, s."""
     k = table.state[NEXT]
     while k < table.instant.size and table.instant[k] < until:
         for r in range(table.spare.shape[1]):
@@ -129,7 +129,7 @@ def promise_until(table: Timetable, request: Int64, kind: int, until: int, by: i
 
 @has_spare.of(Timetable)
 def has_spare_until(table: Timetable, request: Int64, kind: int, now: int) -> bool:
-    """Compare the request with each change."""
+    """Compare a request with `spare` at each future change before the job's predicted end."""
     k, until, enough = table.state[NEXT], now + table.lasting[kind], True
     while enough and k < table.instant.size and table.instant[k] < until:
         for r in range(table.spare.shape[1]):

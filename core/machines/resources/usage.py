@@ -1,4 +1,4 @@
-"""Completions on a pool with several resources, charged to their users."""
+"""Usage of users from completions on a pool with several resources."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from schedfarm.core.machines.resources.kernel import Stock
 
 @usage.follow.of(Stock)
 def follow(stock: Stock, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
-    """Charge the jobs after the end of the list."""
+    """Charge the ended jobs, which are behind the end of the list."""
     charge_ended(stock.running, shares, jobs, begun, now)
 
 
 @priority.list_ended.of(Stock)
 def list_ended(stock: Stock, begun: int, active: Int64, at: int) -> int:
-    """Write the jobs after the end of the list."""
+    """Write the ended jobs, which are behind the end of the list."""
     return write_ended(stock.running, begun, active, at)
 
 
 @priority.list_running.of(Stock)
 def list_running(stock: Stock, active: Int64) -> int:
-    """Write the list."""
+    """Write the running jobs."""
     return write_running(stock.running, active)

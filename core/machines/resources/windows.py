@@ -1,4 +1,4 @@
-"""Windows of a machine: intervals, possibly repeated, in which jobs cannot have some resources."""
+"""Windows of a machine: intervals, possibly repeated, in which jobs cannot use some resources."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 
 MOST_TIMES = 10_000
-"""Largest number of all intervals: a window a day for 27 years."""
+"""Largest total number of intervals: one a day for 27 years."""
 
 TIMES = ("from", "until", "every", "times")
-"""Keys of a window, next to those of its amounts."""
+"""Keys of a window, in addition to the keys of its amounts."""
 
 Row = tuple[int, int, int, int, tuple[tuple[str, int], ...]]
 """Begin and end of the first interval, s, period, s, number of intervals, and amounts by name."""
 
 
 class Intervals(NamedTuple):
-    """All intervals of some windows: begins and ends, s, and amounts, int64[k, resources]."""
+    """Hold all intervals of windows: begins and ends, s, and amounts, int64[k, resources]."""
 
     begin: Int64
     end: Int64
@@ -32,14 +32,14 @@ class Intervals(NamedTuple):
 
 
 def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tuple[Row, ...]:
-    """Return the rows of given windows of a machine with these capacities, in order of time.
+    """Return the rows of windows of a machine with some capacities, in order of time.
 
-    Messages begin with `where`.
+    Error messages begin with `where`.
 
     Raises
     ------
     InputError
-        If a key or value is wrong, or if windows withhold more than there is.
+        If a key or value is wrong, or if windows withhold more than the capacity.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tu
             f"{where}windows is {given!r}; give a list of tables, such as "
             '[{from = "5d", until = "6d", processors = 16}]'
         )
-    # Values of this class, as `dataclasses.replace` passes them, have rows.
+    # `dataclasses.replace` passes the checked values of the machine, which are rows.
     rows = [
         row_of(f"{where}windows[{k}]", table_of(one, capacities), capacities)
         for k, one in enumerate(given)
@@ -66,7 +66,7 @@ def rows_of(given: object, capacities: Mapping[str, int], where: str = "") -> tu
 
 
 def table_of(one: object, names: Container[str]) -> object:
-    """Return the table of a row whose amounts have these names; another value as it is."""
+    """Return the table of a row with amounts of these names; return other values unchanged."""
     if not isinstance(one, tuple) or len(one) != 5 or not isinstance(one[-1], tuple):
         return one
     return plain_row(one) if all(name in names for name, _ in one[-1]) else one
@@ -75,7 +75,7 @@ def table_of(one: object, names: Container[str]) -> object:
 def row_of(
     what: str, given: object, capacities: Mapping[str, int], others: tuple[str, ...] = ()
 ) -> Row:
-    """Return the row of a table, which messages call `what`; it may have other keys, too."""
+    """Return the row of a table; `what` is its name in messages, `others` its further keys."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {given!r}; give a table with from and until")
     for key in given:
@@ -152,7 +152,7 @@ def intervals(rows: Iterable[Row], capacities: Mapping[str, int]) -> Intervals:
 def _check_together(rows: Sequence[Row], capacities: Mapping[str, int], where: str) -> None:
     found = intervals(rows, capacities)
     instants = np.concatenate((found.end, found.begin))
-    # Ends come first, so that a window may begin where another ends.
+    # Ends come first, so that a window may begin at the end of another window.
     order = np.argsort(instants, kind="stable")
     for r, (name, most) in enumerate(capacities.items()):
         change = np.concatenate((-found.amount[:, r], found.amount[:, r]))
@@ -173,7 +173,7 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 
 def plain(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the tables of rows, from which `rows_of` returns equal ones.
+    """Return the tables of windows for which `rows_of` returns these rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Idle processors while jobs wait for them, integrated over intervals."""
+"""Idle processors while jobs wait for processors, integrated over intervals."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import kernel, verb
 
 SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
-"""Events: a job is submitted and waits, starts after waiting, starts at once, or ends; an interval
-ends."""
+"""Events: a job is submitted and waits, starts after a wait, starts at once, or ends; and an
+interval ends."""
 
 ASKED, IDLE = np.array([1, -1, 0, 0, 0]), np.array([0, -1, -1, 1, 0])
-"""Change of the requested and of the idle processors at each event, in units of the job's
+"""Changes of the requested and the idle processors at each event, as multiples of the job's
 processors."""
 
 KIND = 3
 """Number of bits of an event's kind."""
 
 DIGIT = 13
-"""Most bits of a digit of the radix sort by time: two rounds for a year. KTH took 10.4 ns per
-job, and in three rounds of 9 bits 13.8."""
+"""Largest number of bits of a digit in the radix sort by time: two rounds for a year.
+
+KTH took 10.4 ns per job, and 13.8 ns in three rounds of 9 bits.
+"""
 
 
 def idle_while_asked(
@@ -35,14 +37,15 @@ def idle_while_asked(
 ) -> Float64:
     """Return min(idle processors, requested processors) x time between bounds, float64[b - 1].
 
-    submit, start, end, procs: int64[n], s, s, s, processors. bounds: int64[b], ascending, s, where
-    b is at least 1. width, bits: bits of the largest number of processors, and of the time between
-    the outer bounds; together with the bits of `KIND` at most 63.
+    submit, start, end: int64[n], s. procs: int64[n], processors. bounds: int64[b], b >= 1,
+    ascending, s. width: bits of the largest number of processors. bits: bits of the time between
+    the outer bounds. The sum of width, bits and `KIND` is at most 63.
     """
     most = 3 * submit.size + bounds.size
     events = np.empty(most, np.int64), np.empty(most, np.int64)
-    # Events may still follow at the end of the last interval. A table longer than the events would
-    # take longer to add up than they.
+    # `lost` has one more place, because events may follow at the end of the last interval. The
+    # table `ends` has at most about as many entries as events, because adding up a longer table
+    # would take longer than the sort.
     digit = min(DIGIT, max(most.bit_length(), 1))
     ends, lost = np.empty(1 << digit, np.int64), np.zeros(bounds.size)
     add_idle(submit, start, end, procs, processors, bounds, width, bits, digit, *events, ends, lost)
@@ -54,7 +57,7 @@ def add_idle(
     submit: Int64, start: Int64, end: Int64, procs: Int64, processors: int, bounds: Int64,
     width: int, bits: int, digit: int, events: Int64, spare: Int64, ends: Int64, lost: Float64,
 ) -> None:  # fmt: skip
-    """Add the result of `idle_while_asked` to `lost`, initially zeros; the rest is overwritten."""
+    """Write the result of `idle_while_asked` to `lost`; other arrays are scratch space."""
     low = width + KIND
     count = _happenings(submit, start, end, procs, bounds, low, events)
     if _sort(events, spare, count, low, bits, digit, ends) % 2:
@@ -68,7 +71,8 @@ def add_idle(
         kind, taken = event & (1 << KIND) - 1, event >> KIND & (1 << width) - 1
         asked += ASKED[kind] * taken
         idle += IDLE[kind] * taken
-        # Stored at the end of an interval only: adding in memory took 1.3 times as long in all.
+        # The sum is stored only at the end of an interval: adding in memory took 1.3 times as long
+        # in all.
         if kind == PASSED:
             lost[span], here = here, 0.0
             span += 1
@@ -91,7 +95,7 @@ def _happenings(
         ended = min(max(end[j], first), last) - first
         waited, taken = began > came, procs[j] << KIND
         events[count] = came << low | taken | SUBMITTED
-        # Overwritten by the start of a job that did not wait.
+        # The start of a job that did not wait overwrites this event.
         count += waited
         events[count] = began << low | taken | (STARTED if waited else BEGUN)
         events[count + 1] = ended << low | taken | ENDED
@@ -105,8 +109,8 @@ def _sort(
 ) -> int:
     """Sort integers by some of their bits, lowest digit first; return the number of rounds.
 
-    After an odd number of rounds they are in `spare`. most: bits of the longest digit. ends:
-    int64[1 << most], overwritten. The sort is stable, whatever the digit.
+    After an odd number of rounds the integers are in `spare`. most: largest number of bits of a
+    digit. ends: int64[1 << most], scratch space. The sort is stable for every length of digits.
     """
     rounds = -(-bits // most)
     digit = -(-bits // max(rounds, 1))

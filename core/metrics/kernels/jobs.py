@@ -1,7 +1,7 @@
-"""One pass over the counted jobs: sums, counts and maxima of their slowdowns.
+"""Sums, counts and maxima of figures of the counted jobs, in one pass.
 
-The jobs go through the processor's nearest cache in leaves of at most 128, without an array of all
-jobs for each intermediate value: on KTH such arrays took as long as the arithmetic.
+The pass processes leaves of at most 128 jobs, which fit the processor's nearest cache. Arrays of
+all jobs for each intermediate value would take as long as the arithmetic on KTH.
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ from schedfarm.core.arrays import HORIZON, Float64, Int64, fixed
 from schedfarm.core.engine.jit import kernel, verb
 
 LEAF = 128
-"""Most values that numpy adds without halving them."""
+"""Largest number of values that numpy adds without halving the array."""
 
 LANES = 8
-"""Running sums of numpy in a leaf."""
+"""Number of numpy's running sums in a leaf."""
 
 LEVELS = 64
-"""More halvings than an array has."""
+"""Bound of the number of halvings of an array."""
 
 SLOWDOWN, SECOND, PER_PROCESSOR, LOGARITHM, AREA, WAIT_BY_AREA, SLOWDOWN_BY_AREA, KINDS = range(8)
-"""Rows of values: bounded slowdown, by two thresholds, per processor, the logarithm of the first;
-area, and the products of wait and of slowdown with it; their number."""
+"""Rows of values: bounded slowdown by the first and by the second threshold; per-processor bounded
+slowdown; logarithm of the first slowdown; area; wait x area; first slowdown x area; and the number
+of rows."""
 
 WAITED, RESPONDED, LONGEST_WAIT, LONGEST_RESPONSE, PREMATURE, AT_1, AT_10, AT_100, COUNTS = range(9)
-"""Whole numbers: sums and maxima of waits and responses, numbers of premature jobs and of jobs with
-a slowdown of 1, of at least 10 and at least 100; their number."""
+"""Indices of whole numbers: sums and maxima of waits and responses; number of premature jobs;
+numbers of jobs with a slowdown of 1, of at least 10, and of at least 100; and the number of
+indices."""
 
 MOST, MOST_PER_PROCESSOR, EARLY, OTHERS, SUMS = range(KINDS, KINDS + 5)
-"""After the sums of rows: the largest slowdown and per-processor slowdown, the sums of slowdowns of
-premature jobs and of the others; the number of all these."""
+"""Further indices after the sums of rows: largest slowdown; largest per-processor slowdown; sums of
+slowdowns of premature jobs and of other jobs; and the number of all sums."""
 
 
 class Figures(NamedTuple):
     """Hold the result of a pass: sums of floats in numpy's order, counts and maxima.
 
-    waited, responded : sums of waits and responses, s, or None beyond int64; longest_wait : s.
-    slowdown, second, per_processor, logarithm : sums of bounded slowdowns, of those by the second
-    tau, of those per processor, and of the logarithms of the first. area, wait_by_area,
-    slowdown_by_area : sums of the area and of its products. largest, largest_per_processor :
-    slowdowns. premature, early, others : number of premature jobs, sums of their slowdowns and of
-    the others'. at_1, at_10, at_100 : numbers of jobs with a slowdown of 1, at least 10, at least
-    100.
+    waited, responded : sums of waits and responses, s, or None beyond int64. longest_wait : s.
+    slowdown, second, per_processor, logarithm : sums of bounded slowdowns, of bounded slowdowns by
+    the second tau, of per-processor bounded slowdowns, and of logarithms of bounded slowdowns.
+    area, wait_by_area, slowdown_by_area : sums of areas, and of waits and slowdowns x area.
+    largest, largest_per_processor : largest slowdowns. premature : number of premature jobs. early,
+    others : sums of slowdowns of premature jobs and of other jobs. at_1, at_10, at_100 : numbers of
+    jobs with a slowdown of 1, of at least 10, and of at least 100.
     """
 
     waited: int | None
@@ -69,7 +71,7 @@ class Figures(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """Hold values of each job, float64[n]: bounded slowdown, per processor, logarithm."""
+    """Hold values of each job, float64[n]: bounded slowdown, per-processor one, logarithm."""
 
     slowdown: Float64
     per_processor: Float64
@@ -80,13 +82,14 @@ def pass_over(
     wait: Int64, response: Int64, run: Int64, held: Int64, procs: Int64, estimate: Int64,
     taus: tuple[float, float], multiple: int,
 ) -> tuple[Figures, Arrays]:  # fmt: skip
-    """Return the figures of jobs and the values of each.
+    """Return the figures of all jobs, and the values of each job.
 
-    All columns are int64[n], times in s. taus: s, above 0. multiple: a job is premature if its
-    estimate, above 0, is at least this multiple of its run time.
+    All columns are int64[n], times in s. taus: the two thresholds, s, above 0. multiple: a job is
+    premature if its estimate is above 0 and at least `multiple` times its run time.
     """
     n = wait.size
-    # One block of memory: at 50 jobs each array costs as much as their arithmetic.
+    # All arrays share one block of memory: with 50 jobs, each array takes as long as the
+    # arithmetic.
     room = np.empty(4 * n + 2 + KINDS * LEAF + (KINDS + 1) * LEVELS)
     each, apart, scratch = room[: 3 * n].reshape(3, n), room[3 * n : 4 * n + 2], room[4 * n + 2 :]
     ahead, found, counts = (
@@ -94,7 +97,7 @@ def pass_over(
         np.zeros(SUMS),
         np.zeros(COUNTS, np.int64),
     )
-    # Sums beyond int64 overflow silently, with and without the JIT, where numpy would warn.
+    # Sums beyond int64 overflow silently, with and without the JIT; numpy would warn of them.
     with np.errstate(over="ignore"):
         measure(
             fixed(wait), fixed(response), fixed(run), fixed(held), fixed(procs), fixed(estimate),
@@ -116,15 +119,15 @@ def measure(
     tau: float, second: float, multiple: int, each: Float64, apart: Float64, scratch: Float64,
     ahead: Int64, found: Float64, counts: Int64,
 ) -> None:  # fmt: skip
-    """Fill in values, sums and counts; `found` and `counts` are zeros, the rest is overwritten.
+    """Fill in values, sums and counts; `found` and `counts` are initially 0.
 
     each: float64[3, n], the rows of `Arrays`. apart: float64[n + 2], the slowdowns of premature
-    jobs, and one place later those of the others. scratch: float64[KINDS * LEAF + (KINDS + 1) *
-    LEVELS]. ahead: int64[LEVELS + LEAF].
+    jobs, an unused place, and the slowdowns of other jobs. scratch: float64[KINDS * LEAF + (KINDS +
+    1) * LEVELS]. ahead: int64[LEVELS + LEAF].
 
-    Sums are those of numpy to the bit: more than `LEAF` values are halved at a multiple of `LANES`,
-    and the sums of both halves added. `ahead` holds the sizes of the parts still to be added, the
-    next one last, with 0 for the addition of the last two sums.
+    Sums equal those of numpy to the bit: an array of more than `LEAF` values is halved at a
+    multiple of `LANES`, and the sums of both halves are added. `ahead` is a stack of the sizes of
+    the remaining parts; the next part is on top, and 0 means the addition of the last two sums.
     """
     n, sums = wait.size, KINDS * LEAF
     premature = 0
@@ -165,14 +168,14 @@ def measure(
 
 @verb
 def _is_early(run: int, estimate: int, multiple: int) -> bool:
-    """Tell whether an estimate, above 0, is at least a multiple of a run time."""
-    # A product beyond int64 would be that of a run time longer than any estimate.
+    """Return whether an estimate is above 0 and at least a multiple of a run time."""
+    # A product beyond int64 would exceed any estimate.
     return estimate > 0 and run <= HORIZON // multiple and multiple * run <= estimate
 
 
 @verb
 def _halve(ahead: Int64, at: int) -> int:
-    """Replace a size by those of its halves and their addition; return the new number of parts."""
+    """Replace a size by an addition and the sizes of two halves; return the number of parts."""
     size = ahead[at]
     left = size // 2
     left -= left % LANES
@@ -186,8 +189,8 @@ def _fill(
     rows: Float64, first: int, last: int,
 ) -> None:  # fmt: skip
     """Fill in the rows of a leaf, except the logarithms."""
-    # numpy's division instead of Python's, whose check for 0 keeps the compiler from vectorising
-    # it; loops of one row each for the same reason.
+    # The division is numpy's, because the check for 0 in Python's division prevents vectorisation.
+    # Each row has a separate loop for the same reason.
     size = last - first
     for i in range(size):
         spent = float(response[first + i])
@@ -209,7 +212,7 @@ def _fill(
 
 @verb
 def _keep(rows: Float64, first: int, size: int, each: Float64) -> None:
-    """Copy the rows of a leaf that all jobs keep."""
+    """Copy the rows of a leaf that are returned for all jobs."""
     for i in range(size):
         each[0, first + i] = rows[SLOWDOWN * LEAF + i]
         each[1, first + i] = rows[PER_PROCESSOR * LEAF + i]
@@ -221,10 +224,11 @@ def _part(
     run: Int64, estimate: Int64, multiple: int, each: Float64, apart: Float64, first: int,
     last: int, early: int, others: int,
 ) -> int:  # fmt: skip
-    """Part the slowdowns of a leaf; return the number of premature jobs so far."""
+    """Separate the slowdowns of premature and other jobs; return the number of premature jobs."""
     for j in range(first, last):
         is_early = _is_early(run[j], estimate[j], multiple)
-        # One of the two is overwritten by the next value, or is between or after both parts.
+        # The superfluous one of the two values is overwritten by a later value, or remains in an
+        # unused place.
         apart[early] = each[0, j]
         apart[others] = each[0, j]
         early += is_early
@@ -236,7 +240,8 @@ def _part(
 def _logarithms(rows: Float64, ahead: Int64, size: int) -> None:
     """Fill in the logarithms of a leaf.
 
-    Half of all jobs are not slowed down, in an unpredictable order: the others are found first.
+    Half of all jobs have a slowdown of 1, in an unpredictable order. So the other jobs are listed
+    first.
     """
     count = LEVELS
     for i in range(size):
@@ -281,7 +286,7 @@ def _count(
 
 @verb
 def _sum(values: Float64, first: int, size: int, sums: Float64, ahead: Int64) -> float:
-    """Return the sum of some values in the order of numpy; the rest is overwritten."""
+    """Return the sum of some values, added in the order of numpy."""
     parts, known = 1, 0
     ahead[0] = size
     while parts > 0:
@@ -301,7 +306,7 @@ def _sum(values: Float64, first: int, size: int, sums: Float64, ahead: Int64) ->
 
 @verb
 def _leaf(values: Float64, first: int, size: int) -> float:
-    """Return the sum of at most `LEAF` values, as numpy adds them."""
+    """Return the sum of at most `LEAF` values, added in the order of numpy."""
     total, done = 0.0, 0
     if size >= LANES:
         done = size - size % LANES

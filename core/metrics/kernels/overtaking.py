@@ -1,4 +1,4 @@
-"""For each job, the number of jobs that it overtook, and of jobs that overtook it."""
+"""Numbers of jobs that each job overtook, and that overtook each job."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def overtakings(place: Int64) -> tuple[Int64, Int64]:
 def count_overtakings(
     place: Int64, tree: Int64, smaller: Int64, slips: Int64, skips: Int64
 ) -> None:
-    """Fill in slips and skips; tree and smaller: int64[n + 1], all 0."""
+    """Fill in slips and skips; tree and smaller: int64[n + 1], initially 0."""
     n = place.size
     for p in place:
         smaller[p + 1] += 1

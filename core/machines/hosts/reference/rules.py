@@ -1,4 +1,4 @@
-"""Rules of the reference on hosts that jobs share: slow, obvious, objects and lists."""
+"""Rules of the reference on hosts: slow and obvious, with objects and lists."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def hosts_of(platform: Hosts) -> dict[int, Places]:
 
 
 class Machine(Replayable):
-    """The machine is a list of hosts; a job keeps those on which it starts.
+    """Model the machine as a list of hosts; a job keeps its hosts from start to end.
 
-    behind: the default reason of a wait in a pass.
+    behind: the default reason for a wait in a pass.
     """
 
     behind = "a job before it in the queue does not fit"
@@ -77,17 +77,17 @@ class Machine(Replayable):
             wanted = (job.procs, *(max(amount, 0) for amount in others))
             given = int(workload.hosts[job.position])
             self.count[job], self.share[job] = self.farms[job].request(wanted, given)
-        # Hosts of the jobs that have started.
+        # Hosts of each started job.
         self.places: dict[Job, Places] = {}
-        # Reason why the last pass left a job waiting.
+        # Reason why a job waited in the last pass.
         self.held_back: dict[Job, str] = {}
 
     def instants(self) -> list[int]:
-        """Add the later begins and ends of windows."""
+        """Yield later instants, including begins and ends of windows."""
         return [*super().instants(), *(t for t in self.changes if t > self.now)]
 
     def has_changed(self) -> bool:
-        """Whether a window begins or ends now."""
+        """Return whether a window begins or ends now."""
         return self.now in self.changes
 
     def running_holds(self) -> list[Hold]:
@@ -101,17 +101,17 @@ class Machine(Replayable):
     def free_now(self, job: Job) -> Places:
         """Return the hosts of a job's partition that are free and open for it at this moment.
 
-        Running jobs have begun, so that a host that is free now remains so until the job ends.
+        Running jobs have already begun, so a host that is free now stays free for the job.
         """
         until = self.now + job.estimate
         return self.farms[job].free_for(self.share[job], self.now, until, self.running_holds())
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether enough hosts are free and open for a job."""
+        """Return whether enough hosts are free and open for a job."""
         return len(self.free_now(job)) >= self.count[job]
 
     def beginning(self, job: Job, holds: list[Hold]) -> Hold:
-        """Return the earliest reservation of a job next to holds, running jobs among them."""
+        """Return the earliest reservation of a job next to holds, which include running jobs."""
         share, lasts = self.share[job], job.estimate
         begin, places = self.farms[job].earliest(self.count[job], share, lasts, self.now, holds)
         return Hold(begin, begin + lasts, share, places)
@@ -125,11 +125,11 @@ class Machine(Replayable):
         return f"job {job.number} ({self.count[job]} x {share})"
 
     def where(self, job: Job) -> Where:
-        """Return nothing: a schedule has no hosts."""
+        """Return an empty place, because a schedule has no hosts."""
         return ()
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return nothing: a schedule has no hosts."""
+        """Return an empty place, because a schedule has no hosts."""
         return ()
 
     def names(self, where: Where) -> str:
@@ -137,7 +137,7 @@ class Machine(Replayable):
         return "the machine"
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Return the reason why the last pass left a job waiting."""
+        """Return the reason why a job waited in the last pass."""
         if job in self.outside:
             return "a limit keeps it out of the queue"
         if not self.fits(job):
@@ -152,20 +152,20 @@ class Machine(Replayable):
         return f"of {count} hosts{of} that it needs, only {free} are {what}"
 
     def is_held_back(self, job: Job) -> bool:
-        """Whether a limit keeps a job from starting; record it as the reason of its wait."""
+        """Return whether a limit keeps a job from starting; record the reason for the wait."""
         limit = self.limits.held_by(job, self.running, self.now)
         if limit is not None:
             self.held_back[job] = f"the limit {limit.text} is reached"
         return limit is not None
 
     def begin(self, job: Job, free: Places, why: str, *, backfilled: bool) -> None:
-        """Start a job on the lowest of the hosts that are free for it, and record the reason."""
+        """Start a job on the free hosts with the lowest numbers, and record the reason."""
         self.places[job] = free[: self.count[job]]
         self.start(job, backfilled=backfilled)
         self.reason[job] = why
 
     def backfill(self, job: Job, held: list[Hold]) -> None:
-        """Start a job behind the K on hosts that it leaves to the reservations."""
+        """Start a job behind the K reserved jobs, on hosts next to their reservations."""
         until, holds = self.now + job.estimate, self.running_holds() + held
         free = self.farms[job].free_for(self.share[job], self.now, until, holds)
         if len(free) >= self.count[job]:
@@ -175,7 +175,7 @@ class Machine(Replayable):
 
 
 class Strict(Machine):
-    """`none`: start the head while it fits; stop at the first job that does not."""
+    """Run `none`: start heads while they fit; stop at the first job that does not fit."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""
@@ -191,11 +191,11 @@ class Strict(Machine):
             self.begin(head, self.free_now(head), why, backfilled=False)
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
+        """Handle a head that does not fit; `waiting` contains the head and all jobs behind it."""
 
 
 class Aggressive(Strict):
-    """`aggressive`: start everything that fits now; no job holds a reservation."""
+    """Run `aggressive`: start every job that fits now; no job holds a reservation."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit."""
@@ -205,7 +205,7 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """`easy`: the head that does not fit holds the one reservation."""
+    """Run `easy`: the first head that does not fit holds the only reservation."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
@@ -235,7 +235,7 @@ class Easy(Strict):
                 left[one] = less(left[one], share)
 
     def shadow(self, head: Job) -> tuple[int, Places]:
-        """Return the instant at which running jobs leave the head enough hosts, and its hosts."""
+        """Return the shadow time of the head, s, and its hosts."""
         farm, holds = self.farms[head], self.running_holds()
         share, count = self.share[head], self.count[head]
         shadow = min(
@@ -246,7 +246,7 @@ class Easy(Strict):
         return shadow, farm.free_for(share, shadow, shadow + 1, holds)[:count]
 
     def left(self, head: Job, shadow: int, reserved: Places) -> dict[int, Amounts]:
-        """Return what the reservation leaves at the shadow time on each host that has room."""
+        """Return, for each host with room, the extra amounts at the shadow time."""
         holds = self.running_holds()
         left = {}
         for one in range(len(self.farm.capacities)):
@@ -259,10 +259,10 @@ class Easy(Strict):
 
 
 class Reserving(Machine):
-    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+    """Run `depth(K)` and `conservative`: each pass makes reservations for the first jobs again."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        """Reserve for the first K jobs that cannot start; start jobs that delay no reservation."""
         self.held_back = {}
         queue, behind = self.queue(), self.queue(self.policy.backfill)
         held: dict[Job, Hold] = {}
@@ -286,14 +286,14 @@ class Reserving(Machine):
 
 
 class Planned(plan.Planned, Machine):
-    """`planned`: a reservation of certain hosts at arrival, kept unless an earlier one is found."""
+    """Run `planned`: each job reserves hosts at arrival, and changes only to an earlier start."""
 
     def reservation(self, job: Job, claims: list[Any]) -> Any:
         """Return the earliest reservation of a job next to running jobs and reservations."""
         return self.beginning(job, [*self.running_holds(), *claims])
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the new jobs; then start jobs that are due on the hosts reserved for them."""
+        """Reserve for the new jobs; then start the due jobs on their reserved hosts."""
         for job in arrived:
             self.plan[job] = self.earliest_beside(job, self.plan)
             job.promise = self.plan[job].begin
@@ -303,7 +303,8 @@ class Planned(plan.Planned, Machine):
             if reserved.begin > self.now:
                 self.held_back[job] = f"its reservation begins at {reserved.begin} s"
                 continue
-            # Every job takes time, so that no two have a host's share at its instant.
+            # Every job has an estimate above 0, so no two jobs hold the same share of a host at one
+            # instant.
             assert set(reserved.places) <= set(self.free_now(job))
             del self.plan[job]
             why = "its reservation is due"
@@ -311,30 +312,30 @@ class Planned(plan.Planned, Machine):
 
 
 class Slurm(Machine, Schedulers):
-    """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
+    """Run `slurm`: heads start at events and ticks; cycles make reservations in queue order."""
 
     behind = "no scheduler reaches it at this instant"
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
-        # Hosts that a scheduler of this pass has found for jobs.
+        # Hosts that a scheduler found for jobs in this pass.
         self.tested: dict[Job, Places] = {}
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Forget the reasons and reservations of the last pass."""
+        """Delete the reasons and reservations of the last pass, then make a pass."""
         self.held_back, self.tested = {}, {}
         super().scheduling_pass(arrived)
 
     def is_held(self, job: Job) -> bool:
-        """Whether a limit keeps a job from starting."""
+        """Return whether a limit keeps a job from starting."""
         return self.is_held_back(job)
 
     def looks_behind(self) -> bool:
-        """Whether there are partitions: jobs of others may fit behind a job that does not."""
+        """Return whether there are partitions, so that jobs behind a blocked job may fit."""
         return bool(self.hosts)
 
     def fits_behind(self, job: Job, blocked: list[Job]) -> bool:
-        """Whether a job fits on hosts outside the partitions of blocked jobs; remember those."""
+        """Return whether a job fits outside the partitions of blocked jobs; record its hosts."""
         left = {host for one in blocked for host in self.farms[one].places}
         self.tested[job] = tuple(host for host in self.free_now(job) if host not in left)
         if blocked:
@@ -342,22 +343,22 @@ class Slurm(Machine, Schedulers):
         return len(self.tested[job]) >= self.count[job]
 
     def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
-        """Start a job on the lowest of the hosts that a scheduler found; record a reason."""
+        """Start a job on the lowest-numbered hosts that a scheduler found; record a reason."""
         self.places[job] = self.tested[job][: self.count[job]]
         super().start(job, backfilled=backfilled)
         self.reason[job] = "its earliest start is this instant"
 
     def earliest(self, job: Job, claims: list[Hold]) -> int:
-        """Return the earliest start of a job next to claims; remember its hosts."""
+        """Return the earliest start of a job next to claims; record its hosts."""
         found = self.beginning(job, claims)
         self.tested[job] = found.places
         return found.begin
 
     def claim(self, job: Job, begin: int, end: int) -> Hold:
-        """Return the hold of a job until a rounded end, where it runs or is reserved."""
+        """Return the hold of a running or reserved job until a rounded end."""
         places = self.places[job] if job in self.places else self.tested[job]
         return Hold(begin, self.rounded(end), self.share[job], places)
 
     def postpone(self, job: Job, begin: int) -> None:
-        """Record the reason of a wait."""
+        """Record the reason for a wait."""
         self.held_back[job] = f"its earliest start in the cycle is {begin} s"

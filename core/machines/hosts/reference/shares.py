@@ -1,4 +1,4 @@
-"""Shares of hosts that jobs take, and the hosts that are free for a share."""
+"""Jobs' shares of hosts, and the hosts that are free for a share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Hold:
-    """A share of each of some hosts that a job has, or is to have, in [begin, end)."""
+    """Hold the share that a job has, or reserves, on each of some hosts in [begin, end)."""
 
     begin: int
     end: int
@@ -22,7 +22,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Closing:
-    """An interval [begin, end) in which a window withholds some hosts."""
+    """Hold an interval [begin, end) in which a window withholds some hosts."""
 
     begin: int
     end: int
@@ -31,9 +31,9 @@ class Closing:
 
 @dataclass(frozen=True)
 class Farm:
-    """Tell what holds and windows leave free on the hosts of a machine, or of a partition.
+    """Find the free shares of a machine's or partition's hosts, given holds and windows.
 
-    members: the hosts that belong to it; None for all.
+    members: the hosts of the partition; None for all hosts.
 
     Examples
     --------
@@ -60,13 +60,13 @@ class Farm:
 
     @property
     def places(self) -> Places:
-        """The hosts that belong to it."""
+        """The hosts of the machine or partition."""
         return tuple(range(len(self.capacities))) if self.members is None else self.members
 
     def request(self, wanted: Amounts, given: int) -> tuple[int, Amounts]:
-        """Return the number of hosts that a job takes and its share of each.
+        """Return the number of hosts that a job takes, and its share of each.
 
-        given: its number of hosts, -1 for the fewest that have the share.
+        given: requested number of hosts; -1 for the least number that can hold the share.
 
         Examples
         --------
@@ -94,7 +94,7 @@ class Farm:
         return [one for one in holds if place in one.places and one.begin <= instant < one.end]
 
     def is_free(self, place: int, share: Amounts, instant: int, holds: list[Hold]) -> bool:
-        """Whether a host is free for a share at an instant."""
+        """Return whether a host is free for a share at an instant."""
         if self.exclusive and self.on(place, instant, holds):
             return False
         return at_most(share, self.free_at(place, instant, holds))
@@ -106,7 +106,7 @@ class Farm:
 
     def free_for(self, share: Amounts, begin: int, end: int, holds: list[Hold]) -> Places:
         """Return the hosts that are free for a share, and open, in all of [begin, end)."""
-        # Hosts become less free only where a hold begins.
+        # Free amounts decrease only at the begin of a hold.
         instants = [begin] + [hold.begin for hold in holds if begin < hold.begin < end]
         withheld = self.withheld(begin, end)
         return tuple(
@@ -118,11 +118,11 @@ class Farm:
     def earliest(
         self, count: int, share: Amounts, lasts: int, now: int, holds: list[Hold]
     ) -> tuple[int, Places]:
-        """Return the first instant from which enough hosts are free for some seconds, and those.
+        """Return the first instant from which enough hosts are free for `lasts` s, and the hosts.
 
-        The hosts are open in these seconds, too.
+        The hosts are also open during this time.
         """
-        # Hosts become more free only where a hold ends, or a window.
+        # Free amounts increase only at the end of a hold or a window.
         ends = {hold.end for hold in holds} | {one.end for one in self.closings}
         for instant in sorted({now} | {end for end in ends if end > now}):
             places = self.free_for(share, instant, instant + lasts, holds)

@@ -1,8 +1,9 @@
 """The plan of each cluster, and its free capacity for jobs that start now.
 
 A cluster's plan is a profile (`core.engine.profile`) of its running jobs and of the reservations of
-its own jobs. Invariant, as on one machine (`core.engine.plan`): it is valid until a job ends before
-its predicted end, a predicted end moves, or a job with a reservation goes to another cluster.
+its own jobs. Invariant, as on one machine (`core.engine.plan`): the plan is valid until a job ends
+before its predicted end, a predicted end moves, or a job with a reservation starts on another
+cluster.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Sp
 
 
 class Plans(NamedTuple):
-    """The profile of each cluster, one row each, and the processors that remain free, by duration.
+    """Hold the profile of each cluster, one row each, and the lasting free processors.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
-    steps]: level[c, i] processors remain free from now until until[c, i], fewer for each further i;
-    size: int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until
-    which that many are free on one cluster, and on all together; 0 if not now. top: int64[2], the
-    largest need with an entry in each of these tables.
+    steps]: level[c, i] processors of cluster c remain free from now until until[c, i]; levels
+    decrease with i. size: int64[clusters], number of levels. one, all: int64[widest + 1]: for each
+    need, the instant until which as many processors are free on one cluster, and on all together; 0
+    if not even now. top: int64[2], the largest need with an entry in `one` and in `all`.
     """
 
     times: Int64
@@ -52,9 +53,9 @@ ONE, ALL = 0, 1
 
 @verb
 def profile_of(plans: Plans, c: int) -> Profile:
-    """Return the profile of cluster `c`, for steps of a single machine.
+    """Return the profile of cluster `c`, for the steps of a pool.
 
-    The rows are borrowed: only steps and helpers, which count no references, may use them.
+    The rows are views without reference counts: only steps may use them.
     """
     return Profile(plans.times[c], plans.free[c], plans.mark[c])
 
@@ -94,13 +95,13 @@ def earliest(plans: Plans, c: int, need: int, length: int, now: int) -> int:
 
 @routine
 def give(plans: Plans, c: int, t: int, length: int, procs: int) -> None:
-    """Release a reservation; one of length 0 counted as one second."""
+    """Release a reservation; a reservation with length 0 counted as one second."""
     lift(profile_of(plans, c), t, max(length, 1), procs)
 
 
 @routine
 def measure(plans: Plans, machines: Clusters, c: int, now: int, depth: int) -> None:
-    """Tabulate the processors of cluster `c` that remain free from now on, by duration."""
+    """Tabulate the processors of cluster `c` that remain free from now on, by their end."""
     until, level = plans.until[c], plans.level[c]
     now_free, k = machines.free[c, 0], 0
     if depth > 0:
@@ -121,7 +122,7 @@ def measure(plans: Plans, machines: Clusters, c: int, now: int, depth: int) -> N
 
 @verb
 def room_of(plans: Plans, c: int, end: int) -> int:
-    """Return the processors that are free on cluster `c` from now until `end`."""
+    """Return the number of processors of cluster `c` that are free from now until `end`."""
     for k in range(plans.size[c]):
         if end <= plans.until[c, k]:
             return int(plans.level[c, k])
@@ -132,7 +133,7 @@ def room_of(plans: Plans, c: int, end: int) -> int:
 def room_beside(
     plans: Plans, machines: Clusters, c: int, now: int, length: int, own: tuple[int, int, int]
 ) -> int:
-    """Return the room of cluster `c` for a job with a reservation (start, end, procs) there."""
+    """Return the room of cluster `c` for a job with its own reservation (start, end, procs)."""
     begin, stop, procs = own
     times, free, mark = profile_of(plans, c)
     least, i = machines.free[c, 0], mark[HEAD]
@@ -145,7 +146,7 @@ def room_beside(
 
 @verb
 def top_of(plans: Plans) -> int:
-    """Return the processors that are free now on all clusters together."""
+    """Return the number of free processors on all clusters together."""
     total = 0
     for c in range(plans.size.size):
         if plans.size[c] > 0:
@@ -155,7 +156,7 @@ def top_of(plans: Plans) -> int:
 
 @verb
 def tabulate_one(plans: Plans) -> None:
-    """Write, for each need, the instant until which one cluster has room for it."""
+    """Write, for each need, the instant until which one cluster has room."""
     one, top = plans.one, 0
     for q in range(plans.top[ONE] + 1):
         one[q] = 0
@@ -171,7 +172,7 @@ def tabulate_one(plans: Plans) -> None:
 
 @verb
 def tabulate_all(plans: Plans) -> None:
-    """Write, for each need, the instant until which all clusters together have room for it."""
+    """Write, for each need, the instant until which all clusters together have room."""
     all, total, after = plans.all, top_of(plans), 0
     for q in range(min(total, all.size - 1) + 1, plans.top[ALL] + 1):
         all[q] = 0
@@ -195,6 +196,6 @@ def tabulate_all(plans: Plans) -> None:
 
 @routine
 def tabulate(plans: Plans) -> None:
-    """Write, for each need, the instants until which there is room for it."""
+    """Write both tables of instants until which there is room, by need."""
     tabulate_one(plans)
     tabulate_all(plans)

@@ -1,11 +1,11 @@
-"""The events of a network and their passes: own jobs, migration, co-allocation.
+"""Events and passes of a network: own jobs, migration, co-allocation.
 
 Source: Jones and Ligon (2005), sections 3.2 to 3.4.
 
-Invariant: a job that was found not to start is examined again only after processors or links have
-become freer (`renew`, and OWN and FRESH of `core.machines.network.kernels.waiting`). Between two
-events on a cluster none of its reservations becomes due, since the first one is due at a predicted
-end there; so the plan remains valid, and a job that did not fit still does not fit.
+Invariant: a job that could not start is examined again only after an increase of free processors or
+link capacity (`renew`, and OWN and FRESH of `core.machines.network.kernels.waiting`). Between two
+events on a cluster, none of its reservations becomes due, since the first one is due at a predicted
+end on this cluster. So the plan remains valid, and a job that did not fit still does not fit.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def start_own(world: World, c: int, place: int, now: int) -> None:
 
 @verb
 def start_due(world: World, c: int, now: int) -> None:
-    """Start the jobs of queue `c` whose reservation is due."""
+    """Start the jobs of queue `c` with a due reservation."""
     waiting, machines = world.waiting, world.machines
     i = 0
     while i < waiting.state[EDGE, c]:
@@ -102,7 +102,7 @@ def start_due(world: World, c: int, now: int) -> None:
 
 @verb
 def plan_own(world: World, c: int, now: int, depth: int) -> None:
-    """Update the plan of cluster `c`: its first jobs start or hold reservations."""
+    """Update the plan of cluster `c`: its first jobs start or get reservations."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
     if state[VOID, c] == 1:
@@ -130,7 +130,7 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
 
 @verb
 def guard_points(world: World, c: int) -> None:
-    """Protect a reservation without duration from other jobs; it counts as one second."""
+    """Protect reservations with length 0 from other jobs; each counts as one second."""
     waiting = world.waiting
     for at in range(waiting.first[c], waiting.first[c] + waiting.state[EDGE, c]):
         t = waiting.reserved[waiting.job[at]]
@@ -140,7 +140,7 @@ def guard_points(world: World, c: int) -> None:
 
 @verb
 def measure_anew(world: World, c: int, now: int, depth: int) -> None:
-    """Update the plan and the room of cluster `c` after a change there."""
+    """Update the plan and the room of cluster `c` after a change on this cluster."""
     state = world.waiting.state
     if state[VOID, c] == 1 or state[DUE, c] == 1:
         if depth > 0:
@@ -151,7 +151,7 @@ def measure_anew(world: World, c: int, now: int, depth: int) -> None:
 
 @routine
 def schedule_own(world: World, c: int, now: int, depth: int) -> None:
-    """Make the first part of a pass on cluster `c`: its own jobs."""
+    """Make the first part of a pass on cluster `c`, for its own jobs."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
     measure_anew(world, c, now, depth)
@@ -204,10 +204,11 @@ def chosen_cluster(room: Int64, need: int, to: int) -> int:
 def is_hopeless(world: World, j: int) -> bool:
     """Return whether links certainly have no room for a job.
 
-    Invariant: if failed[0] of a kind (equal processors, bandwidth and alltoall) is the present
-    `sooner`, no room has been gained since the links had no room for a job of this kind with
-    estimate failed[1], and a job with at least that estimate needs the same room for longer. Jobs
-    with reservations of their own are examined, since their own reservation counts as free.
+    A kind of jobs has equal processors, bandwidth and alltoall. Invariant: if failed[0] of a kind
+    is the present `sooner`, the links had no room for a job of this kind with estimate failed[1],
+    and have gained no room since. A job with at least this estimate needs the same room for as long
+    or longer. Jobs with reservations are always examined, since their own reservation counts as
+    free.
     """
     failed, kind = world.notes.failed, world.asks.kind[j]
     known = failed[0, kind] == world.notes.sooner[0]
@@ -229,7 +230,7 @@ def note_failure(world: World, j: int) -> None:
 
 @verb
 def co_allocation(world: World, j: int, ignored: bool) -> int:
-    """Return the destination of a job for which all clusters together have room, and its split."""
+    """Split a job for which all clusters together have room; return its destination."""
     asks, spread, split, need = world.asks, world.spread, world.split, world.jobs.procs[j]
     inside = chosen_cluster(split.room, need, FIRST_ROOM)
     if inside != NOWHERE:
@@ -245,7 +246,7 @@ def co_allocation(world: World, j: int, ignored: bool) -> int:
 
 @verb
 def destination(world: World, part: int, c: int, now: int, options: Options) -> int:
-    """Return the destination of the next job of queue `c` in this part of a pass."""
+    """Return the destination of the next job of queue `c` in one part of a pass."""
     waiting, split = world.waiting, world.split
     at = waiting.first[c] + waiting.state[AT, c]
     j, need = waiting.job[at], waiting.need[at]
@@ -259,7 +260,7 @@ def destination(world: World, part: int, c: int, now: int, options: Options) -> 
 
 @verb
 def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
-    """Go on in queue `c` to the next job for which there may be room, by a table of needs.
+    """Go to the next job of queue `c` for which there may be room, by a table of needs.
 
     A job with a reservation may have more room than the table gives, but at most `most`.
     """
@@ -281,7 +282,7 @@ def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
 
 @verb
 def next_of(world: World, now: int, table: Int64, most: int) -> int:
-    """Return the queue with the next job for which there may be room, -1 if there is none."""
+    """Return the queue with the next job for which there may be room, or -1."""
     waiting, found, first = world.waiting, -1, -1
     for c in range(waiting.first.size):
         seek(world, c, now, table, most)
@@ -303,7 +304,7 @@ def all_free(machines: Clusters) -> int:
 
 @routine
 def walk(world: World, part: int, now: int, options: Options) -> None:
-    """Make the part of a pass for migration or for co-allocation."""
+    """Make the part of a pass for migration or the part for co-allocation."""
     waiting, plans, notes = world.waiting, world.plans, world.notes
     state, table = waiting.state, plans.one if part == ONE else plans.all
     for c in range(waiting.first.size):
@@ -327,7 +328,7 @@ def walk(world: World, part: int, now: int, options: Options) -> None:
 
 @verb
 def is_somebody_to_look_at(world: World) -> bool:
-    """Return whether a waiting job is still to be examined."""
+    """Return whether a waiting job must still be examined."""
     state, found = world.waiting.state, False
     for c in range(state.shape[1]):
         found |= state[FRESH, c] < state[COUNT, c]
@@ -336,10 +337,10 @@ def is_somebody_to_look_at(world: World) -> bool:
 
 @verb
 def make_pass(world: World, now: int, options: Options) -> None:
-    """Make the parts of a pass."""
+    """Make all parts of a pass."""
     state, notes, depth = world.waiting.state, world.notes, options.depth
     for c in range(state.shape[1]):
-        # A job with estimate 0 reserves nothing, so that later jobs may have moved it.
+        # A job with estimate 0 reserves no processors, so later jobs may have moved its start.
         if state[POINTS, c] > 0:
             state[VOID, c] = 1
             renew(world)
@@ -362,7 +363,7 @@ def make_pass(world: World, now: int, options: Options) -> None:
 
 @verb
 def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
-    """Record the end, on cluster `c`, of a job with this predicted end."""
+    """Update the state of cluster `c` after the end of a job with a predicted end."""
     state = world.waiting.state
     state[DUE, c], state[OWN, c] = 1, 0
     if predicted > now and depth > 0:
@@ -402,7 +403,7 @@ def complete(world: World, now: int, depth: int) -> None:
 
 @routine
 def share_anew(world: World, now: int, depth: int) -> None:
-    """Compute the shares of links again, and void plans whose predicted ends have moved."""
+    """Compute the shares of links again, and invalidate plans with moved predicted ends."""
     state, slid = world.waiting.state, world.notes.slid
     for c in range(slid.size):
         slid[c] = 0
@@ -417,7 +418,7 @@ def share_anew(world: World, now: int, depth: int) -> None:
 
 @verb
 def admit(world: World, j: int, depth: int) -> None:
-    """Queue an arriving job; the plan is void if the job precedes a reservation."""
+    """Queue an arriving job; invalidate the plan if the job precedes a reservation."""
     c, state = world.asks.origin[j], world.waiting.state
     place = insert(world.waiting, world.jobs, c, j)
     if depth == 0 or world.jobs.procs[j] > world.machines.size[c]:
@@ -431,7 +432,7 @@ def admit(world: World, j: int, depth: int) -> None:
 
 @routine
 def run_events(world: World, options: Options) -> None:
-    """Go through all events, each with its pass."""
+    """Process all events, each with its pass."""
     jobs, spread, depth = world.jobs, world.spread, options.depth
     n, arrived = jobs.submit.size, 0
     while jobs.leave[0] == 0:

@@ -1,8 +1,8 @@
-"""Split of a job over clusters: the demand of its parts on links, and the chosen split.
+"""Split of a job over clusters: demands of the parts on links, and choice of the split.
 
-Sources: Jones and Ligon (2005), section 2.2, for the demand of a part; the search is dynamic
-programming over clusters in declared order, since the demand of a part on its link depends only on
-its length and on the number of processors of the mesh before it.
+Source of the demand of a part: Jones and Ligon (2005), section 2.2. The search is dynamic
+programming over clusters in declared order. This is possible because the demand of a part on its
+link depends only on its length and on the number of preceding processors of the mesh.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ MOST = 2**62
 
 
 class Split(NamedTuple):
-    """Inputs of a search, and the split that it finds.
+    """Hold the inputs of a search, and the found split.
 
-    room, spare, take: int64[clusters], the most processors of a part, the remaining capacity of the
-    link, kbit/s, NEVER without a limit, and the parts. cap: int64[clusters], spare in the unit of
-    the present job's demands. low, high: int64[clusters + 1], least and most processors that can
-    have been placed before each cluster. fewest: int64[(clusters + 1) * (widest + 1)], the least
-    number of clusters, from one on, on which the rest can be placed.
+    room, spare, take: int64[clusters]: largest size of a part; remaining capacity of the link,
+    kbit/s, NEVER without a limit; and the parts of the split. cap: int64[clusters], `spare` in the
+    unit of the present job's demands. low, high: int64[clusters + 1], least and greatest number of
+    processors on the clusters before each cluster. fewest: int64[(clusters + 1) * (widest + 1)],
+    for each cluster and number of placed processors, the least number of clusters, from this
+    cluster on, for the other processors.
     """
 
     room: Int64
@@ -38,7 +39,7 @@ class Split(NamedTuple):
 
 
 def empty_split(clusters: int, widest: int) -> Split:
-    """Return the state of a search for jobs up to this width.
+    """Return the empty state of a search for jobs of at most `widest` processors.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def empty_split(clusters: int, widest: int) -> Split:
 
 @verb
 def row_of(n: int) -> int:
-    """Return the row length of a mesh of n processors: the ceiling of the square root."""
+    """Return the row length of a mesh of n processors, ceil(sqrt(n))."""
     w = 1
     while w * w < n:
         w += 1
@@ -64,7 +65,10 @@ def row_of(n: int) -> int:
 
 @verb
 def cut_of(n: int, w: int, a: int, k: int) -> int:
-    """Return the number of neighbouring pairs cut by processors a to a + k - 1 of a mesh."""
+    """Return the number of pairs of neighbours cut by processors a..a + k - 1 of a mesh.
+
+    n: processors of the mesh. w: length of its rows.
+    """
     b = a + k
     beside = int(a % w != 0) + int(b < n and b % w != 0)
     above = max(min(a, b - w) - max(a - w, 0), 0)
@@ -74,9 +78,9 @@ def cut_of(n: int, w: int, a: int, k: int) -> int:
 
 @verb
 def asked(n: int, w: int, a: int, k: int, alltoall: int) -> int:
-    """Return the demand of a part for each kbit/s of bandwidth, in 1 / (4000 (n - 1)).
+    """Return the demand of a part per kbit/s of bandwidth, in units of 1 / (4000 (n - 1)).
 
-    Its product with an admitted bandwidth is below `MOST`.
+    The product with an admitted bandwidth is below `MOST`.
     """
     mesh = (1000 - alltoall) * cut_of(n, w, a, k) * (n - 1)
     return 4 * alltoall * k * (n - k) + mesh
@@ -98,12 +102,12 @@ def keeps(split: Split, c: int, n: int, w: int, a: int, k: int, band: int, allto
 
 @verb
 def most_on(room: Int64, first: int, many: int) -> int:
-    """Return the most processors that fit on `many` of the clusters from `first` on."""
+    """Return the largest number of processors on `many` of the clusters from `first` on."""
     total, before, at = 0, NEVER, -1
     for _ in range(many):
         best, where = -1, -1
         for c in range(first, room.size):
-            # In descending order, equal ones as declared.
+            # Clusters in descending order of room; of equal ones, in declared order.
             later = room[c] < before or (room[c] == before and c > at)
             if later and room[c] > best:
                 best, where = room[c], c
@@ -115,7 +119,7 @@ def most_on(room: Int64, first: int, many: int) -> int:
 
 @routine
 def split_freely(split: Split, n: int) -> None:
-    """Write the split for links with enough capacity; the clusters have room for the job."""
+    """Write the split for links with enough capacity, if the clusters have room for the job."""
     room, take = split.room, split.take
     left, a = 1, 0
     while most_on(room, 0, left) < n:
@@ -142,7 +146,7 @@ def is_kept(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> bool
 
 @verb
 def bound(split: Split, n: int) -> None:
-    """Compute the least and most processors that can be placed before each cluster."""
+    """Compute the least and greatest number of processors before each cluster."""
     room, low, high = split.room, split.low, split.high
     clusters = room.size
     high[0], low[clusters] = 0, n
@@ -154,7 +158,7 @@ def bound(split: Split, n: int) -> None:
 
 @routine
 def count_clusters(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> int:
-    """Fill in `fewest` from the last cluster on; return that of the whole job, or NEVER."""
+    """Fill in `fewest` from the last cluster on; return its value for the whole job, or NEVER."""
     room, low, high, fewest = split.room, split.low, split.high, split.fewest
     clusters, wide = room.size, n + 1
     bound(split, n)
@@ -174,7 +178,7 @@ def count_clusters(split: Split, n: int, w: int, bandwidth: int, alltoall: int) 
 
 @routine
 def follow(split: Split, n: int, w: int, bandwidth: int, alltoall: int) -> None:
-    """Write the split with the most on the first cluster, then on the next, by `fewest`."""
+    """Write the split by `fewest`, with as many processors as possible on the first clusters."""
     room, low, high, fewest = split.room, split.low, split.high, split.fewest
     wide, a, left = n + 1, 0, fewest[0]
     for c in range(room.size):

@@ -1,4 +1,4 @@
-"""The running co-allocated jobs: their processors, their demand on links, and their speed.
+"""Running co-allocated jobs: their processors, demands on links, and speed.
 
 Source: Jones and Ligon (2005), section 2.2: the most saturated link determines a job's speed.
 """
@@ -14,25 +14,28 @@ from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
 
 WHOLE = 2**30
-"""Parts of work in a second of run time, which is the rate of an undelayed job, per second."""
+"""Parts of work per second of run time: the rate of an undelayed job, parts/s."""
 
 LEAST = 2.0**-30
-"""Least share: a smaller one slows no job further."""
+"""Least share: a smaller share does not slow a job further."""
 
 JOB, NUMBER, RATE, SINCE, LEFT, LEFT_BY_ESTIMATE, END, PREDICTED, FIELDS = range(9)
-"""Rows of a co-allocated job's state: its index; its number among them; its rate, parts/s; the
-instant at which the remaining parts were counted, s; parts left to its end, and by its estimate;
-the instants at which these are done, s. The number of rows."""
+"""Rows of a co-allocated job's state.
+
+JOB, NUMBER: its index, and its number among the co-allocated jobs. RATE: parts/s. SINCE: instant of
+the last count of remaining parts, s. LEFT, LEFT_BY_ESTIMATE: remaining parts by its run time and by
+its estimate. END, PREDICTED: instants at which these are done, s. FIELDS: number of rows.
+"""
 
 
 class Spread(NamedTuple):
-    """The running jobs by slot; ``line[:count[0]]`` lists the slots in the order of starts.
+    """Hold the running jobs by slot; ``line[:count[0]]`` has the slots in order of starts.
 
-    field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each, by number, also of
-    completed jobs; number: int64[1], the jobs so far. demand: int64[slots, clusters], on each link,
-    kbit/s. share: float64[slots]. link: int64[clusters], capacity, kbit/s, NEVER for unlimited.
-    asked: int64[clusters], the sum of demands. used: float64[clusters], the use by jobs whose share
-    is known. known: bool[slots].
+    field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each job by its number,
+    including completed jobs. number: int64[1], number of jobs so far. demand: int64[slots,
+    clusters], demand on each link, kbit/s. share: float64[slots]. link: int64[clusters], capacity,
+    kbit/s, NEVER if unlimited. asked: int64[clusters], sum of demands, kbit/s. used:
+    float64[clusters], use by the jobs with known shares, kbit/s. known: bool[slots].
     """
 
     line: Int64
@@ -49,7 +52,7 @@ class Spread(NamedTuple):
 
 
 def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
-    """Return room for n jobs, at most `slots` of them at the same time, over these links.
+    """Return empty room for n jobs over some links, at most `slots` jobs at a time.
 
     Examples
     --------
@@ -61,7 +64,8 @@ def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
         np.arange(slots),
         np.zeros(1, np.int64),
         np.zeros((FIELDS, slots), np.int64),
-        # The system allocates memory on the first write: only rows of co-allocated jobs.
+        # The system allocates memory at the first write, so only rows of co-allocated jobs take
+        # memory.
         np.zeros((n, clusters), np.int64),
         np.zeros(1, np.int64),
         np.zeros((slots, clusters), np.int64),
@@ -109,7 +113,7 @@ def drop(spread: Spread, p: int) -> None:
 
 @verb
 def fullest(spread: Spread) -> tuple[int, float]:
-    """Return the first saturated link as unknown shares rise, and the share; -1 for none."""
+    """Return the first link that saturates as unknown shares rise, and its share; -1 for none."""
     found, least = -1, 1.0
     for c in range(spread.link.size):
         asked = 0
@@ -145,7 +149,7 @@ def share_links(spread: Spread) -> None:
 
 @verb
 def rate_of(communication: int, share: float) -> int:
-    """Return the parts of work per second of a job with this share."""
+    """Return the rate of a job with a share of its demand, parts/s."""
     if communication == 0 or share == 1.0:
         return WHOLE
     slowed = (1000 - communication) + communication / share
@@ -166,7 +170,7 @@ def change_rate(spread: Spread, s: int, rate: int, now: int) -> None:
 
 @routine
 def reshare(spread: Spread, communication: Int64, now: int, slid: Int64) -> None:
-    """Recompute shares; mark in `slid`, int64[clusters], where predicted ends have moved."""
+    """Recompute shares; mark the clusters with moved predicted ends in `slid`, int64[clusters]."""
     share_links(spread)
     for p in range(spread.count[0]):
         s = spread.line[p]

@@ -1,4 +1,4 @@
-"""The waiting jobs: an ordered queue for each cluster of origin."""
+"""Waiting jobs: an ordered queue for each cluster of origin."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from schedfarm.core.engine.queue import precedes
 from schedfarm.core.engine.running import Jobs
 
 COUNT, EDGE, HELD, POINTS, VOID, DUE, OWN, FRESH, AT, STATE = range(10)
-"""Rows of a queue's state: number of waiting jobs; place after the last one with a reservation;
-number of reservations, and of these with estimate 0; whether the plan has to be made again, or
-continued; first place to examine in the cluster's own part of a pass, and in the other parts;
-present place of the latter. The number of rows."""
+"""Rows of a queue's state.
+
+COUNT: number of waiting jobs. EDGE: place behind the last job with a reservation. HELD, POINTS:
+number of reservations, and of reservations with estimate 0. VOID, DUE: whether the plan must be
+made again, and whether it must be continued. OWN, FRESH: first place to examine in the cluster's
+own part of a pass, and in the other parts. AT: present place in the other parts. STATE: number of
+rows.
+"""
 
 NOT_RESERVED = -1
 
 
 class Waiting(NamedTuple):
-    """The queues, one after the other.
+    """Hold the queues of all clusters, one after the other.
 
-    job, need, length: int64[n], of each waiting job its index, processors and estimate, s. first:
+    job, need, length: int64[n], index, processors and estimate, s, of each waiting job. first:
     int64[clusters], the beginning of each queue. key: int64[n], the order of jobs. reserved:
     int64[n], reserved start of each job, s. state: int64[STATE, clusters].
     """
@@ -37,7 +41,7 @@ class Waiting(NamedTuple):
 
 @verb
 def place_of(waiting: Waiting, c: int, j: int) -> int:
-    """Return the place in queue `c` where job `j` belongs."""
+    """Return the place for job `j` in queue `c`."""
     base, low, high = waiting.first[c], 0, waiting.state[COUNT, c]
     if high == 0 or precedes(waiting.key, waiting.job[base + high - 1], j):
         return int(high)
@@ -94,7 +98,7 @@ def hold(waiting: Waiting, c: int, place: int, t: int) -> None:
 
 @verb
 def forget(waiting: Waiting, c: int) -> None:
-    """Void all reservations of queue `c`."""
+    """Delete all reservations of queue `c`."""
     state, base = waiting.state, waiting.first[c]
     for k in range(base, base + state[EDGE, c]):
         waiting.reserved[waiting.job[k]] = NOT_RESERVED

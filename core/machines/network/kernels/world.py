@@ -25,16 +25,16 @@ KEPT, IGNORED, UNUSED = 0, 1, 2
 """Codes of the links that jobs may use: links with room, all links, or none."""
 
 MOST_ROOM, LEAST_ROOM, FIRST_ROOM = 0, 1, 2
-"""Codes of the cluster that a job migrates to."""
+"""Codes of the choice of the cluster to which a job migrates."""
 
 NOWHERE, OVER_LINKS = -1, -2
-"""Values in place of a cluster: no room; co-allocated on several."""
+"""Values in place of a cluster: no room, and co-allocation on several clusters."""
 
 
 class Asks(NamedTuple):
-    """Requests of jobs on a network, int64[n], as in the columns of a workload.
+    """Hold the requests of jobs on a network, int64[n], as in the columns of a workload.
 
-    kind: jobs of one kind have the same processors, bandwidth and alltoall.
+    kind: equal for jobs with equal processors, bandwidth and alltoall.
     """
 
     origin: Int64
@@ -45,13 +45,13 @@ class Asks(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """State that passes share.
+    """Hold the state that several passes share.
 
-    begun: int64[n], jobs that have started in this pass; many: int64[1], their number. sooner:
-    int64[1], a version that grows whenever a job may have more room than before. failed:
-    int64[2, kinds], version and least estimate, s, at which links had no room for a job of each
-    kind. slid: int64[clusters], whether predicted ends have moved. end: int64[n], s. number:
-    int64[n], index of a co-allocated job among these, else -1.
+    begun: int64[n], jobs that have started in this pass. many: int64[1], number of these jobs.
+    sooner: int64[1], a version that increases whenever a job may have more room than before.
+    failed: int64[2, kinds], version and least estimate, s, at which links had no room for a job of
+    each kind. slid: int64[clusters], whether predicted ends have moved. end: int64[n], s. number:
+    int64[n], number of a co-allocated job, or -1.
     """
 
     begun: Int64
@@ -64,7 +64,7 @@ class Notes(NamedTuple):
 
 
 class World(NamedTuple):
-    """The jobs, running and waiting."""
+    """Hold the running and waiting jobs of a network."""
 
     jobs: Jobs
     asks: Asks
@@ -77,10 +77,10 @@ class World(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Options of a policy: number of reservations per queue, and codes.
+    """Hold the options of a policy: number of reservations per queue, and codes.
 
     shared: whether links may be overloaded, so that shares are computed. local: whether each
-    cluster has its own queue, whose jobs have priority there.
+    cluster has its own queue; jobs have priority on their own cluster.
     """
 
     depth: int
@@ -92,7 +92,7 @@ class Options(NamedTuple):
 
 @verb
 def renew(world: World) -> None:
-    """Mark all waiting jobs for another examination, since there may be more room."""
+    """Mark all waiting jobs for a new examination, since there may be more room."""
     state = world.waiting.state
     for c in range(state.shape[1]):
         state[FRESH, c] = 0
@@ -101,9 +101,9 @@ def renew(world: World) -> None:
 
 @verb
 def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
-    """Remove the job at a place of queue `c` in order to start it, and return it.
+    """Remove the job at a place from queue `c` before its start; return the job.
 
-    Its reservation is removed from the plan at once; the plan is made again at the next pass.
+    The job's reservation is removed from the plan at once; the next pass makes the plan again.
     """
     waiting, notes = world.waiting, world.notes
     at = waiting.first[c] + place
@@ -122,7 +122,7 @@ def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
 
 @verb
 def spread_out(world: World, j: int, now: int, depth: int) -> None:
-    """Start job `j` on the parts of the split."""
+    """Start job `j` on the parts of the found split."""
     jobs, asks, machines, spread, _, plans, split, notes = world
     n, band, alltoall = jobs.procs[j], asks.bandwidth[j], asks.alltoall[j]
     notes.number[j] = spread.number[0]
@@ -145,7 +145,7 @@ def spread_out(world: World, j: int, now: int, depth: int) -> None:
 
 @routine
 def start(world: World, c: int, place: int, to: int, now: int, depth: int) -> None:
-    """Start the job at a place of queue `c` on cluster `to`, or `OVER_LINKS` as it is split."""
+    """Start the job at a place of queue `c` on cluster `to`; on its split for `OVER_LINKS`."""
     jobs, plans, machines = world.jobs, world.plans, world.machines
     j = begin(world, c, place, now, depth)
     if to == OVER_LINKS:

@@ -1,1 +1,1 @@
-"""The reference of networks: its rules, and the effect of links on co-allocated jobs."""
+"""Reference of networks: the rules, and the effect of links on co-allocated jobs."""

@@ -1,6 +1,6 @@
-"""Demand of co-allocated jobs on links, their shares, and the speed that follows.
+"""Demands of co-allocated jobs on links, their shares, and their resulting speed.
 
-Jones and Ligon 2005, sections 2.1 and 2.2, as defined in the semantics.
+Source: Jones and Ligon 2005, sections 2.1 and 2.2, as defined in semantics.md.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from math import ceil, isqrt
 from schedfarm.core.reference.job import WHOLE_SPEED
 
 LEAST_SHARE = 2.0**-30
-"""Lower bound of a share, however the last places of huge numbers are rounded."""
+"""Lower bound of a share, which protects from rounding errors of huge numbers."""
 
 
 def neighbours(procs: int) -> list[tuple[int, int]]:
-    """Return the pairs of neighbours in the mesh of a job, which is as square as possible.
+    """Return the number of pairs of neighbours in the mesh of a job.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def neighbours(procs: int) -> list[tuple[int, int]]:
 
 @lru_cache(256)
 def _ends_of_pairs(procs: int) -> tuple[int, ...]:
-    """Return the number of ends of neighbouring pairs among the first i processors, for each i."""
+    """Return, for each i, the number of ends of neighbouring pairs in the first i processors."""
     ends = [0] * procs
     for pair in neighbours(procs):
         for processor in pair:
@@ -56,7 +56,7 @@ def cut(procs: int, first: int, last: int) -> int:
 
 
 def demand(procs: int, first: int, last: int, bandwidth: int, alltoall: int) -> int:
-    """Return the demand of processors [first, last) of a job on the link of their cluster, kbit/s.
+    """Return the demand of a job's processors [first, last) on their cluster's link, kbit/s.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def demand(procs: int, first: int, last: int, bandwidth: int, alltoall: int) -> 
     k = last - first
     if not 0 < k < procs:
         return 0
-    # Over the common denominator 4 x 1000 x (n - 1), so that it is rounded up once.
+    # The common denominator is 4 x 1000 x (n - 1), so that the demand is rounded up only once.
     to_all = 4 * alltoall * k * (procs - k)
     to_neighbours = (1000 - alltoall) * cut(procs, first, last) * (procs - 1)
     return -(-bandwidth * (to_all + to_neighbours) // (4000 * (procs - 1)))
 
 
 def demands(parts: Sequence[int], bandwidth: int, alltoall: int) -> tuple[int, ...]:
-    """Return the demand of a job with given processors on each cluster, for each link, kbit/s.
+    """Return the demand on each link of a job with `parts` processors on the clusters, kbit/s.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def demands(parts: Sequence[int], bandwidth: int, alltoall: int) -> tuple[int, .
 
 
 def shares(asked: Sequence[Sequence[int]], capacities: Sequence[int]) -> list[float]:
-    """Return the share of its demand that each job gets, jobs in order of start.
+    """Return the share of its demand that each job gets; jobs are in order of start.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The reference simulator of clusters on a network: slow, obvious, objects and lists.
+"""Reference simulator of clusters on a network: slow and obvious, with objects and lists.
 
-A job has processors on one cluster or on several. On several, the links determine its speed.
+A job has processors on one or several clusters. On several clusters, the links determine its speed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Parts = tuple[int, ...]
 
 
 class NetworkSimulation(Replayable):
-    """The machine is clusters, each with a link."""
+    """Simulate a machine of clusters, each with a link."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -52,7 +52,7 @@ class NetworkSimulation(Replayable):
     # The clock.
 
     def step(self, ending: list[Job], arriving: list[Job]) -> None:
-        """Divide links after completions, and again after the pass."""
+        """Make a step of the clock; divide links after completions, and again after the pass."""
         super().step(ending, arriving)
         self.share_links()
 
@@ -86,7 +86,7 @@ class NetworkSimulation(Replayable):
         job.counted = self.now
 
     def whole(self, job: Job, place: int) -> Parts:
-        """Return the parts of a job that is on one cluster."""
+        """Return the parts of a job on a single cluster."""
         return tuple(job.procs * (place == i) for i in range(len(self.clusters)))
 
     def free(self, place: int) -> int:
@@ -94,7 +94,7 @@ class NetworkSimulation(Replayable):
         return self.clusters[place].size - sum(job.parts[place] for job in self.running)
 
     def running_on(self, place: int) -> list[Claim]:
-        """Return the running jobs' holds on a cluster, by their predicted ends."""
+        """Return the holds of running jobs on a cluster, by their predicted ends."""
         return [
             Claim(job.start, job.predicted_end, job.parts[place], place)
             for job in self.running
@@ -102,9 +102,10 @@ class NetworkSimulation(Replayable):
         ]
 
     def plan(self, place: int, but: Job | None = None) -> list[Claim]:
-        """Return the running jobs and the reservations on a cluster, except that of one job."""
+        """Return the holds and reservations on a cluster, except the reservation of one job."""
         held = [
-            # A holder with estimate 0 occupies nothing, yet no job may cross its start.
+            # A reservation with estimate 0 occupies no processors, yet no job may run across its
+            # start.
             Claim(claim.begin, max(claim.end, claim.begin + 1), claim.procs, place)
             for job, claim in self.held.items()
             if claim.place == place and job is not but
@@ -125,12 +126,12 @@ class NetworkSimulation(Replayable):
                 job.backfilled = job.start >= 0 and any(other.start < 0 for other in before)
 
     def could_start(self) -> bool:
-        """Whether a waiting job requests at most all free processors."""
+        """Return whether a waiting job requests at most the sum of all free processors."""
         free = sum(self.free(place) for place in range(len(self.clusters)))
         return any(job.procs <= free for job in self.waiting)
 
     def share_queue(self, job: Job, other: Job) -> bool:
-        """Whether two jobs wait in the same queue."""
+        """Return whether two jobs wait in the same queue."""
         return job.origin == other.origin
 
     def parts_of_pass(self, queue: list[Job]) -> None:
@@ -138,7 +139,7 @@ class NetworkSimulation(Replayable):
         raise NotImplementedError
 
     def local(self, queue: list[Job]) -> None:
-        """Schedule each cluster's own jobs on it, as on a pool."""
+        """Schedule the own jobs of each cluster, as on a pool."""
         self.held = {}
         for place, cluster in enumerate(self.clusters):
             own = [job for job in queue if job.origin == place and job.procs <= cluster.size]
@@ -150,7 +151,7 @@ class NetworkSimulation(Replayable):
                     self.start_on(job, self.whole(job, place), reason)
 
     def reserve(self, place: int, own: list[Job]) -> None:
-        """Start the jobs that can start at once; the first K of the others hold reservations."""
+        """Start jobs that can start at once; the first K other jobs get reservations."""
         here: list[Claim] = []
         for job in own:
             if len(here) == self.policy.depth:
@@ -164,7 +165,7 @@ class NetworkSimulation(Replayable):
                 here.append(self.held[job])
 
     def delays_none(self, job: Job, place: int) -> bool:
-        """Whether a job fits a cluster now and delays no reservation there."""
+        """Return whether a job fits a cluster now and delays no reservation on it."""
         if job.procs > self.free(place):
             return False
         end, cluster = self.now + job.estimate, self.clusters[place]
@@ -181,7 +182,7 @@ class NetworkSimulation(Replayable):
         return tuple((place, procs) for place, procs in enumerate(job.parts) if procs)
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return the same for a schedule."""
+        """Return the clusters of a job in a schedule, and its processors on each."""
         return tuple(given.parts[job.position])
 
     def names(self, where: Where) -> str:
@@ -192,7 +193,7 @@ class NetworkSimulation(Replayable):
         )
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Describe the shortage in the pass: processors, or time before a reservation."""
+        """Describe the shortage in the pass: of processors, or of time before a reservation."""
         until = self.now + max(job.estimate, 1)
         for place, procs in where:
             if not 0 <= place < len(self.clusters):
@@ -212,7 +213,7 @@ class NetworkSimulation(Replayable):
         return "the rule gives it no processors in this pass"
 
     def reserved_at(self, place: int, instant: int, but: Job) -> str:
-        """Name the job that is reserved last on a cluster before an instant, in a sentence."""
+        """Name the job with the last reservation on a cluster before an instant, in a sentence."""
         holders = [
             job
             for job, claim in self.held.items()
@@ -223,12 +224,12 @@ class NetworkSimulation(Replayable):
         return f"{self.says(last)} is" if last else "others are"
 
     def ends_of_interest(self) -> Iterable[Job]:
-        """Return the co-allocated jobs: links slow them down."""
+        """Return the co-allocated jobs, which links may slow down."""
         return [*self.spread(), *self.gone]
 
 
 class Isolated(NetworkSimulation):
-    """`isolated(K)`: each cluster is a pool of its own."""
+    """Run `isolated(K)`: each cluster is a separate pool."""
 
     def check(self) -> None:
         """Refuse jobs wider than their own clusters."""
@@ -255,7 +256,7 @@ class Isolated(NetworkSimulation):
 
 
 class Sharing(NetworkSimulation):
-    """`ics` and `icsb(K)`: own jobs, then migration, then parts on several clusters."""
+    """Run `ics` and `icsb(K)`: own jobs, then migration, then parts on several clusters."""
 
     def parts_of_pass(self, queue: list[Job]) -> None:
         """Start the jobs that the rule starts."""
@@ -264,11 +265,11 @@ class Sharing(NetworkSimulation):
         self.share(queue)
 
     def share_queue(self, job: Job, other: Job) -> bool:
-        """Whether two jobs wait in the same queue."""
+        """Return whether two jobs wait in the same queue."""
         return self.policy.queue == "global" or super().share_queue(job, other)
 
     def share(self, queue: list[Job]) -> None:
-        """Migrate waiting jobs; then co-allocate those that still wait."""
+        """Migrate waiting jobs; then co-allocate the jobs that still wait."""
         for job in queue:
             if job in self.waiting:
                 self.migrate(job)
@@ -286,12 +287,12 @@ class Sharing(NetworkSimulation):
         if self.policy.depth == 0 or free == 0:
             return free
         plan, end = self.plan(place, but=job), self.now + job.estimate
-        # The number of free processors falls only where a claim begins.
+        # The number of free processors falls only at the begin of a claim.
         falls = [self.now] + [claim.begin for claim in plan if self.now < claim.begin < end]
         return min(free, *(self.clusters[place].free_at(instant, plan) for instant in falls))
 
     def migrate(self, job: Job) -> None:
-        """Start a job on a cluster that has room for all of it, if there is one."""
+        """Start a job on a cluster with room for the whole job, if there is one."""
         free = self.free_on_each(job)
         enough = [place for place, procs in enumerate(free) if procs >= job.procs]
         if not enough:
@@ -305,7 +306,7 @@ class Sharing(NetworkSimulation):
         self.start_on(job, self.whole(job, chosen), reason)
 
     def co_allocate(self, job: Job) -> None:
-        """Start a job on parts of several clusters, if the links have room for one such split."""
+        """Start a job on parts of several clusters, if the links have room for a split."""
         free = self.free_on_each(job)
         if sum(max(procs, 0) for procs in free) < job.procs:
             return
@@ -317,12 +318,12 @@ class Sharing(NetworkSimulation):
             self.start_on(job, parts, reason)
 
     def spare(self) -> list[int]:
-        """Return the bandwidth that co-allocated jobs leave of each link, kbit/s."""
+        """Return the bandwidth of each link that co-allocated jobs leave free, kbit/s."""
         asked = [job.demands for job in self.spread()]
         return [capacity - sum(one[i] for one in asked) for i, capacity in enumerate(self.links)]
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Return a sentence on the link that the job would overload, if that is the reason."""
+        """Return a sentence on the link that the job would overload, if this is the reason."""
         places = [place for place, _ in where]
         if self.policy.links == "unused" and len(places) > 1:
             return f"under links={self.policy.links} no job runs on several clusters"
@@ -341,18 +342,18 @@ class Sharing(NetworkSimulation):
 def best_split(
     procs: int, free: Parts, spare: Parts, bandwidth: int, alltoall: int
 ) -> Parts | None:
-    """Return the split on the fewest clusters, among these with most on the first clusters.
+    """Return the split on the fewest clusters; of several, the one with most on the first.
 
     Parameters
     ----------
     procs : int
-        Processors of the job in all.
+        Total processors of the job.
     free : tuple of int
-        Processors that it may have on each cluster.
+        Largest number of the job's processors on each cluster.
     spare : tuple of int
         Available bandwidth of each cluster's link, kbit/s; empty for no limit.
     bandwidth, alltoall : int
-        Columns of the same names.
+        Values of the job's columns with the same names.
 
     Examples
     --------
@@ -362,7 +363,7 @@ def best_split(
     (2, 1, 1)
     """
     wide = [sorted((max(one, 0) for one in free[i:]), reverse=True) for i in range(len(free))]
-    # Largest number of processors on any n of the clusters from the i-th on.
+    # Largest number of processors on n clusters, from cluster i on.
     most = [list(accumulate(one, initial=0)) for one in [*wide, []]]
 
     @cache
@@ -374,7 +375,8 @@ def best_split(
         for part in range(min(max(free[place], 0), left) if clusters else 0, -1, -1):
             others = clusters - (part > 0)
             if most[place + 1][min(others, len(free) - place - 1)] < left - part:
-                # A smaller part leaves more to the others; skipping the cluster may need one more.
+                # With a smaller part, the other clusters need more processors; without this
+                # cluster, one more cluster may be needed.
                 if part > 0:
                     continue
                 break

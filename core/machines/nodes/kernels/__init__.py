@@ -1,1 +1,1 @@
-"""Kernels of nodes; a job takes several of them at once."""
+"""Kernels of nodes; a job takes several nodes at once."""

@@ -1,4 +1,4 @@
-"""The clock of nodes: the events of an instant, up to its reset and its pass."""
+"""Clock of nodes: the events of an instant before the reset and the pass."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def complete(site: Site, now: int) -> None:
 
 @verb
 def runs_on(site: Site, j: int, v: int) -> bool:
-    """Return whether node `v` is one of job `j`'s."""
+    """Return whether job `j` has node `v`."""
     first, found = site.outcome.first[j], False
     for i in range(first, first + site.outcome.count[j]):
         found |= site.outcome.node[i] == v
@@ -124,7 +124,7 @@ def stands(site: Site, j: int) -> bool:
 
 @routine
 def start_booked(site: Site, now: int) -> None:
-    """Start the reservations that are due, except those with a node that is down."""
+    """Start the due reservations, except reservations with a node that is down."""
     jobs, asks, _, _, booked, outcome = site
     changed = False
     while booked.count[0] > 0 and asks[DUE, booked.job[booked.count[0] - 1]] == now:
@@ -142,7 +142,7 @@ def start_booked(site: Site, now: int) -> None:
 
 @verb
 def turn(world: World, ranking: Ranking) -> bool:
-    """Go to the next instant, up to the reservations that are due; return False at the end."""
+    """Go to the next instant; process events up to due reservations; return False at the end."""
     site, clock = world.site, world.clock
     jobs, asks = site.jobs, site.asks
     now = next_instant(world)

@@ -1,8 +1,8 @@
-"""Held processors of each node with their ends, as a stack.
+"""Stack of holds: held processors of nodes, with their ends.
 
-A plan is replayed often, each time with a difference from some entry on. Holds are pushed in order
-of their begins: the state before an entry is the stack up to a mark; later holds remain above the
-mark until they are overwritten.
+A plan is often replayed with changes from some entry on. Holds are pushed in order of their begins,
+so the state before an entry is the stack up to a mark. Later holds remain above the mark until
+other holds overwrite them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 
 NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
-"""Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its
-node, -1 for none; the latest end among it and the holds below it on the node, s. The number of
-rows."""
+"""Rows of a stack.
+
+NODE, UNTIL, HELD: node, end, s, and processors of each hold. BELOW: the next lower hold of the same
+node, or -1. LATEST: latest end of this hold and the lower holds of its node, s. HOLDS: number of
+rows.
+"""
 
 
 class Holds(NamedTuple):
-    """The stack, and the topmost hold of each node.
+    """Hold the stack, and the topmost hold of each node.
 
-    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], the valid holds.
+    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], number of valid
+    holds.
     """
 
     record: Int64
@@ -31,7 +35,7 @@ class Holds(NamedTuple):
 
 @verb
 def push(holds: Holds, v: int, until: int, weight: int) -> None:
-    """Hold processors of node `v` from the present begin on."""
+    """Push a hold of processors of node `v`, from the present begin on."""
     i, below = holds.size[0], holds.top[v]
     record = holds.record
     record[NODE, i], record[UNTIL, i], record[HELD, i], record[BELOW, i] = v, until, weight, below
@@ -42,7 +46,7 @@ def push(holds: Holds, v: int, until: int, weight: int) -> None:
 
 @verb
 def settle(holds: Holds, size: int) -> None:
-    """Unwind to the first `size` holds, or restore those that are still above."""
+    """Go back to the first `size` holds, or restore holds that are still stored above."""
     for i in range(holds.size[0] - 1, size - 1, -1):
         holds.top[holds.record[NODE, i]] = holds.record[BELOW, i]
     for i in range(holds.size[0], size):
@@ -52,7 +56,7 @@ def settle(holds: Holds, size: int) -> None:
 
 @verb
 def held(holds: Holds, v: int, t: int) -> int:
-    """Return the processors of node `v` that are held at t, after the begins of all holds, s."""
+    """Return the held processors of node `v` at t, s; all holds have begun by t."""
     i, procs = holds.top[v], 0
     while i >= 0 and holds.record[LATEST, i] > t:
         if holds.record[UNTIL, i] > t:

@@ -9,22 +9,25 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.running import Jobs
 
 NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
-"""Rows of the requests, int64[ASKS, n]: nodes; the estimate and the run time on that many nodes, s,
-which change when a moldable job changes shelves; processors per node; row of `Machine.members`; the
-requested start of an advance reservation, s, -1 for none. The number of rows. (One array of several
-rows, here and below, because a call passes each array of a tuple separately: together with inlined
-steps this took the time to two thirds.)"""
+"""Rows of the requests, int64[ASKS, n].
+
+NODES: number of nodes. LENGTH, RUN: estimate and run time on these nodes, s, which change when a
+moldable job changes shelves. WEIGHT: processors per node. ROW: row of `Machine.members`. DUE:
+requested start of an advance reservation, s, or -1. ASKS: number of rows. Requests share one array
+because a call passes each array of a tuple separately; together with inlined steps, shared arrays
+reduced the time to two thirds.
+"""
 
 FROM, TO, TAKEN, NEXT, BOOKED = range(5)
-"""Rows of the reservations on nodes: begin and end, s, processors, the next on the same node, -1
-for none. The number of rows."""
+"""Rows of the reservations on nodes: begin and end, s; processors; the next reservation on the same
+node, or -1; and the number of rows."""
 
 
 class Machine(NamedTuple):
-    """The nodes in the order of selection: fewest sets first, then as declared.
+    """Hold the nodes in the order of selection: fewest sets first, then as declared.
 
-    capacity, free: int64[nodes], processors, and those without a running job. up: bool[nodes].
-    members: bool[1 + sets, nodes], the first row for jobs that take any node.
+    capacity, free: int64[nodes], all processors, and processors without a running job. up:
+    bool[nodes]. members: bool[1 + sets, nodes]; the first row is for jobs that take any node.
     """
 
     capacity: Int64
@@ -34,7 +37,7 @@ class Machine(NamedTuple):
 
 
 class Running(NamedTuple):
-    """The running jobs, the soonest to end last; count: int64[1]."""
+    """Hold the running jobs; the job with the soonest end is last. count: int64[1]."""
 
     end: Int64
     job: Int64
@@ -42,10 +45,10 @@ class Running(NamedTuple):
 
 
 class Booked(NamedTuple):
-    """Accepted reservations that have not begun, and their processors on each node.
+    """Hold the accepted reservations that have not begun, and their processors on each node.
 
-    job: int64[reservations], the soonest last; count: int64[1]. record: int64[BOOKED, room], of
-    each node of each. top: int64[nodes], the first record of each node, -1 for none.
+    job: int64[reservations], the soonest last. count: int64[1]. record: int64[BOOKED, room], one
+    record for each node of each reservation. top: int64[nodes], first record of each node, or -1.
     """
 
     job: Int64
@@ -55,9 +58,10 @@ class Booked(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of the jobs: end, s, state and nodes of each.
+    """Hold the outcome of the jobs: the end, s, the state and the nodes of each job.
 
-    first: int64[n + 1], the place of each job's nodes in `node`; count: int64[n], their number.
+    first: int64[n + 1], place of each job's nodes in `node`. count: int64[n], number of these
+    nodes.
     """
 
     end: Int64
@@ -68,7 +72,7 @@ class Outcome(NamedTuple):
 
 
 class Site(NamedTuple):
-    """The jobs, their requests, the nodes, and the running, reserved and completed jobs."""
+    """Hold the jobs, their requests, the nodes, and the running, reserved and completed jobs."""
 
     jobs: Jobs
     asks: Int64
@@ -87,7 +91,7 @@ def next_end(running: Running) -> int:
 
 @verb
 def launch(site: Site, j: int, now: int) -> None:
-    """Start job `j` on the nodes that the outcome has for it."""
+    """Start job `j` on its nodes in the outcome."""
     jobs, asks, machine, running, _, outcome = site
     jobs.start[j] = now
     end, p = now + asks[RUN, j], running.count[0]
@@ -103,7 +107,7 @@ def launch(site: Site, j: int, now: int) -> None:
 
 @verb
 def leave(site: Site, p: int) -> int:
-    """Take the p-th running job off its nodes; return it."""
+    """Remove the p-th running job from its nodes; return the job."""
     _, asks, machine, running, _, outcome = site
     j = running.job[p]
     for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
@@ -116,13 +120,13 @@ def leave(site: Site, p: int) -> int:
 
 @verb
 def end_of_booked(asks: Int64, j: int) -> int:
-    """Return the end of an accepted reservation, s."""
+    """Return the end of the accepted reservation of job `j`, s."""
     return int(asks[DUE, j] + max(asks[LENGTH, j], 1))
 
 
 @verb
 def book(site: Site, j: int) -> None:
-    """Accept a reservation on the nodes that the outcome has for it."""
+    """Accept the reservation of job `j` on its nodes in the outcome."""
     asks, booked = site.asks, site.booked
     p = booked.count[0]
     while p > 0 and asks[DUE, booked.job[p - 1]] <= asks[DUE, j]:

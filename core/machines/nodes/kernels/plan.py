@@ -1,7 +1,7 @@
-"""A plan: executable starts of waiting jobs, in order of start, with their nodes.
+"""Plan: executable starts of waiting jobs, in order of start, with their nodes.
 
 Source: Eyraud (2006), sections 3 and 4: OAR's conservative backfilling. The nodes of a job depend
-on the jobs before it, so that after an insertion the later jobs are replayed.
+on the preceding jobs, so after an insertion the later jobs are replayed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_besi
 
 
 class Plan(NamedTuple):
-    """The jobs of the plan in order of execution, and their holds above those of running jobs.
+    """Hold the jobs of the plan in order of execution, with their holds above running jobs'.
 
-    job, start: int64[n], in order of start, then of insertion. mark: int64[n + 1], the number of
-    holds before each; after the last, of all holds. count: int64[1]. profile: processors that are
-    free on all nodes that are up; if these are too few, nodes need not be examined. room, found:
-    int64[nodes], of the job that was examined last. spare: int64[room], nodes of the jobs after one
-    that is being inserted.
+    job, start: int64[n], in order of start, then of insertion. mark: int64[n + 1], number of holds
+    before each job; the last entry counts all holds. count: int64[1]. profile: sum of free
+    processors on the nodes that are up; if this sum is too small, nodes need not be examined. room,
+    found: int64[nodes], room for, and nodes of, the job that was examined last. spare: int64[room],
+    saved nodes of the jobs behind an inserted job.
 
-    seen: int64[2, n, nodes], the room of each node for each job of the plan, in the layer given by
-    `side`, int64[n]; edge: int64[2, 2, n], in each layer the largest (room, node) that it took.
-    turned: int64[n], jobs whose side has changed during an insertion. differs: int64[nodes], time,
-    s, until which a node is held otherwise than before the insertion, 0 for never; listed:
-    int64[nodes], those nodes. many: int64[2], the numbers of jobs and nodes in these two.
+    seen: int64[2, n, nodes], in two layers, the room of each node for each job of the plan. side:
+    int64[n], the valid layer for each job. edge: int64[2, 2, n], in each layer, the largest (room,
+    node) that the job took. turned: int64[n], jobs with a changed side in the present insertion.
+    differs: int64[nodes], instant, s, until which the holds of a node differ from before the
+    insertion, or 0. listed: int64[nodes], the nodes with such differences. many: int64[2], numbers
+    of entries in `turned` and `listed`.
 
     Invariant: a job takes exactly the eligible nodes (room >= weight) with (room, node) up to its
     edge, since `pick` takes the nodes with the least room first, then by number. If each changed
-    node is on the same side of the edge before and after, the same nodes are taken; the edge stays
-    an upper bound of them and a lower bound of the others.
+    node stays on the same side of the edge, the job takes the same nodes. The edge then remains an
+    upper bound of the taken nodes and a lower bound of the others.
     """
 
     job: Int64
@@ -112,7 +113,7 @@ def find(site: Site, plan: Plan, j: int, t: int) -> bool:
 
 @verb
 def place_after(plan: Plan, t: int) -> int:
-    """Return the place after the last entry that starts by t."""
+    """Return the place behind the last entry that starts by t."""
     low, high = 0, plan.count[0]
     while low < high:
         middle = (low + high) >> 1
@@ -145,7 +146,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
 
 @verb
 def open_place(plan: Plan, place: int, j: int, t: int) -> None:
-    """Insert job `j` as an entry at this place."""
+    """Insert job `j` as an entry at a place."""
     for k in range(plan.count[0], place, -1):
         plan.job[k], plan.start[k] = plan.job[k - 1], plan.start[k - 1]
     plan.job[place], plan.start[place] = j, t
@@ -154,7 +155,7 @@ def open_place(plan: Plan, place: int, j: int, t: int) -> None:
 
 @verb
 def close_place(plan: Plan, place: int) -> None:
-    """Drop the entry at this place."""
+    """Delete the entry at a place."""
     plan.count[0] -= 1
     for k in range(place, plan.count[0]):
         plan.job[k], plan.start[k] = plan.job[k + 1], plan.start[k + 1]
@@ -162,7 +163,7 @@ def close_place(plan: Plan, place: int) -> None:
 
 @verb
 def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
-    """Restore the saved nodes of the entries from this place on.
+    """Restore the saved nodes of the entries from a place on.
 
     Holds from `written` on have not been overwritten.
     """
@@ -189,7 +190,7 @@ def differ(plan: Plan, v: int, until: int) -> None:
 
 @verb
 def forget_equal(plan: Plan, t: int) -> None:
-    """Drop the nodes whose holds are unchanged from t on."""
+    """Remove the nodes with unchanged holds from t on from the list."""
     kept = 0
     for k in range(plan.many[LISTED]):
         v = plan.listed[k]
@@ -203,7 +204,7 @@ def forget_equal(plan: Plan, t: int) -> None:
 
 @verb
 def turn_side(plan: Plan, j: int) -> int:
-    """Copy the room of job `j` to its other layer, where it is changed; return that layer."""
+    """Copy the room of job `j` to its other layer, for changes; return this layer."""
     side = 1 - plan.side[j]
     for v in range(plan.room.size):
         plan.seen[side, j, v] = plan.seen[1 - side, j, v]
@@ -217,7 +218,7 @@ def turn_side(plan: Plan, j: int) -> int:
 
 @verb
 def takes(plan: Plan, side: int, j: int, v: int, room: int, weight: int) -> bool:
-    """Return whether node `v` with that room precedes or equals the edge of job `j`."""
+    """Return whether node `v` with some room precedes or equals the edge of job `j`."""
     edge, last = plan.edge[side, 0, j], plan.edge[side, 1, j]
     return bool(room >= weight and (room < edge or (room == edge and v <= last)))
 
@@ -235,9 +236,9 @@ def note_edge(plan: Plan, j: int, side: int, count: int) -> None:
 
 @verb
 def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
-    """Update the room of job `j`, planned at t; return whether the job has to pick nodes again.
+    """Update the room of job `j`, planned at t; return whether the job must pick nodes again.
 
-    At t only listed nodes have other holds than before, and perhaps other room.
+    At t only listed nodes may have changed holds, and therefore changed room.
     """
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
     matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
@@ -260,7 +261,7 @@ def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
 
 @verb
 def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
-    """Record the differences between the nodes found and those saved; both ascend."""
+    """Record the differences between the found and the saved nodes; both ascend."""
     a, b = 0, 0
     while a < count or b < count:
         x = plan.found[a] if a < count else NEVER
@@ -273,7 +274,7 @@ def compare_nodes(plan: Plan, first: int, count: int, until: int) -> None:
 
 @verb
 def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
-    """Replay the p-th job of the plan, whose former nodes are saved from `first` on."""
+    """Replay the p-th job of the plan; its former nodes are saved from `first` on."""
     asks, holds = site.asks, plan.holds
     j, t = plan.job[p], plan.start[p]
     until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
@@ -302,10 +303,10 @@ def take_back(plan: Plan) -> None:
 
 @verb
 def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
-    """Insert job `j`, whose nodes are in `found`, unless a later job then finds no nodes.
+    """Insert job `j` on the nodes in `found`, unless a later job then finds no nodes.
 
-    The holds are those before this place. Later jobs are placed again; each examines only nodes
-    whose holds have changed, which takes three quarters of the time where 50 jobs wait.
+    The present holds are those before the place. Later jobs are placed again. Each of them examines
+    only nodes with changed holds, which takes three quarters of the time if 50 jobs wait.
     """
     holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
     first, spared = mark[place], 0
@@ -333,10 +334,10 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
 
 @routine
 def put(site: Site, plan: Plan, j: int, now: int) -> int:
-    """Insert job `j` at the earliest start with which the plan is executable; return it, s.
+    """Insert job `j` at the earliest start that keeps the plan executable; return this start, s.
 
-    It is NEVER, and the job is not in the plan, while too many nodes are down. The nodes of a job
-    without length, which is not an entry, are in `found`.
+    If too many nodes are down, the start is NEVER, and the job is not inserted. A job with length 0
+    is no entry of the plan either; its nodes are in `found`.
     """
     asks, profile = site.asks, plan.profile
     procs, length, t = asked(asks, j), asks[LENGTH, j], now
@@ -358,7 +359,7 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
 
 @kernel
 def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
-    """Insert jobs one after the other; return the last end of those in the plan, s, or -1."""
+    """Insert jobs one after the other; return the last end of the inserted jobs, s, or -1."""
     last = -1
     for j in jobs:
         t = put(site, plan, j, now)
@@ -380,7 +381,7 @@ def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
 
 @routine
 def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
-    """Return whether job `j` may start now next to the plan so far."""
+    """Return whether job `j` may start now next to the present plan."""
     asks, profile = site.asks, plan.profile
     procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
     i = step_at(profile, now)

@@ -1,4 +1,4 @@
-"""The room of nodes in an interval, and the nodes that a job takes there."""
+"""Room of nodes in an interval, and the nodes that a job takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.machines.nodes.kernels.machine import FROM, NEXT, TAKEN, TO,
 
 @verb
 def booked_at(booked: Booked, v: int, t: int) -> int:
-    """Return the processors of node `v` held by reservations in advance at t."""
+    """Return the processors of node `v` that advance reservations hold at t."""
     i, procs = booked.top[v], 0
     while i >= 0:
         if booked.record[FROM, i] <= t < booked.record[TO, i]:
@@ -21,12 +21,12 @@ def booked_at(booked: Booked, v: int, t: int) -> int:
 
 @verb
 def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, length: int) -> int:
-    """Return the room of a node that is reserved in advance, over [t, t + length)."""
+    """Return the room over [t, t + length) of a node with advance reservations."""
     least = capacity - held(holds, v, t) - booked_at(booked, v, t)
     i = booked.top[v]
     while i >= 0:
         begin = booked.record[FROM, i]
-        # Holds only end after t: the room is least at t or where a reservation begins.
+        # Holds only end after t, so the room is least at t or at the begin of a reservation.
         if t < begin < t + length:
             there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
             least = min(least, there)
@@ -38,7 +38,7 @@ def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, len
 def measure(
     machine: Machine, holds: Holds, booked: Booked, row: int, t: int, length: int, room: Int64
 ) -> None:
-    """Write the room of each node of a row over [t, t + length); all holds have begun by t."""
+    """Write the room over [t, t + length) of the nodes of a row; all holds have begun by t."""
     capacity, _, up, members = machine
     for v in range(capacity.size):
         if not (members[row, v] and up[v]):
@@ -51,7 +51,7 @@ def measure(
 
 @routine
 def raise_limit(members: Bool, room: Int64, row: int, weight: int, need: int) -> tuple[int, int]:
-    """Return the largest room of a job's nodes, and the number with it; 0, 0 if too few."""
+    """Return the largest room of a job's nodes, and the number of nodes with it; else 0, 0."""
     limit, below = weight, 0
     while True:
         level, larger = 0, NEVER
@@ -70,7 +70,7 @@ def raise_limit(members: Bool, room: Int64, row: int, weight: int, need: int) ->
 
 @routine
 def pick(members: Bool, room: Int64, row: int, weight: int, need: int, found: Int64) -> bool:
-    """Write the nodes of a job for this room, ascending; return whether there are enough."""
+    """Write the nodes of a job in ascending order; return whether there are enough."""
     limit, left = raise_limit(members, room, row, weight, need)
     k = 0
     for v in range(room.size):

@@ -1,4 +1,4 @@
-"""The events of nodes and their passes, under `conservative` and between renewals of shelves."""
+"""Events and passes of nodes, under `conservative` and between renewals of shelves."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ from schedfarm.core.machines.nodes.kernels.world import (
 )
 
 END, CALL, RENEW = 0, 1, 2
-"""Reasons for the kernel to return: no job is left, or the run was cancelled; keys are needed
-before a pass; shelves are to be renewed, from a plan that is laid out."""
+"""Reasons for a return of the kernel.
+
+END: no job is left, or the run was cancelled. CALL: the caller must compute keys before a pass.
+RENEW: the caller must renew the shelves, from an empty plan.
+"""
 
 
 @routine
 def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
-    """Start a job whose start in the plan is now, on its nodes in the plan.
+    """Start a job with a planned start now, on its nodes in the plan.
 
-    The job waits if another job of this instant, of length 0, still occupies one of the nodes.
+    The job waits if another job of this instant, with length 0, still occupies one of the nodes.
     """
     asks, machine, outcome = site.asks, site.machine, site.outcome
     if asks[LENGTH, j] > 0:
@@ -56,7 +59,7 @@ def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
 def last_candidate(
     site: Site, plan: Plan, waiting: Waiting, now: int, last: int, least: int
 ) -> int:
-    """Return the last place, from `least` on, up to `last`, whose job may start; else least - 1."""
+    """Return the last place in least..last with a job that may start; else least - 1."""
     while last >= least and not may_start(site, plan, waiting.job[last], now):
         last -= 1
     return last
@@ -64,7 +67,7 @@ def last_candidate(
 
 @verb
 def last_unseen(waiting: Waiting, promised: Int64) -> int:
-    """Return the last place whose job was in no pass yet, or -1."""
+    """Return the last place with a job that was in no pass yet, or -1."""
     i = waiting.count[0] - 1
     while i >= 0 and promised[waiting.job[i]] != UNSEEN:
         i -= 1
@@ -75,7 +78,7 @@ def last_unseen(waiting: Waiting, promised: Int64) -> int:
 def make_pass(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, promised: Int64, now: int, must: int
 ) -> None:
-    """Make a new plan up to the last waiting job that may start now, and start those that may.
+    """Make a new plan up to the last job that may start now, and start the due jobs.
 
     The plan includes all places up to `must`.
     """
@@ -98,7 +101,7 @@ def make_pass(
 
 @verb
 def pass_over(world: World, rankings: Rankings, options: Options, promises: bool) -> None:
-    """Make the pass of this instant, in the present order of the queue."""
+    """Make the pass of this instant, in the queue's present order."""
     site, plan, _, shelves, waiting, clock, promised = world
     now = clock[NOW]
     limit = starving_before(options, now)
@@ -115,7 +118,7 @@ def pass_over(world: World, rankings: Rankings, options: Options, promises: bool
 def run_events(
     world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> int:
-    """Process the events, each with its pass, until the end or until the caller has to act."""
+    """Process events and passes until the end, or until the caller must act."""
     clock = world.clock
     while True:
         if clock[STEP] == 0:
@@ -140,5 +143,5 @@ def run_events(
 def run_nodes(
     world: World, rankings: Rankings, options: Options, promises: bool, stepwise: bool
 ) -> int:
-    """Run every event and its pass; return the reason for stopping; a further call continues."""
+    """Run events and passes; return the reason for the return. A further call continues."""
     return run_events(world, rankings, options, promises, stepwise)

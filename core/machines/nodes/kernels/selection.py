@@ -1,9 +1,9 @@
-"""Exact selection of the jobs of greatest total worth that fit the room of nodes at once.
+"""Exact selection of the jobs with the greatest total worth that fit the nodes at once.
 
-Source: Eyraud (2006), section 4.4. Nodes in the same sets with the same room are one class, and a
-state is the number of nodes in each class. The set of reachable states only grows from one
-candidate to the next, since each may be left out: all are kept in one list, whose front part is
-what the candidates so far have reached.
+Source: Eyraud (2006), section 4.4. Nodes in the same sets and with the same room form a class. A
+state is the number of nodes in each class. The set of reachable states only grows from candidate to
+candidate, since each candidate may be left out. So one list holds all states, and the states
+reached by the first candidates are at its front.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from schedfarm.core.engine.jit import kernel, routine, verb
 from schedfarm.core.machines.nodes.kernels.rooms import pick
 
 DONE, GIVEN_UP, FULL = 0, 1, 2
-"""Outcomes of an expansion: all ways are known; the budget is exceeded; arrays are full."""
+"""Outcomes of an expansion: all ways are known, the budget is exceeded, or arrays are full."""
 
 LAYER, STATE, COUNTED, STATES, CELLS, CLASSES, TARGETS, PROGRESS = range(8)
-"""Fields of an expansion's progress: the next candidate and state; the number of ways counted, of
-states, of cells of states, of classes, and of ends of ways; the number of fields."""
+"""Fields of an expansion's progress: the next candidate and state; numbers of counted ways, states,
+cells of states, classes, and targets of ways; and the number of fields."""
 
 PRIME = 2**31 - 1
-"""Bound of hashes, so that their product with a number of nodes fits int64."""
+"""Bound of hashes; the product of a hash and a number of nodes fits int64."""
 
 
 class Candidates(NamedTuple):
-    """Requests of candidates, in queue order, int64[k]: nodes, processors on each, and worth.
+    """Hold the requests of candidates, in queue order, int64[k].
 
-    kind: index of the distinct weight. member: bool[k, groups], whether nodes of a group are in its
+    The requests are nodes, processors on each node, and worth. kind: index of the weight among the
+    distinct weights. member: bool[k, groups], whether the nodes of a group are in the candidate's
     set.
     """
 
@@ -40,7 +41,7 @@ class Candidates(NamedTuple):
 
 
 class Greedy(NamedTuple):
-    """Requests of candidates, in queue order, int64[k]: a row of members, nodes, weight."""
+    """Hold the requests of candidates, in queue order, int64[k]: row of members, nodes, weight."""
 
     row: Int64
     need: Int64
@@ -48,10 +49,11 @@ class Greedy(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """The classes of nodes so far: group of nodes in the same sets, room, and a random number.
+    """Hold the known classes of nodes: group of nodes in the same sets, room, random number.
 
-    less: int64[classes * kinds], the class of its nodes after a job of that weight has taken them,
-    -1 without room, -2 if not computed yet. own: int64[classes], nodes of the present state.
+    less: int64[classes * kinds], the class of the nodes after a job with some weight has taken
+    them; -1 without room, -2 if not yet computed. own: int64[classes], number of nodes in the
+    present state.
     """
 
     group: Int64
@@ -62,10 +64,11 @@ class Classes(NamedTuple):
 
 
 class States(NamedTuple):
-    """The states reached so far, as cells of a class and its number of nodes, above 0.
+    """Hold the reached states, as cells of a class and its number of nodes, above 0.
 
-    first: int64[states + 1]. total, hashed: int64[states], nodes with room, and a hash of all
-    cells. slot: int64[a power of 2], states by their hash, -1 for none.
+    first: int64[states + 1], first cell of each state. total, hashed: int64[states], number of
+    nodes with room, and a hash of all cells. slot: int64[a power of 2], states by their hash, -1
+    for none.
     """
 
     first: Int64
@@ -77,10 +80,11 @@ class States(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The target state of each way, grouped by candidate and state.
+    """Hold the target state of each way, grouped by candidate and state.
 
-    layer: int64[k + 2], the begin in `first` of each candidate's states, and of those behind the
-    last one. first: int64[... + 1], the begin in `target` of the ways from a state.
+    layer: int64[k + 2], the begin in `first` of each candidate's states, and of the states behind
+    the last candidate. first: the begin in `target` of the ways from each state, with one entry
+    more at the end.
     """
 
     layer: Int64
@@ -89,10 +93,10 @@ class Ways(NamedTuple):
 
 
 class Search(NamedTuple):
-    """State of an expansion.
+    """Hold the state of an expansion.
 
-    open, have, take: int64[classes], classes that the present candidate can use, their nodes, and
-    the number taken of each.
+    open, have, take: int64[classes], classes that the present candidate can use, their numbers of
+    nodes, and the numbers of taken nodes.
     """
 
     candidates: Candidates
@@ -107,7 +111,7 @@ class Search(NamedTuple):
 
 @verb
 def class_below(search: Search, c: int, kind: int, weight: int) -> int:
-    """Return the class of nodes of class `c` with their room reduced; -1 for none, -2 if full."""
+    """Return the class of the nodes of class `c` after a job; -1 without room, -2 if full."""
     classes, progress = search.classes, search.progress
     room, kinds = classes.room[c] - weight, classes.less.size // classes.room.size
     if room == 0:
@@ -132,7 +136,7 @@ def class_below(search: Search, c: int, kind: int, weight: int) -> int:
 
 @verb
 def unfold(search: Search, s: int) -> None:
-    """Make state `s` the present one."""
+    """Make state `s` the present state."""
     own, states = search.classes.own, search.states
     for c in range(search.progress[CLASSES]):
         own[c] = 0
@@ -142,7 +146,7 @@ def unfold(search: Search, s: int) -> None:
 
 @verb
 def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
-    """Return whether state `s` equals the present one, given its number of nodes and hash."""
+    """Return whether state `s` equals the present state, given number of nodes and hash."""
     own, states = search.classes.own, search.states
     if states.hashed[s] != hashed or states.total[s] != total:
         return False
@@ -154,7 +158,7 @@ def is_state(search: Search, s: int, total: int, hashed: int) -> bool:
 
 @routine
 def place_of(search: Search, total: int, hashed: int) -> int:
-    """Return the index of the present state, added if new; -1 if arrays are full."""
+    """Return the index of the present state; add a new state; return -1 if arrays are full."""
     own, states, progress = search.classes.own, search.states, search.progress
     mask = states.slot.size - 1
     at = hashed & mask
@@ -178,7 +182,7 @@ def place_of(search: Search, total: int, hashed: int) -> int:
 
 @verb
 def spread(search: Search, begin: int, classes: int, need: int) -> int:
-    """Take nodes from the first classes from `begin` on; return the number still missing."""
+    """Take nodes from the first classes from `begin` on; return the number of missing nodes."""
     for e in range(begin, classes):
         search.take[e] = min(search.have[e], need)
         need -= search.take[e]
@@ -187,7 +191,7 @@ def spread(search: Search, begin: int, classes: int, need: int) -> int:
 
 @verb
 def next_way(search: Search, classes: int) -> bool:
-    """Advance to the next way to take as many nodes; return whether there is one."""
+    """Go to the next way to take the same number of nodes; return whether there is one."""
     take, have = search.take, search.have
     behind, room = 0, 0
     for e in range(classes - 1, -1, -1):
@@ -234,7 +238,7 @@ def follow(search: Search, i: int, s: int, classes: int) -> int:
 
 @routine
 def expand_state(search: Search, i: int, s: int, budget: int) -> int:
-    """Enumerate the ways in which candidate `i` takes nodes from state `s`."""
+    """Enumerate the ways for candidate `i` to take nodes from state `s`."""
     candidates, classes, ways, progress = (
         search.candidates,
         search.classes,
@@ -270,13 +274,13 @@ def expand_state(search: Search, i: int, s: int, budget: int) -> int:
 
 @kernel
 def expand(search: Search, budget: int) -> int:
-    """Enumerate the ways of all candidates, continuing an earlier call; return the outcome."""
+    """Enumerate the ways of all candidates, or continue an earlier call; return the outcome."""
     ways, progress = search.ways, search.progress
     while progress[LAYER] < search.candidates.need.size:
         i, s = progress[LAYER], progress[STATE]
         at = ways.layer[i] + s
         if at == ways.layer[i + 1]:
-            # States that this candidate reaches count from the next candidate on.
+            # States that this candidate reaches are used only from the next candidate on.
             ways.layer[i + 2] = at + progress[STATES]
             progress[LAYER], progress[STATE] = i + 1, 0
             continue
@@ -309,9 +313,9 @@ def sort_in(states: States, count: int) -> None:
 def choose_greedily(
     members: Bool, room: Int64, asked: Greedy, line: Int64, chosen: Bool, found: Int64
 ) -> bool:
-    """Mark the candidates that find nodes one after the other; return whether all do.
+    """Mark the candidates that find nodes, one after the other; return whether all do.
 
-    line: int64[k], the candidates in their order. room: int64[nodes], the remaining room.
+    line: int64[k], the order of the candidates. room: int64[nodes], the remaining room.
     """
     everyone = True
     for i in line:
@@ -327,10 +331,10 @@ def choose_greedily(
 
 @kernel
 def appraise(search: Search, value: Int64) -> None:
-    """Write the greatest worth of candidates from each on, in each state.
+    """Write the greatest worth of the candidates from each candidate on, in each state.
 
-    value: int64[layer[k + 1]], zeros; for each candidate the states reached by earlier ones, and
-    for the position behind the last one all states.
+    value: int64[layer[k + 1]], initially 0. Each candidate has an entry for each state reached by
+    earlier candidates; the position behind the last candidate has an entry for each state.
     """
     worth, (layer, first, target) = search.candidates.worth, search.ways
     for i in range(worth.size - 1, -1, -1):
@@ -343,9 +347,10 @@ def appraise(search: Search, value: Int64) -> None:
 
 @kernel
 def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) -> None:
-    """Mark the set of greatest worth; ties go to the set with the first candidate, and so on.
+    """Mark the set of greatest worth; of several, the one with the first candidates.
 
-    seen: int64[states], here: int64[2 * states], zeros: the states on the way to the best sets.
+    seen: int64[states], and here: int64[2 * states], initially 0, hold the states on the way to the
+    best sets.
     """
     worth, (layer, first, target) = search.candidates.worth, search.ways
     count = 1
@@ -357,7 +362,8 @@ def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) 
                 s = target[k]
                 if value[layer[i + 1] + s] == rest and seen[s] != i + 1:
                     seen[s] = i + 1
-                    # Next states go to the other end, since the present ones are still to be read.
+                    # Next states are written at the other end, since the present states are still
+                    # read.
                     ahead += 1
                     here[here.size - ahead] = s
         if ahead > 0:

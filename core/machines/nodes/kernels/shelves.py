@@ -1,4 +1,4 @@
-"""Shelves of waiting jobs: the shelf of a new job, and its number of nodes.
+"""Shelves of waiting jobs: choice of the shelf and of the number of nodes of a new job.
 
 Source: Eyraud (2006), section 4: online DEMT, after Dutot, Eyraud, Mounie and Trystram (2004).
 """
@@ -15,7 +15,7 @@ from schedfarm.core.machines.nodes.kernels.world import Shelves, Waiting
 
 @verb
 def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
-    """Return the fewest nodes on which job `j` fits the length of a shelf, 0 if impossible."""
+    """Return the least number of nodes with which job `j` fits the length of a shelf, or 0."""
     first = shelves.first[j]
     if first < 0:
         return int(asks[NODES, j]) if asks[LENGTH, j] <= length else 0
@@ -33,7 +33,7 @@ def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
 def fewest_each(
     shelves: Shelves, asks: Int64, jobs: Int64, length: int, nodes: Int64, estimate: Int64
 ) -> None:
-    """Write the fewest nodes on which each job fits a shelf, and its estimate there."""
+    """Write the least number of nodes with which each job fits a shelf, and its estimate then."""
     for p in range(jobs.size):
         nodes[p] = fewest(shelves, asks, jobs[p], length)
         first = shelves.first[jobs[p]]
@@ -74,9 +74,9 @@ def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
 def fits_into(
     site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, s: int, j: int, nodes: int
 ) -> bool:
-    """Return whether the jobs of shelf `s` and job `j` find their nodes at the same time.
+    """Return whether the jobs of shelf `s` and job `j` can run at the same time.
 
-    The machine counts as idle, without the nodes that are down.
+    The machine counts as idle, except for nodes that are down.
     """
     machine = site.machine
     for v in range(plan.room.size):
@@ -114,7 +114,7 @@ def length_of_new(shelves: Shelves, asks: Int64, waiting: Waiting, j: int) -> in
 
 @routine
 def shelve(site: Site, plan: Plan, shelves: Shelves, waiting: Waiting, j: int) -> None:
-    """Put a new job into the first shelf that it fits, or into a new one."""
+    """Put a new job into the first suitable shelf, or into a new shelf."""
     asks = site.asks
     if shelves.smallest[0] == 0:
         return

@@ -12,15 +12,19 @@ from schedfarm.core.machines.nodes.kernels.machine import Site
 from schedfarm.core.machines.nodes.kernels.plan import Plan
 
 NOW, ARRIVED, BEFORE, FALLEN, RISEN, RESET, STEP, CLOCK = range(8)
-"""Fields of the clock: the instant, s; arrived jobs, by now and before it; outages begun and ended;
-the next reset, s; the step of this instant; the number of all fields."""
+"""Fields of the clock: the instant, s; number of jobs arrived by now, and before the instant;
+numbers of begun and ended outages; the next reset, s; the step of this instant; and the number of
+fields."""
 
 TURNED, REMADE = 1, 2
-"""Steps of an instant: all but the reset and the pass is done; the reset is done as well."""
+"""Steps of an instant.
+
+TURNED: all except the reset and the pass is done. REMADE: the reset is also done.
+"""
 
 
 class Outages(NamedTuple):
-    """Instants at which nodes go down and come up, s, ascending, and their nodes."""
+    """Hold the instants at which nodes go down and come up, s, ascending, and the nodes."""
 
     falls: Int64
     fallen: Int64
@@ -29,14 +33,14 @@ class Outages(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """The shelves, in order, and the possible sizes of their jobs.
+    """Hold the shelves, in order, and the possible sizes of their jobs.
 
-    of: int64[n], the shelf of each waiting job. length: int64[n + 1], s. waiting: int64[n + 1], the
-    waiting jobs of each. count: int64[1]. first: int64[n], the place in `estimate` and `run` of a
-    moldable job's times on 1, 2 and more nodes, s, -1 for a rigid job. most: int64[n], its largest
-    number of nodes. smallest: int64[1], length of the first shelf, s. resets: int64[k], times of
-    day at which shelves are renewed, s after a whole day since instant 0. Without shelves all jobs
-    are in one.
+    of: int64[n], the shelf of each waiting job. length: int64[n + 1], s. waiting: int64[n + 1],
+    number of waiting jobs of each shelf. count: int64[1], number of shelves. first: int64[n], for a
+    moldable job, the place in `estimate` and `run` of its times on 1, 2 and more nodes, s; -1 for a
+    rigid job. most: int64[n], largest number of nodes of each job. smallest: int64[1], length of
+    the first shelf, s. resets: int64[k], times of day at which shelves are renewed, s after a whole
+    day since instant 0. Under a rule without shelves, all jobs are in one shelf.
     """
 
     of: Int64
@@ -52,16 +56,16 @@ class Shelves(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The waiting jobs in order, int64[n]; count: int64[1]."""
+    """Hold the waiting jobs in order, int64[n]. count: int64[1]."""
 
     job: Int64
     count: Int64  # type: ignore[assignment]
 
 
 class World(NamedTuple):
-    """The nodes with their running jobs, the queue and its shelves, the plan, and the clock.
+    """Hold the nodes with their running jobs, the queue and its shelves, the plan, and the clock.
 
-    promised: int64[n], start in the plan of the pass at the job's arrival, s.
+    promised: int64[n], start of each job in the plan of the pass at its arrival, s.
     """
 
     site: Site
@@ -83,7 +87,7 @@ def arrange(
     limit: int,
     first: int,
 ) -> None:
-    """Sort the queue from place `first` on, by shelf, then by the order; it is almost sorted.
+    """Sort the almost sorted queue from place `first` on, by shelf, then by the order.
 
     Jobs submitted before `limit` starve.
     """
@@ -103,7 +107,7 @@ def arrange(
 
 @verb
 def enqueue(world: World, ranking: Ranking, j: int) -> None:
-    """Insert job `j` into the queue by the present order."""
+    """Insert job `j` into the queue in the present order."""
     shelves, waiting = world.shelves, world.waiting
     last = waiting.count[0]
     waiting.job[last] = j
@@ -114,7 +118,7 @@ def enqueue(world: World, ranking: Ranking, j: int) -> None:
 
 @routine
 def dequeue(shelves: Shelves, waiting: Waiting, place: int) -> None:
-    """Remove the job at a place from the queue, and its shelf if that is then empty."""
+    """Remove the job at a place from the queue, and remove its shelf if it is then empty."""
     queue, count, s = waiting.job, waiting.count, shelves.of[waiting.job[place]]
     count[0] -= 1
     for k in range(place, count[0]):

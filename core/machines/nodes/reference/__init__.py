@@ -1,1 +1,1 @@
-"""The reference of nodes: its rules, their plan, and the shelves of `demt`."""
+"""Reference of nodes: the rules, the plan, and the shelves of `demt`."""

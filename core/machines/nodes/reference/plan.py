@@ -1,4 +1,4 @@
-"""A plan of starts on nodes, with the nodes of each of its jobs."""
+"""Plan of starts on nodes, with the nodes of each job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schedfarm.core.reference.job import Job
 
 @dataclass(frozen=True)
 class Holding:
-    """Processors that a job has, or is to have, on each of some nodes in [begin, end)."""
+    """Hold the processors that a job has, or reserves, on some nodes in [begin, end)."""
 
     begin: int
     end: int
@@ -23,7 +23,7 @@ class Holding:
 
 @dataclass
 class Entry:
-    """A job of a plan: its start and end, s, and the nodes that it finds."""
+    """Hold a job of a plan: its start and end, s, and its nodes."""
 
     job: Job
     start: int
@@ -32,23 +32,23 @@ class Entry:
 
 
 class Plan:
-    """Insert jobs one by one, each at the first instant with which the plan is executable.
+    """Insert jobs one by one, each at the first start that keeps the plan executable.
 
     Parameters
     ----------
     now : int
-        The instant from which it plans, s.
+        The first instant of the plan, s.
     inventory : Inventory
         The nodes.
     held : iterable of Holding
-        The running jobs and the reservations in advance.
+        The running jobs and the advance reservations.
     """
 
     def __init__(self, now: int, inventory: Inventory, held: Iterable[Holding]) -> None:
         self.now, self.inventory = now, inventory
-        # In order of start; at one instant, in the order of insertion.
+        # Entries in order of start; with equal starts, in the order of insertion.
         self.entries: list[Entry] = []
-        # Processors left free by the running jobs, the reservations and the whole plan.
+        # Processors that the running jobs, the reservations and the whole plan leave free.
         self.free = Timetable(now, inventory.capacities)
         self.ends: set[int] = set()
         for one in held:
@@ -56,11 +56,11 @@ class Plan:
             self.ends.add(one.end)
 
     def put(self, job: Job) -> Entry | None:
-        """Insert a job and return its entry; None if it has no start because nodes are down.
+        """Insert a job and return its entry; None if it has no start because of outages.
 
-        An entry that starts later than the new job holds nothing at the new job's start, so that
-        the whole plan shows the instants with enough free nodes; entries that start by then keep
-        their nodes, and the others search for theirs again.
+        An entry that starts later than the new job holds no nodes at the new job's start. So the
+        whole plan shows the instants with enough free nodes. Entries that start before or with the
+        new job keep their nodes, and later entries search for nodes again.
         """
         instants = sorted({self.now} | {end for end in self.ends if end > self.now})
         there = [node for node in self.inventory.allowed(job) if node not in self.inventory.down]
@@ -79,7 +79,7 @@ class Plan:
             if nodes is None:
                 continue
             entry = Entry(job, instant, end, nodes)
-            # A job without length holds nothing: the others keep their nodes.
+            # A job with length 0 holds no processors, so the other jobs keep their nodes.
             if job.lasts == 0 or self._carried_out(free, entry, self.entries[before:]):
                 self.entries.insert(before, entry)
                 self.ends.add(end)
@@ -91,7 +91,7 @@ class Plan:
         return self.inventory.up(self.free.least(begin, end))
 
     def _carried_out(self, free: Timetable, new: Entry, later: list[Entry]) -> bool:
-        """Assign the remaining nodes to the entries behind a new one, if all find theirs."""
+        """Assign nodes to the entries behind a new one; return None if an entry finds too few."""
         free = free.copy()
         _take(free, new)
         found: list[tuple[int, ...]] = []

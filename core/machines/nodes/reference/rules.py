@@ -1,8 +1,8 @@
-"""The reference simulator of nodes: slow, obvious, objects and lists.
+"""Reference simulator of nodes: slow and obvious, with objects and lists.
 
-A job takes a number of processors on each of several nodes. Nodes go down and come up; some jobs
-request a start in advance. A plan gives starts to waiting jobs, and is replayed to find their
-nodes.
+A job takes a number of processors on each of several nodes. Nodes go down and come up. Some jobs
+request advance reservations. A plan contains the starts of waiting jobs, and is replayed to find
+their nodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UP, DOWN = 0, 1
 
 
 class NodesSimulation(Replayable):
-    """The machine is nodes."""
+    """Simulate a machine of nodes."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -49,13 +49,13 @@ class NodesSimulation(Replayable):
         assert isinstance(workload.platform, Nodes)
         self.places = workload.platform.places
         self.inventory = Inventory(workload.platform)
-        # Pending changes of nodes: instant, change and node.
+        # Future changes of nodes: instant, change and node.
         self.changes: list[tuple[int, int, int]] = []
         for node, down, up in workload.platform.outages.tolist():
             self.changes += [(down, DOWN, node), (up, UP, node)]
-        # Reservations in advance that were accepted and are not due yet.
+        # Accepted advance reservations that are not due yet.
         self.booked: dict[Job, Holding] = {}
-        # The nodes kept for accepted reservations in advance.
+        # The nodes that are kept for accepted advance reservations.
         self.in_advance = [job for job in self.jobs if job.reserved >= 0]
         self.kept: dict[Job, tuple[int, ...]] = {}
         # The starts of the last plan.
@@ -74,11 +74,11 @@ class NodesSimulation(Replayable):
     # The clock.
 
     def goes_on(self) -> bool:
-        """Whether a job has yet to arrive, start or end."""
+        """Return whether a job has still to arrive, start or end."""
         return super().goes_on() or bool(self.booked)
 
     def instants(self) -> list[int]:
-        """Add the instants of changes of nodes, and of due reservations in advance."""
+        """Yield instants, including changes of nodes and due advance reservations."""
         changes = [instant for instant, _, _ in self.changes]
         return super().instants() + changes + [one.begin for one in self.booked.values()]
 
@@ -100,7 +100,7 @@ class NodesSimulation(Replayable):
         self.scheduling_pass(arriving)
 
     def change_nodes(self) -> None:
-        """Bring nodes up, and take nodes down, which ends the jobs that run there."""
+        """Bring nodes up, then take nodes down and end the jobs on these nodes."""
         for change in sorted(change for change in self.changes if change[0] == self.now):
             self.changes.remove(change)
             _, what, node = change
@@ -114,7 +114,7 @@ class NodesSimulation(Replayable):
                 job.cut = self.now
 
     def ask_in_advance(self, job: Job) -> None:
-        """Accept a reservation in advance, or refuse it."""
+        """Accept or refuse an advance reservation."""
         due = job.submit + job.reserved
         free = Plan(self.now, self.inventory, self.held()).free.least(due, due + job.lasts)
         nodes = self.inventory.found(job, free)
@@ -126,7 +126,7 @@ class NodesSimulation(Replayable):
         self.booked[job] = Holding(due, due + max(job.estimate, 1), nodes, job.weight)
 
     def start_booked(self) -> None:
-        """Start the reservations in advance that are due; one whose node is down is lost."""
+        """Start the due advance reservations; a reservation with a node that is down is lost."""
         for job, holding in list(self.booked.items()):
             if holding.begin != self.now:
                 continue
@@ -147,26 +147,26 @@ class NodesSimulation(Replayable):
     # Steps of the rule.
 
     def arrive(self, job: Job) -> None:
-        """Act for the rule on a job that has just begun to wait."""
+        """Handle a job that has just begun to wait, for the rule."""
 
     def before_pass(self) -> None:
-        """Act for the rule before a pass."""
+        """Prepare a pass, for the rule."""
 
     def planning_order(self) -> list[Job]:
-        """Return the waiting jobs in the order in which they are put into a plan."""
+        """Return the waiting jobs in the order of their insertion into a plan."""
         raise NotImplementedError
 
     # Plans.
 
     def held(self) -> list[Holding]:
-        """Return the holds of running jobs and reservations in advance, by predicted ends."""
+        """Return the holds of running jobs and advance reservations, by predicted ends."""
         running = [
             Holding(job.start, job.predicted_end, job.nodes, job.weight) for job in self.running
         ]
         return running + list(self.booked.values())
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Plan all waiting jobs again; start those whose start is now and whose nodes are free."""
+        """Plan all waiting jobs again; start the jobs with a start now and free nodes."""
         order = self.planning_order()
         if self.sought is not None:
             order = self.up_to_the_last_that_could_start(order)
@@ -189,10 +189,10 @@ class NodesSimulation(Replayable):
                 passed = True
 
     def up_to_the_last_that_could_start(self, order: list[Job]) -> list[Job]:
-        """Leave out the jobs behind the last one that could start now, or that a schedule starts.
+        """Return the jobs up to the last that could start now, or that a schedule starts.
 
-        The insertion of a job never changes the nodes of entries that start now, and the jobs
-        left out cannot start, so that leaving them out changes nothing.
+        The jobs behind cannot start now. The insertion of a job never changes the nodes of entries
+        that start now. So the pass has the same result without the jobs behind.
         """
         free = self.free_now()
         last = 0
@@ -209,7 +209,7 @@ class NodesSimulation(Replayable):
         return free
 
     def are_free(self, entry: Entry) -> bool:
-        """Whether the processors are free, also of jobs with run time 0."""
+        """Return whether an entry's processors are free, also of jobs with run time 0."""
         return bool((self.free_now()[list(entry.nodes)] >= entry.job.weight).all())
 
     # A replay.
@@ -223,7 +223,7 @@ class NodesSimulation(Replayable):
         return job.nodes
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return the same for a schedule."""
+        """Return the nodes of a job in a schedule."""
         return given.nodes(job)
 
     def names(self, where: Where) -> str:
@@ -239,11 +239,11 @@ class NodesSimulation(Replayable):
         return f"its start in the plan of the pass is {self.planned[job]}"
 
     def starts_itself(self, job: Job) -> bool:
-        """Whether a job requests no start in advance."""
+        """Return whether a job has no advance reservation."""
         return job.reserved < 0
 
     def differs_outside_passes(self, given: Given) -> tuple[Job, str] | None:
-        """Return the first reservation in advance with a different outcome."""
+        """Return the first advance reservation with a different outcome."""
         for job in self.in_advance:
             due = job.submit + job.reserved
             if self.now == job.submit:
@@ -276,7 +276,7 @@ class NodesSimulation(Replayable):
 
 
 class Reserving(NodesSimulation):
-    """`conservative`: all waiting jobs are planned again at each pass, in queue order."""
+    """Run `conservative`: each pass plans all waiting jobs again, in queue order."""
 
     def planning_order(self) -> list[Job]:
         """Return the waiting jobs in queue order."""

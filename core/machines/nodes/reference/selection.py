@@ -1,4 +1,4 @@
-"""The selection of jobs for a shelf: the set of greatest worth that can run at the same time."""
+"""Selection of jobs for a shelf: the set of greatest worth that can run at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedfarm.core.machines.nodes.reference.timetable import Inventory
 from schedfarm.core.reference.job import Job
 
 Class = tuple[tuple[int, ...], int]
-"""A class of nodes in the same sets with the same number of free processors: both."""
+"""Class of nodes: their sets, and their equal number of free processors."""
 
 State = frozenset[tuple[Class, int]]
 """Number of nodes in each class."""
@@ -34,7 +34,7 @@ def selected(
 def greedy_choice(
     jobs: list[Job], worth: list[int], nodes: Inventory, free: list[int]
 ) -> list[Job]:
-    """Return the jobs that find their nodes one after the other, by worth per processor."""
+    """Return the jobs that find nodes one after the other, by worth per processor."""
     value = {job: Fraction(w, job.weight * job.width) for job, w in zip(jobs, worth, strict=True)}
     left, taken = list(free), []
     for job in sorted(jobs, key=lambda job: -value[job]):
@@ -49,10 +49,10 @@ def greedy_choice(
 def best_choice(
     jobs: list[Job], worth: list[int], nodes: Inventory, free: list[int], budget: int
 ) -> list[Job] | None:
-    """Return the first set of greatest worth; None if that takes too many ways.
+    """Return the first set of greatest worth; None if the search needs too many ways.
 
-    Each state stores the best set of jobs so far: of two sets that leave the same nodes, the set of
-    greater worth; for equal worth the set with the first job.
+    Each state stores the best set of jobs so far. Of two sets that leave the same nodes, the set of
+    greater worth is better; with equal worth, the set with the first job.
     """
     first = frozenset(Counter((nodes.in_sets(i), free[i]) for i in nodes.everywhere).items())
     best: dict[State, tuple[int, tuple[bool, ...]]] = {first: (0, ())}
@@ -90,7 +90,7 @@ def _is_for(kind: Class, job: Job) -> bool:
 
 
 def _distributions(total: int, most: list[int]) -> Iterator[tuple[int, ...]]:
-    """Return every way to distribute a number, with an upper bound for each part."""
+    """Return every way to split a number into parts with given upper bounds."""
     if not most:
         if total == 0:
             yield ()

@@ -1,4 +1,4 @@
-"""The reference for `demt`: shelves of doubling length on nodes (Eyraud 2006, section 4)."""
+"""Reference for `demt`: shelves of doubling length on nodes (Eyraud 2006, section 4)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from schedfarm.core.reference.job import Job
 from schedfarm.core.workload.workload import Workload
 
 DAY = 24 * 60 * 60
-"""Seconds of a day."""
+"""Seconds in a day."""
 
 WORTH: dict[str, Callable[[Job], int]] = {
     "jobs": lambda job: 1,
     "procs": lambda job: job.weight * job.width,
     "area": lambda job: job.weight * job.width * job.lasts,
 }
-"""Worth of a job, by the option of the policy."""
+"""Worth of a job, by the policy's option."""
 
 
 @dataclass
 class Shelf:
-    """Hold a length, s, and the jobs that wait in it."""
+    """Hold the length of a shelf, s, and its waiting jobs."""
 
     length: int
     jobs: list[Job]
 
 
 class Demt(NodesSimulation):
-    """`demt`: waiting jobs are planned again at each pass, shelf by shelf."""
+    """Run `demt`: each pass plans waiting jobs again, shelf by shelf."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -56,7 +56,7 @@ class Demt(NodesSimulation):
     # Shelves.
 
     def instants(self) -> list[int]:
-        """Add the next reset, which is an event if a job waits."""
+        """Yield instants, including the next reset if a job waits."""
         instants = super().instants()
         if self.waiting:
             passed = self.now + self.midnight
@@ -64,7 +64,7 @@ class Demt(NodesSimulation):
         return instants
 
     def is_reset(self, instant: int) -> bool:
-        """Whether an instant is one of the local times of resets."""
+        """Return whether an instant is a local time of resets."""
         return (instant + self.midnight) % DAY in self.resets
 
     def in_order(self, jobs: list[Job]) -> list[Job]:
@@ -72,7 +72,7 @@ class Demt(NodesSimulation):
         return [job for job in self.queue() if job in jobs]
 
     def planning_order(self) -> list[Job]:
-        """Return the waiting jobs shelf by shelf, within each in queue order."""
+        """Return the waiting jobs shelf by shelf, and in queue order within a shelf."""
         return [job for shelf in self.shelves for job in self.in_order(shelf.jobs)]
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
@@ -92,12 +92,12 @@ class Demt(NodesSimulation):
         self.clear()
 
     def fewest(self, job: Job, length: int) -> int | None:
-        """Return the fewest nodes on which a job fits the length of a shelf, if any."""
+        """Return the least number of nodes with which a job fits a shelf's length, or None."""
         possible = [job.asked] if job.serial < 0 else range(1, len(self.inventory.allowed(job)) + 1)
         return next((k for k in possible if job.on(job.estimate, k) <= length), None)
 
     def is_long_enough(self, length: int, jobs: list[Job]) -> bool:
-        """Whether a shelf is long enough for each of some jobs."""
+        """Return whether a shelf is long enough for each of some jobs."""
         return all(self.fewest(job, length) is not None for job in jobs)
 
     def put(self, job: Job, length: int) -> None:
@@ -107,7 +107,7 @@ class Demt(NodesSimulation):
     # Arrivals.
 
     def arrive(self, job: Job) -> None:
-        """Put an arriving job on the first shelf that it fits, or on a new last one."""
+        """Put an arriving job on the first suitable shelf, or on a new last shelf."""
         for shelf in self.shelves:
             if self.is_long_enough(shelf.length, [job]):
                 self.put(job, shelf.length)
@@ -125,7 +125,7 @@ class Demt(NodesSimulation):
         self.shelves.append(Shelf(length, [job]))
 
     def fit(self, jobs: list[Job]) -> bool:
-        """Whether jobs, one after the other, find nodes at the same time on the idle machine."""
+        """Return whether some jobs, in order, find nodes at one instant on the idle machine."""
         free = np.array(self.inventory.capacities, np.int64)
         for job in jobs:
             nodes = self.inventory.found(job, free)
@@ -137,13 +137,13 @@ class Demt(NodesSimulation):
     # Resets.
 
     def before_pass(self) -> None:
-        """Renew all shelves at a reset at which a job waits, once per instant."""
+        """Renew all shelves, once per instant, at a reset with a waiting job."""
         if self.waiting and self.is_reset(self.now) and self.reset_at != self.now:
             self.reset_at = self.now
             self.shelves = self.made_again()
 
     def made_again(self) -> list[Shelf]:
-        """Return shelves of all waiting jobs, each filled for the greatest worth."""
+        """Return new shelves with all waiting jobs, each filled for the greatest worth."""
         shelves: list[Shelf] = []
         plan = Plan(self.now, self.inventory, self.held())
         left, begin, length = self.queue(), self.now, self.smallest
@@ -173,7 +173,7 @@ class Demt(NodesSimulation):
         return shelves
 
     def choice(self, candidates: list[Job], begin: int, length: int, plan: Plan) -> list[Job]:
-        """Select from the candidates of a shelf, by the processors free in its whole length."""
+        """Select from a shelf's candidates, by the processors that are free in its whole length."""
         for job in candidates:
             self.put(job, length)
         free = plan.room(begin, begin + length).tolist()

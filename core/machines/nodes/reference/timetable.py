@@ -1,4 +1,4 @@
-"""Free processors of nodes over time, and the choice of nodes for jobs that take several."""
+"""Free processors of nodes over time, and the choice of nodes for jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schedfarm.core.reference.job import Job
 class Timetable:
     """Hold the free processors of every node from an instant on.
 
-    Row ``free[i]`` holds in [times[i], times[i + 1]); the last one lasts for ever.
+    Row ``free[i]`` is valid in [times[i], times[i + 1]); the last row never ends.
 
     Examples
     --------
@@ -37,25 +37,25 @@ class Timetable:
         return made
 
     def take(self, begin: int, end: int, nodes: tuple[int, ...], weight: int) -> None:
-        """Take processors of each of some nodes in [begin, end), from the first instant on."""
+        """Take processors on some nodes in [begin, end); time before the first row is ignored."""
         begin = max(begin, self.times[0])
         if begin < end and nodes:
             first, last = self._edge(begin), self._edge(end)
             self.free[first:last, nodes] -= weight
 
     def least(self, begin: int, end: int) -> Int64:
-        """Return the least number of free processors of each node in [begin, end), or at begin."""
+        """Return the least free processors of each node in [begin, end), or at `begin`."""
         first = self.step(begin)
         last = max(bisect_left(self.times, end), first + 1)
         least: Int64 = self.free[first:last].min(axis=0)
         return least
 
     def step(self, instant: int) -> int:
-        """Return the row that holds at an instant."""
+        """Return the row that is valid at an instant."""
         return bisect_right(self.times, instant) - 1
 
     def nodes_with(self, weight: int, nodes: list[int]) -> Int64:
-        """Count, in each row, the given nodes with enough free processors."""
+        """Return, for each row, the number of given nodes with enough free processors."""
         found: Int64 = np.count_nonzero(self.free[:, nodes] >= weight, axis=1)
         return found
 
@@ -82,9 +82,10 @@ class Inventory:
         return tuple(i for i, members in enumerate(self.sets) if node in members)
 
     def allowed(self, job: Job) -> list[int]:
-        """Return the nodes of a job's set that have its processors, up or down, by preference.
+        """Return the suitable nodes of a job's set, up or down, in order of preference.
 
-        Nodes in few sets come first, then as declared.
+        A suitable node has enough processors. Nodes in few sets come first, then nodes in declared
+        order.
         """
         kind = job.properties, job.weight
         if kind not in self._allowed:
@@ -95,9 +96,9 @@ class Inventory:
         return self._allowed[kind]
 
     def picked(self, job: Job, width: int, room: Iterable[int]) -> tuple[int, ...] | None:
-        """Return nodes for a job, given the free processors of each; None if too few have enough.
+        """Return nodes for a job, given the nodes' free processors; None if too few have enough.
 
-        Nodes with the fewest free processors come first, then as in `allowed`.
+        Nodes with the fewest free processors come first; equal ones are in the order of `allowed`.
         """
         free = room.tolist() if isinstance(room, np.ndarray) else list(room)
         enough = [node for node in self.allowed(job) if free[node] >= job.weight]
@@ -107,7 +108,7 @@ class Inventory:
         return tuple(sorted(enough[:width]))
 
     def up(self, room: Int64) -> Int64:
-        """Return the free processors without those of nodes that are down."""
+        """Return the free processors of nodes, 0 for nodes that are down."""
         if not self.down:
             return room
         left = room.copy()
@@ -115,5 +116,5 @@ class Inventory:
         return left
 
     def found(self, job: Job, room: Int64) -> tuple[int, ...] | None:
-        """Return nodes that are up for a job; None if too few have enough free processors."""
+        """Return nodes for a job that are up; None if too few have enough free processors."""
         return self.picked(job, job.width, self.up(room))

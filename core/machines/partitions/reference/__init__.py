@@ -1,1 +1,1 @@
-"""The machine again, slow and plain, written from docs/semantics.md only."""
+"""Independent model of partitions, slow and plain, written only from docs/semantics.md."""

@@ -1,4 +1,4 @@
-"""Rules of the reference on a machine with partitions: those of resources, with other vectors.
+"""Rules of the reference on partitions: the rules of resources, with other vectors.
 
 The unions of partitions are found by trying every set of partitions.
 """
@@ -20,7 +20,7 @@ Regions = frozenset[str]
 
 
 def connected(sets: tuple[Regions, ...]) -> bool:
-    """Whether one can go from each set to each other by sets that share a region."""
+    """Return whether some sets are connected by shared regions."""
     reached = {sets[0]}
     while more := {one for one in sets if one not in reached and any(one & r for r in reached)}:
         reached |= more
@@ -38,7 +38,7 @@ def unions_of(sets: set[Regions]) -> set[Regions]:
 
 
 def largest(platform: Partitions, nodes: dict[int, Regions], union: Regions) -> set[str]:
-    """Return the names of the partitions within a union that are in no larger one."""
+    """Return the names of the largest partitions within a union."""
     inside = {label: nodes[number] for label, number in platform.labels if nodes[number] <= union}
     return {
         label
@@ -49,7 +49,7 @@ def largest(platform: Partitions, nodes: dict[int, Regions], union: Regions) -> 
 
 
 class Machine(rules.Machine):
-    """The machine is one stock of each resource, and one of each union of partitions."""
+    """Model the machine as a stock of each resource and of each union of partitions."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
         super().__init__(workload, policy)
@@ -74,7 +74,7 @@ class Machine(rules.Machine):
             self.request[job] = (*self.request[job], *within)
 
     def withheld(self, window: dict[str, Any]) -> Amounts:
-        """Return what a window withholds: by default all of everything that a partition has."""
+        """Return the amounts that a window withholds: by default all regions and resources."""
         stocks = {name: amount for name, _, amount in self.platform.stocks}
         whole = not window.keys() & {*stocks, "regions"}
         regions: dict[str, int] = self.sizes if whole else window.get("regions", {})
@@ -86,36 +86,36 @@ class Machine(rules.Machine):
         return (sum(regions.values()), *others.values(), *within)
 
     def amounts_of(self, job: Job, processors: int) -> Amounts:
-        """Return the vector of some processors of a job's partition, and of nothing else."""
+        """Return the vector for some processors of a job's partition, without other resources."""
         within = (processors if self.nodes[job] <= union else 0 for union in self.unions)
         return (processors, *(0 for _ in range(self.others)), *within)
 
 
 class Strict(Machine, rules.Strict):
-    """`none`."""
+    """Run `none`."""
 
 
 class Aggressive(Machine, rules.Aggressive):
-    """`aggressive`."""
+    """Run `aggressive`."""
 
 
 class Easy(Machine, rules.Easy):
-    """`easy`."""
+    """Run `easy`."""
 
 
 class Reserving(Machine, rules.Reserving):
-    """`depth(K)`, `conservative`."""
+    """Run `depth(K)` and `conservative`."""
 
 
 class Planned(rules.Planned, Machine):
-    """`planned`."""
+    """Run `planned`."""
 
 
 class Slurm(Machine, rules.Slurm):
-    """`slurm`: behind a job that does not fit, the main scheduler leaves its processors alone."""
+    """Run `slurm`: the main scheduler withholds the processors of jobs that do not fit."""
 
     def fits_behind(self, job: Job, blocked: list[Job]) -> bool:
-        """Whether a job fits next to all that the blocked jobs before it could take."""
+        """Return whether a job fits if earlier blocked jobs take all their possible processors."""
         free = self.free_now()
         for one in blocked:
             most = 0
@@ -125,5 +125,5 @@ class Slurm(Machine, rules.Slurm):
         return at_most(self.request[job], free) and self.passes_windows(job)
 
     def looks_behind(self) -> bool:
-        """Return True: jobs of other partitions may fit."""
+        """Return True, because jobs of other partitions may fit."""
         return True

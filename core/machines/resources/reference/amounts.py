@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Amounts = tuple[int, ...]
-"""An entry for each resource of the machine."""
+"""Amounts, one for each resource of the machine."""
 
 
 def at_most(one: Amounts, other: Amounts) -> bool:
-    """Whether each entry of a vector is 0 or at most that of another.
+    """Return whether each entry of a vector is 0 or at most the entry of another vector.
 
-    Reservations of estimate 0 may together exceed the capacity, which leaves negative amounts.
+    Reservations with estimate 0 may together exceed the capacity, which leaves negative amounts.
 
     Examples
     --------
@@ -22,13 +22,13 @@ def at_most(one: Amounts, other: Amounts) -> bool:
 
 
 def less(one: Amounts, other: Amounts) -> Amounts:
-    """Subtract a vector from another, entry by entry."""
+    """Subtract the second vector from the first, entry by entry."""
     return tuple(mine - taken for mine, taken in zip(one, other, strict=True))
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Resources that a job has, or is to have, in [begin, end)."""
+    """Hold the resources that a job has, or reserves, in [begin, end)."""
 
     begin: int
     end: int
@@ -38,7 +38,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Stock:
-    """Count the amounts that holds leave free of the capacities of a machine.
+    """Compute the amounts of a machine's capacities that holds leave free.
 
     Examples
     --------
@@ -58,17 +58,17 @@ class Stock:
         return free
 
     def are_free(self, amounts: Amounts, begin: int, end: int, holds: list[Hold]) -> bool:
-        """Whether the holds leave a request free in all of [begin, end)."""
-        # Free amounts fall only where a hold begins.
+        """Return whether the holds leave a request free in all of [begin, end)."""
+        # Free amounts decrease only at the begin of a hold.
         falls = [begin] + [hold.begin for hold in holds if begin < hold.begin]
         return all(at_most(amounts, self.free_at(t, holds)) for t in falls if t < end)
 
     def earliest(self, amounts: Amounts, lasts: int, now: int, holds: list[Hold]) -> int:
-        """Return the first instant from now on at which a request is free for some seconds.
+        """Return the first instant from now on at which a request is free for `lasts` s.
 
-        A request for 0 seconds concerns that instant only.
+        A request for 0 s needs to be free only at this instant.
         """
-        # Free amounts rise only where a hold ends.
+        # Free amounts increase only at the end of a hold.
         rises = {now} | {hold.end for hold in holds if hold.end > now}
         for instant in sorted(rises):
             if self.are_free(amounts, instant, instant + max(lasts, 1), holds):
@@ -76,7 +76,7 @@ class Stock:
         raise AssertionError("a request that the idle machine cannot hold")
 
     def shadow(self, amounts: Amounts, now: int, holds: list[Hold]) -> tuple[int, Amounts]:
-        """Return the instant at which holds that end free a request, and the rest."""
+        """Return the shadow time of a request, s, and the extra amounts then."""
         ends = {now} | {hold.end for hold in holds if hold.end > now}
         shadow = min(t for t in ends if at_most(amounts, self.free_at(t, holds)))
         return shadow, less(self.free_at(shadow, holds), amounts)

@@ -1,4 +1,4 @@
-"""Rules of the reference on a machine with several resources: slow, obvious, objects and lists."""
+"""Rules of the reference on several resources: slow and obvious, with objects and lists."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Machine(Replayable):
-    """The machine is one stock of each resource.
+    """Model the machine as one stock of each resource.
 
-    behind: the default reason of a wait in a pass.
+    behind: the default reason for a wait in a pass.
     """
 
     behind = "a job before it in the queue does not fit"
@@ -53,12 +53,12 @@ class Machine(Replayable):
                                for name, _, _ in stocks))
             for job in self.jobs
         }  # fmt: skip
-        # Reason why the last pass left a job waiting.
+        # Reason why a job waited in the last pass.
         self.held_back: dict[Job, str] = {}
 
     @cached_property
     def windows(self) -> list[Hold]:
-        """What windows hold; repeated ones hold it in each of their intervals."""
+        """Holds of windows, one for each interval."""
         given = self.platform.to_dict()["configuration"].get("windows", [])
         return [
             Hold(one["from"] + k * one.get("every", 0), one["until"] + k * one.get("every", 0),
@@ -68,7 +68,7 @@ class Machine(Replayable):
         ]  # fmt: skip
 
     def withheld(self, window: dict[str, Any]) -> Amounts:
-        """Return what a window withholds: by default all of everything."""
+        """Return the amounts that a window withholds: by default all of every resource."""
         names = ("processors", *(name for name, _, _ in self.platform.stocks))
         if not window.keys() & set(names):
             return self.stock.capacities
@@ -85,20 +85,20 @@ class Machine(Replayable):
         return free
 
     def instants(self) -> list[int]:
-        """Add the later begins and ends of windows."""
+        """Yield later instants, including begins and ends of windows."""
         changes = {t for window in self.windows for t in (window.begin, window.end)}
         return [*super().instants(), *(t for t in changes if t > self.now)]
 
     def has_changed(self) -> bool:
-        """Whether a window begins or ends now."""
+        """Return whether a window begins or ends now."""
         return any(self.now in (window.begin, window.end) for window in self.windows)
 
     def fits(self, job: Job, place: int = 0) -> bool:
-        """Whether the physically free amounts are enough, now and past all windows."""
+        """Return whether the free amounts are enough, now and during later windows."""
         return at_most(self.request[job], self.free_now()) and self.passes_windows(job)
 
     def passes_windows(self, job: Job) -> bool:
-        """Whether a job that starts now can run until its predicted end with the windows."""
+        """Return whether a job that starts now can run through the windows until its end."""
         if not self.windows:
             return True
         until = self.now + max(job.estimate, 1)
@@ -128,11 +128,11 @@ class Machine(Replayable):
         return ", ".join(f"{amount} {unit}" for amount, unit in entries if amount) or "nothing"
 
     def where(self, job: Job) -> Where:
-        """Return nothing: there is one place."""
+        """Return an empty place, because there is only one."""
         return ()
 
     def where_given(self, given: Given, job: Job) -> Where:
-        """Return nothing: there is one place."""
+        """Return an empty place, because there is only one."""
         return ()
 
     def names(self, where: Where) -> str:
@@ -140,7 +140,7 @@ class Machine(Replayable):
         return "the machine"
 
     def refusal(self, job: Job, where: Where) -> str:
-        """Return the reason why the last pass left a job waiting."""
+        """Return the reason why a job waited in the last pass."""
         if job in self.outside:
             return "a limit keeps it out of the queue"
         if not at_most(self.request[job], self.free_now()):
@@ -156,7 +156,7 @@ class Machine(Replayable):
         return "only " + " and ".join(short)
 
     def is_held_back(self, job: Job) -> bool:
-        """Whether a limit keeps a job from starting; record it as the reason of its wait."""
+        """Return whether a limit keeps a job from starting; record the reason for the wait."""
         limit = self.limits.held_by(job, self.running, self.now)
         if limit is not None:
             self.held_back[job] = f"the limit {limit.text} is reached"
@@ -168,8 +168,8 @@ class Machine(Replayable):
         self.reason[job] = why
 
     def backfill(self, job: Job, held: list[Hold]) -> None:
-        """Start a job behind the K if it fits now and delays no reservation."""
-        # A reservation of estimate 0 keeps the second in which it begins.
+        """Start a job behind the K reserved jobs if it fits now and delays no reservation."""
+        # A reservation with estimate 0 counts as one second.
         holds = [Hold(one.begin, max(one.end, one.begin + 1), one.amounts) for one in held]
         holds += self.running_holds() + self.windows
         until = self.now + job.estimate
@@ -182,7 +182,7 @@ class Machine(Replayable):
 
 
 class Strict(Machine):
-    """`none`: start the head while it fits; stop at the first job that does not."""
+    """Run `none`: start heads while they fit; stop at the first job that does not fit."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""
@@ -197,11 +197,11 @@ class Strict(Machine):
             self.begin(head, "it fits, and so did all jobs before it", backfilled=False)
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
-        """Act on a head that does not fit; `waiting` contains it and all jobs behind it."""
+        """Handle a head that does not fit; `waiting` contains the head and all jobs behind it."""
 
 
 class Aggressive(Strict):
-    """`aggressive`: start everything that fits now; no job holds a reservation."""
+    """Run `aggressive`: start every job that fits now; no job holds a reservation."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit."""
@@ -211,7 +211,7 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """`easy`: the head that does not fit holds the one reservation."""
+    """Run `easy`: the first head that does not fit holds the only reservation."""
 
     def blocked(self, head: Job, waiting: list[Job]) -> None:
         """Start the jobs that fit and do not delay the head."""
@@ -238,10 +238,10 @@ class Easy(Strict):
 
 
 class Reserving(Machine):
-    """`depth(K)`, `conservative`: the first jobs hold reservations, made again at each pass."""
+    """Run `depth(K)` and `conservative`: each pass makes reservations for the first jobs again."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Reserve for the first K that cannot start; then start jobs that delay none of them."""
+        """Reserve for the first K jobs that cannot start; start jobs that delay no reservation."""
         self.held_back = {}
         queue, behind = self.queue(), self.queue(self.policy.backfill)
         held: dict[Job, Hold] = {}
@@ -265,14 +265,14 @@ class Reserving(Machine):
 
 
 class Planned(plan.Planned, Machine):
-    """`planned`: a reservation at arrival, kept; earlier if a job ends before its estimate."""
+    """Run `planned`: each job keeps its reservation, unless an early end gives an earlier start."""
 
     def reservation(self, job: Job, claims: list[Any]) -> Any:
-        """Return the earliest reservation of a job next to running jobs and windows."""
+        """Return the earliest reservation of a job, given running jobs, windows and claims."""
         return self.beginning(job, claims)
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Start the jobs whose reservation is due, and record the reservations of the others."""
+        """Start the jobs with due reservations, and record the reservations of other jobs."""
         super().scheduling_pass(arrived)
         self.held_back = {
             job: f"its reservation begins at {hold.begin} s" for job, hold in self.plan.items()
@@ -285,17 +285,17 @@ class Planned(plan.Planned, Machine):
 
 
 class Slurm(Machine, Schedulers):
-    """`slurm`: heads start at events and ticks; cycles reserve in queue order."""
+    """Run `slurm`: heads start at events and ticks; cycles make reservations in queue order."""
 
     behind = "no scheduler reaches it at this instant"
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
-        """Forget the reasons of the last pass."""
+        """Delete the reasons of the last pass, then make a pass."""
         self.held_back = {}
         super().scheduling_pass(arrived)
 
     def is_held(self, job: Job) -> bool:
-        """Whether a limit keeps a job from starting."""
+        """Return whether a limit keeps a job from starting."""
         return self.is_held_back(job)
 
     def start(self, job: Job, *, backfilled: bool, place: int = 0) -> None:
@@ -304,7 +304,7 @@ class Slurm(Machine, Schedulers):
         self.reason[job] = "its earliest start is this instant"
 
     def earliest(self, job: Job, claims: list[Hold]) -> int:
-        """Return the earliest start of a job next to claims."""
+        """Return the earliest start of a job, given claims."""
         holds = claims + self.windows
         return self.stock.earliest(self.request[job], job.estimate, self.now, holds)
 
@@ -313,5 +313,5 @@ class Slurm(Machine, Schedulers):
         return Hold(begin, self.rounded(end), self.request[job])
 
     def postpone(self, job: Job, begin: int) -> None:
-        """Record the reason of a wait."""
+        """Record the reason for a wait."""
         self.held_back[job] = f"its earliest start in the cycle is {begin} s"
