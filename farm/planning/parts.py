@@ -69,8 +69,8 @@ def check_parts(campaign: Campaign, option: str) -> None:
 def shares(store: Store, campaign: Campaign, of: int) -> dict[int, list[Block]]:
     """Return the blocks of each part, numbered from 1; parts have about equal planned time.
 
-    The shares depend only on campaign and store, not on the finished blocks. Each block is
-    therefore in one part, whenever the parts begin.
+    The shares depend only on campaign and store, not on the finished blocks, so that parts that
+    begin at different times do not overlap.
     """
     tasks = plan(store, campaign, store.blocks())
     batches = [batch for task in tasks for batch in task.batches]
