@@ -38,9 +38,9 @@ def _restriction(axis: str, name: str) -> Callable[..., Any]:
     "--format",
     "name",
     shell_complete=words.listed(lambda: _formats()),
-    help="Format: parquet, netcdf, swf, batsim, evalys or csv. By default it follows from the suffix
-    "
-    "of --out: .parquet, .nc, .swf, .json, .evalys.csv or .csv; .gz may follow the last four.",
+    help="Format: parquet, netcdf, swf, batsim, evalys or csv. By default it follows from the "
+    "suffix of --out: .parquet, .nc, .swf, .json, .evalys.csv or .csv; .gz may follow the "
+    "last four.",
 )
 @click.option(
     "--what",
