@@ -167,7 +167,7 @@ def _check_owned(module: str, path: Path) -> None:
 def sources(given: Mapping[str, str]) -> Iterator[None]:
     """Let `load` take modules from given texts, in this thread and within this context.
 
-    In nested contexts the inner names have precedence. A new thread begins with none.
+    In nested contexts the inner names have precedence. A new thread begins without texts.
 
     Examples
     --------

@@ -218,7 +218,7 @@ def _long_term(
 def _temporary(
     users: Int64, rate: float, length: int, key: tuple[object, ...]
 ) -> tuple[Int64, Int64]:
-    """Draw the users that enter in each week, early enough for a typical first week."""
+    """Draw the users that enter in each week, including weeks before the new trace begins."""
     arrivals, weeks = [np.empty(0, np.int64)], range(2 - LONG_TERM, length)
     for week in weeks:
         bits = philox(*key, "temporary", week)
