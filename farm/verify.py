@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import tomllib
 import zlib
@@ -32,13 +33,15 @@ from schedfarm.farm.execution.cell import Simulations
 from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.files import Unavailable
 from schedfarm.farm.store.fingerprint import fingerprint_of, recorded
-from schedfarm.farm.store.logs import digest_in, load_log, log_bytes, stored_columns
+from schedfarm.farm.store.logs import digest_in, encodings, load_log
 from schedfarm.farm.store.place import Place, Where, place_of
-from schedfarm.farm.store.product import PRODUCTS, Holding, Variable
+from schedfarm.farm.store.product import PRODUCTS, REWORDED, Holding, Variable
 from schedfarm.farm.store.records import record_names
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold, folded
 from schedfarm.farm.store.template import template_of, unknown_entries
+
+REENCODED = "has other bytes than its content is encoded to"
 
 STRANGE = "does not belong to the store; move it elsewhere if it is needed"
 
@@ -170,7 +173,9 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
     store.save()
     blocks: dict[Block, None] = {}
     for fault in faults:
-        if fault.name.endswith(".npz"):
+        if fault.why == REENCODED:
+            place.write(fault.name, next(encodings(place.read(fault.name))))
+        elif fault.name.endswith(".npz"):
             place.remove(fault.name)
         if fault.name.endswith(".json") and fault.name.startswith(f"{RECORDS}/"):
             place.remove(fault.name)
@@ -233,10 +238,19 @@ def _check_skeleton(store: Store) -> Iterator[Fault]:
     for name, data, right in zip(names, store.place.read_each(names), fresh.values(), strict=True):
         if data is None:
             yield Fault(name, "is missing")
-        elif data != right:
+        elif data != right and _in_present_words(data) != right:
             yield Fault(name, "does not agree with the store's description")
     for name in unknown_entries(store, fresh):
         yield Fault(name, STRANGE)
+
+
+def _in_present_words(metadata: bytes) -> bytes:
+    """Return metadata with the present names of coordinates in place of those of old versions."""
+    for before, now in REWORDED.items():
+        metadata = metadata.replace(
+            *(f'"long_name": {json.dumps(t)}'.encode() for t in (before, now))
+        )
+    return metadata
 
 
 def _check_logs(store: Store) -> Iterator[Fault]:
@@ -246,11 +260,14 @@ def _check_logs(store: Store) -> Iterator[Fault]:
             continue
         try:
             data = store.place.read(name)
-            log, columns = load_log(data), stored_columns(data)
-            if log.digest() != digest_in(name) or log_bytes(log, columns) != data:
+            if load_log(data).digest() != digest_in(name):
                 yield Fault(name, "does not match the digest in its name")
+            elif data not in encodings(data):
+                yield Fault(name, REENCODED)
         except Unavailable:
             raise
+        except FileNotFoundError:
+            yield Fault(name, "is missing; the next run writes it again, from the trace's source")
         except Exception as error:  # numpy and zipfile raise many kinds of errors on altered bytes
             yield Fault(name, f"cannot be read: {error}")
 

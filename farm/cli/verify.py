@@ -73,7 +73,9 @@ def verify(
         with place_of(store).locked():
             mended.update(mend(store, faults))
             # Damaged metadata hides the data behind it until it is repaired.
-            hidden = _told(check(store, Again(sample, again.seed, trust)), store, as_json)
+            known = {fault.name for fault in found if fault.block is None}
+            anew = check(store, Again(sample, again.seed, trust))
+            hidden = _told((fault for fault in anew if fault.name not in known), store, as_json)
             mended.update(mend(store, hidden))
             found += hidden
     if as_json:
@@ -97,6 +99,7 @@ def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
 
 def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
     from schedfarm.core.numerals import counted, grouped
+    from schedfarm.farm.verify import REENCODED
 
     if again.left_out:
         click.echo(
@@ -112,7 +115,9 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
     if not found:
         click.echo(f"{store} is sound")
     elif repaired:
-        click.echo(f"repaired; the next run repeats {counted(mended, 'block')}")
+        logs = sum(fault.name.endswith(".npz") and fault.why != REENCODED for fault in found)
+        again_read = f" and stores {counted(logs, 'log')} again" if logs else ""
+        click.echo(f"repaired; the next run repeats {counted(mended, 'block')}{again_read}")
     else:
         click.echo(f"{counted(len(found), 'fault')}; repair them with --repair", err=True)
 

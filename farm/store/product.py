@@ -43,6 +43,12 @@ COORDINATES = {
 }
 """Long name of each coordinate."""
 
+REWORDED = {
+    "offered load asked for": COORDINATES["load"],
+    "offered load asked for, as a number; missing of jobs as they are": COORDINATES[TARGET_LOAD],
+}
+"""Present long name for each one that earlier versions gave a coordinate."""
+
 
 @dataclass(frozen=True)
 class Variable:
