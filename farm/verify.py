@@ -246,11 +246,13 @@ def _check_skeleton(store: Store) -> Iterator[Fault]:
 
 def _in_present_words(metadata: bytes) -> bytes:
     """Return metadata with the present names of coordinates in place of those of old versions."""
-    for before, now in REWORDED.items():
-        metadata = metadata.replace(
-            *(f'"long_name": {json.dumps(t)}'.encode() for t in (before, now))
-        )
+    for former, present in REWORDED.items():
+        metadata = metadata.replace(_as_json(former), _as_json(present))
     return metadata
+
+
+def _as_json(name: str) -> bytes:
+    return f'"long_name": {json.dumps(name)}'.encode()
 
 
 def _check_logs(store: Store) -> Iterator[Fault]:
