@@ -15,7 +15,8 @@ from schedfarm.core.engine import planning
 from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
-from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
+from schedfarm.core.engine.plan import PlanState, rounded, void
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.hosts.bookings import (
     LIVE,
@@ -56,7 +57,7 @@ class Plan(NamedTuple):
     front: Int64
     at: Int64
     snapshots: Snapshots
-    state: Int64
+    state: Record[PlanState]
 
 
 def empty_plan(n: int) -> Plan:
@@ -71,7 +72,7 @@ def empty_plan(n: int) -> Plan:
         np.zeros(1, np.int64),
         np.empty(n, np.int64),
         no_snapshots()[1],
-        np.zeros(LAYOUT + 1, np.int64),
+        record(PlanState),
     )
 
 
@@ -249,8 +250,8 @@ def lay_out(fleet: Fleet, plan: Plan, now: int) -> None:
 def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
     """Forget all bookings."""
     forget_all(fleet.bookings, unit)
-    plan.state[LOADED], plan.state[DUE] = 1, NEVER
-    plan.state[LAYOUT] += 1
+    plan.state[0].loaded, plan.state[0].due = 1, NEVER
+    plan.state[0].layout += 1
 
 
 @planning.go_on.of(Fleet)
@@ -286,7 +287,7 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
     if not pick(fleet, need, now):
         return False
     bookings = fleet.bookings
-    if plan.state[LOADED] == 0 or bookings.state[LIVE] == 0:
+    if plan.state[0].loaded == 0 or bookings.state[LIVE] == 0:
         return True
     if bookings.begin[bookings.by_begin[0]] >= now + length:
         return True

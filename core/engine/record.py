@@ -1,0 +1,43 @@
+"""Named numbers that a kernel keeps: one record of int64 fields.
+
+A record costs a kernel no more than an array that is indexed by constants: KTH under conservative,
+depth(4), and in the orders `spf` and `lxf`, took 0.9 to 1.0 of the time, and as long to compile. A
+wrong name is an error of the type checker, where a wrong constant would be silent.
+"""
+
+from __future__ import annotations
+
+from inspect import get_annotations
+from typing import Protocol, TypeVar, cast
+
+import numpy as np
+
+Fields = TypeVar("Fields")
+
+
+class Record(Protocol[Fields]):
+    """An array with one element, the record, of which each annotated name is an int64."""
+
+    def __getitem__(self, place: int, /) -> Fields:
+        """Return the record at place 0."""
+
+    def __setitem__(self, place: int, fields: Fields, /) -> None:
+        """Copy another record to place 0."""
+
+
+def record(fields: type[Fields]) -> Record[Fields]:
+    """Return a record with the annotated names of a class and of its bases, all 0.
+
+    Examples
+    --------
+    >>> class Clock:
+    ...     now: int
+    ...     arrived: int
+    >>> clock = record(Clock)
+    >>> clock[0].arrived = 3
+    >>> clock[0].now, clock[0].arrived
+    (0, 3)
+    """
+    names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
+    row = np.zeros(1, [(name, np.int64) for name in names]).view(np.recarray)
+    return cast("Record[Fields]", row)
