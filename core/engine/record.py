@@ -35,8 +35,8 @@ def record(fields: type[Fields]) -> Record[Fields]:
     ...     arrived: int
     >>> clock = record(Clock)
     >>> clock[0].arrived = 3
-    >>> clock[0].now, clock[0].arrived
-    (0, 3)
+    >>> print(clock[0].now, clock[0].arrived)
+    0 3
     """
     names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
     row = np.zeros(1, [(name, np.int64) for name in names]).view(np.recarray)
