@@ -19,9 +19,6 @@ from schedfarm.core.engine.plan import PlanState, rounded, void
 from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.hosts.bookings import (
-    LIVE,
-    PENDING,
-    UNIT,
     assign,
     book,
     forget_all,
@@ -29,13 +26,7 @@ from schedfarm.core.machines.hosts.bookings import (
 )
 from schedfarm.core.machines.hosts.closings import amount_of, exact_length, first_of, host_of
 from schedfarm.core.machines.hosts.kernel import (
-    AGE,
     FREE,
-    KIND,
-    LENGTH,
-    LOST,
-    NOW,
-    START,
     Fleet,
     change,
     is_enough,
@@ -84,10 +75,10 @@ def next_time(fleet: Fleet, p: int, b: int, e: int, w: int) -> int:
     """
     running, bookings, t = fleet.running, fleet.bookings, change_at(fleet.table, w)
     if p >= 0:
-        t = min(t, rounded(running.predicted[p], bookings.state[UNIT]))
-    if b < bookings.state[LIVE]:
+        t = min(t, rounded(running.predicted[p], bookings.state[0].unit))
+    if b < bookings.state[0].live:
         t = min(t, bookings.begin[bookings.by_begin[b]])
-    if e < bookings.state[LIVE]:
+    if e < bookings.state[0].live:
         t = min(t, bookings.end[bookings.by_end[e]])
     return int(t)
 
@@ -109,7 +100,7 @@ def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
         fleet.since[h] = t
         return 1
     fleet.since[h] = NEVER
-    fleet.sought[LOST] = min(fleet.sought[LOST], since)
+    fleet.sought[0].lost = min(fleet.sought[0].lost, since)
     return -1
 
 
@@ -123,12 +114,12 @@ def pass_instant(
     it. Ends come first, so that a host that one job leaves to another one does not lack it between.
     """
     running, bookings, table, found = fleet.running, fleet.bookings, fleet.table, 0
-    while p >= 0 and rounded(running.predicted[p], bookings.state[UNIT]) == t:
+    while p >= 0 and rounded(running.predicted[p], bookings.state[0].unit) == t:
         j = running.width[p]
         for q in range(fleet.first[j], fleet.first[j] + fleet.count[fleet.kind[j]]):
             found += move(fleet, fleet.host[q], fleet.kind[j], 1, need, t)
         p -= 1
-    while e < bookings.state[LIVE] and bookings.end[bookings.by_end[e]] == t:
+    while e < bookings.state[0].live and bookings.end[bookings.by_end[e]] == t:
         one = bookings.by_end[e]
         kind, first = bookings.kind[one], bookings.first[one]
         for q in range(first, first + fleet.count[kind]):
@@ -140,7 +131,7 @@ def pass_instant(
             fleet.ahead[h, fleet.ahead.shape[1] - 1] += amount_of(table, q)
             found += counted(fleet, h, need, t)
         w += 1
-    while b < bookings.state[LIVE] and bookings.begin[bookings.by_begin[b]] == t:
+    while b < bookings.state[0].live and bookings.begin[bookings.by_begin[b]] == t:
         one = bookings.by_begin[b]
         kind, first = bookings.kind[one], bookings.first[one]
         for q in range(first, first + fleet.count[kind]):
@@ -204,14 +195,14 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
         t = next_time(fleet, p, b, e, w)
         if start < NEVER and start + length <= t:
             return int(start)
-        sought[LOST] = NEVER
+        sought[0].lost = NEVER
         p, b, e, w, more = pass_instant(fleet, need, t, p, b, e, w)
         found += more
         if found < want:
             start = NEVER
         elif start == NEVER:
             start = t
-        elif sought[LOST] <= start:
+        elif sought[0].lost <= start:
             start = first_since(fleet.since, want, start, t)
 
 
@@ -271,7 +262,7 @@ def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]
     need = plan.need[cell]
     t = earliest_start(fleet, need, now, plan.length[cell])
     choose(fleet, need, t)
-    fleet.sought[KIND], fleet.sought[START] = need, t
+    fleet.sought[0].kind, fleet.sought[0].start = need, t
     return 0, t, t
 
 
@@ -287,18 +278,16 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
     if not pick(fleet, need, now):
         return False
     bookings = fleet.bookings
-    if plan.state[0].loaded == 0 or bookings.state[LIVE] == 0:
+    if plan.state[0].loaded == 0 or bookings.state[0].live == 0:
         return True
     if bookings.begin[bookings.by_begin[0]] >= now + length:
         return True
-    late = fleet.late[need]
-    known = late[AGE] == fleet.age[FREE] and late[NOW] == now
-    if known and late[LENGTH] <= length:
+    failed, age = fleet.failed[need], fleet.level[FREE].age
+    if failed.age == age and failed.now == now and failed.length <= length:
         return False
     if pick_at(fleet, need, now, length):
         return True
-    late[AGE], late[NOW] = fleet.age[FREE], now
-    late[LENGTH] = length
+    failed.age, failed.now, failed.length = age, now, length
     return False
 
 
@@ -348,9 +337,9 @@ def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
 @planning.take.of(Fleet)
 def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
     """Book the hosts of the lowest numbers; the end of the booking may be rounded."""
-    if fleet.sought[KIND] != need or fleet.sought[START] != t:
+    if fleet.sought[0].kind != need or fleet.sought[0].start != t:
         pick_at(fleet, need, t, exact_length(fleet.table, need, length))
-    fleet.sought[KIND] = -1
+    fleet.sought[0].kind = -1
     book(fleet.bookings, t, t + length, need, fleet.picked, fleet.count[need])
 
 
@@ -369,7 +358,7 @@ def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
     """Pick the booked hosts, if there are any."""
     bookings = fleet.bookings
     b = bookings.of[plan.job[plan.front[0] + i]]
-    bookings.state[PENDING] = fleet.sought[KIND] = -1
+    bookings.state[0].pending = fleet.sought[0].kind = -1
     if b >= 0:
         for q in range(fleet.count[bookings.kind[b]]):
             fleet.picked[q] = bookings.host[bookings.first[b] + q]
