@@ -11,20 +11,30 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.record import Records
 
-NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
-"""Rows of a stack: the node, the end, s, and the processors of each hold; the next hold of its
-node, -1 for none; the latest end among it and the holds below it on the node, s. The number of
-rows."""
+
+class Hold:
+    """Processors of a node that are held.
+
+    node: the node. until: the end, s. held: number of processors. below: the next hold of the node,
+    -1 for none. latest: the latest end among it and the holds below it on the node, s.
+    """
+
+    node: int
+    until: int
+    held: int
+    below: int
+    latest: int
 
 
 class Holds(NamedTuple):
     """The stack, and the topmost hold of each node.
 
-    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], the valid holds.
+    top: int64[nodes], -1 for none. size: int64[1], the valid holds.
     """
 
-    record: Int64
+    record: Records[Hold]
     top: Int64
     size: Int64
 
@@ -33,9 +43,9 @@ class Holds(NamedTuple):
 def push(holds: Holds, v: int, until: int, weight: int) -> None:
     """Hold processors of node `v` from the present begin on."""
     i, below = holds.size[0], holds.top[v]
-    record = holds.record
-    record[NODE, i], record[UNTIL, i], record[HELD, i], record[BELOW, i] = v, until, weight, below
-    record[LATEST, i] = max(until, record[LATEST, below]) if below >= 0 else until
+    hold = holds.record[i]
+    hold.node, hold.until, hold.held, hold.below = v, until, weight, below
+    hold.latest = max(until, holds.record[below].latest) if below >= 0 else until
     holds.top[v] = i
     holds.size[0] = i + 1
 
@@ -44,9 +54,9 @@ def push(holds: Holds, v: int, until: int, weight: int) -> None:
 def settle(holds: Holds, size: int) -> None:
     """Unwind to the first `size` holds, or restore those that are still above."""
     for i in range(holds.size[0] - 1, size - 1, -1):
-        holds.top[holds.record[NODE, i]] = holds.record[BELOW, i]
+        holds.top[holds.record[i].node] = holds.record[i].below
     for i in range(holds.size[0], size):
-        holds.top[holds.record[NODE, i]] = i
+        holds.top[holds.record[i].node] = i
     holds.size[0] = size
 
 
@@ -54,8 +64,8 @@ def settle(holds: Holds, size: int) -> None:
 def held(holds: Holds, v: int, t: int) -> int:
     """Return the processors of node `v` that are held at t, after the begins of all holds, s."""
     i, procs = holds.top[v], 0
-    while i >= 0 and holds.record[LATEST, i] > t:
-        if holds.record[UNTIL, i] > t:
-            procs += holds.record[HELD, i]
-        i = holds.record[BELOW, i]
+    while i >= 0 and holds.record[i].latest > t:
+        if holds.record[i].until > t:
+            procs += holds.record[i].held
+        i = holds.record[i].below
     return procs
