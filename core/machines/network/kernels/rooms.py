@@ -21,8 +21,16 @@ from schedfarm.core.engine.profile import (
     reserve,
     split,
 )
+from schedfarm.core.engine.record import Record
 from schedfarm.core.machines.grid.kernel import Clusters
-from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Spread
+from schedfarm.core.machines.network.kernels.spread import Spread
+
+
+class Top:
+    """The largest needs with an entry in `Plans.one` and in `Plans.all`."""
+
+    one: int
+    all: int
 
 
 class Plans(NamedTuple):
@@ -31,7 +39,7 @@ class Plans(NamedTuple):
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
     steps]: level[c, i] processors remain free from now until until[c, i], fewer for each further i;
     size: int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until
-    which that many are free on one cluster, and on all together; 0 if not now. top: int64[2], the
+    which that many are free on one cluster, and on all together; 0 if not now. top: the
     largest need with an entry in each of these tables.
     """
 
@@ -43,11 +51,11 @@ class Plans(NamedTuple):
     size: Int64
     one: Int64
     all: Int64
-    top: Int64
+    top: Record[Top]
 
 
 ONE, ALL = 0, 1
-"""Indices of a plan's `top`."""
+"""Codes of the parts of a pass by the table that they use: `one` or `all` of a plan."""
 
 
 @verb
@@ -74,9 +82,9 @@ def load(plans: Plans, machines: Clusters, spread: Spread, c: int, now: int) -> 
     mark[HEAD], mark[TAIL] = 0, i + 1
     for p in range(spread.count[0]):
         s = spread.line[p]
-        procs = spread.parts[spread.field[NUMBER, s], c]
+        procs = spread.parts[spread.state[s].number, c]
         if procs > 0:
-            for k in range(split(profile_of(plans, c), spread.field[PREDICTED, s]), mark[TAIL]):
+            for k in range(split(profile_of(plans, c), spread.state[s].predicted), mark[TAIL]):
                 free[k] += procs
 
 
@@ -157,7 +165,7 @@ def top_of(plans: Plans) -> int:
 def tabulate_one(plans: Plans) -> None:
     """Write, for each need, the instant until which one cluster has room for it."""
     one, top = plans.one, 0
-    for q in range(plans.top[ONE] + 1):
+    for q in range(plans.top[0].one + 1):
         one[q] = 0
     for c in range(plans.size.size):
         for k in range(plans.size[c]):
@@ -166,16 +174,16 @@ def tabulate_one(plans: Plans) -> None:
                 one[q] = max(one[q], plans.until[c, k])
         if plans.size[c] > 0:
             top = max(top, min(plans.level[c, 0], one.size - 1))
-    plans.top[ONE] = top
+    plans.top[0].one = top
 
 
 @verb
 def tabulate_all(plans: Plans) -> None:
     """Write, for each need, the instant until which all clusters together have room for it."""
     all, total, after = plans.all, top_of(plans), 0
-    for q in range(min(total, all.size - 1) + 1, plans.top[ALL] + 1):
+    for q in range(min(total, all.size - 1) + 1, plans.top[0].all + 1):
         all[q] = 0
-    plans.top[ALL] = min(total, all.size - 1)
+    plans.top[0].all = min(total, all.size - 1)
     while total > 0:
         soonest, less = NEVER, 0
         for c in range(plans.size.size):
