@@ -82,4 +82,6 @@ def records(fields: type[Fields], n: int) -> Records[Fields]:
 def _zeros(fields: type, n: int) -> Any:
     """Return an array of n records of int64 fields."""
     names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
+    # Python would find the attribute of numpy's class, where compiled code finds the field.
+    assert not (taken := [name for name in names if hasattr(np.record, name)]), taken
     return np.zeros(n, [(name, np.int64) for name in names]).view(np.recarray)

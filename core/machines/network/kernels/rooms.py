@@ -27,10 +27,10 @@ from schedfarm.core.machines.network.kernels.spread import Spread
 
 
 class Top:
-    """The largest needs with an entry in `Plans.one` and in `Plans.all`."""
+    """The largest needs with an entry: on_one, in `Plans.one`, and on_all, in `Plans.all`."""
 
-    one: int
-    all: int
+    on_one: int
+    on_all: int
 
 
 class Plans(NamedTuple):
@@ -165,7 +165,7 @@ def top_of(plans: Plans) -> int:
 def tabulate_one(plans: Plans) -> None:
     """Write, for each need, the instant until which one cluster has room for it."""
     one, top = plans.one, 0
-    for q in range(plans.top[0].one + 1):
+    for q in range(plans.top[0].on_one + 1):
         one[q] = 0
     for c in range(plans.size.size):
         for k in range(plans.size[c]):
@@ -174,16 +174,16 @@ def tabulate_one(plans: Plans) -> None:
                 one[q] = max(one[q], plans.until[c, k])
         if plans.size[c] > 0:
             top = max(top, min(plans.level[c, 0], one.size - 1))
-    plans.top[0].one = top
+    plans.top[0].on_one = top
 
 
 @verb
 def tabulate_all(plans: Plans) -> None:
     """Write, for each need, the instant until which all clusters together have room for it."""
     all, total, after = plans.all, top_of(plans), 0
-    for q in range(min(total, all.size - 1) + 1, plans.top[0].all + 1):
+    for q in range(min(total, all.size - 1) + 1, plans.top[0].on_all + 1):
         all[q] = 0
-    plans.top[0].all = min(total, all.size - 1)
+    plans.top[0].on_all = min(total, all.size - 1)
     while total > 0:
         soonest, less = NEVER, 0
         for c in range(plans.size.size):
