@@ -7,6 +7,7 @@ wrong name is an error of the type checker, where a wrong constant would be sile
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import get_annotations
 from typing import Any, Protocol, TypeVar, cast, overload
 
@@ -81,7 +82,17 @@ def records(fields: type[Fields], n: int) -> Records[Fields]:
 
 def _zeros(fields: type, n: int) -> Any:
     """Return an array of n records of int64 fields."""
+    return np.zeros(n, _kind_of(fields))
+
+
+@cache
+def _kind_of(fields: type) -> np.dtype[Any]:
+    """Return the type of the records, always the same object.
+
+    numba recognises it by its address: a simulation with another object took 12 us longer for each
+    kernel that it called, and numba would keep each object.
+    """
     names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
     # Python would find the attribute of numpy's class, where compiled code finds the field.
     assert not (taken := [name for name in names if hasattr(np.record, name)]), taken
-    return np.zeros(n, [(name, np.int64) for name in names]).view(np.recarray)
+    return np.dtype((np.record, [(name, np.int64) for name in names]))
