@@ -60,7 +60,7 @@ from schedfarm.core.engine.machine import (
     running_count,
     set_aside,
 )
-from schedfarm.core.engine.plan import COUNT, KEPT, PLANNED, POINTS, rounded
+from schedfarm.core.engine.plan import rounded
 from schedfarm.core.engine.planning import earliest, lay_out_rounded, take
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list, settled_until
 from schedfarm.core.engine.world import Options, starving_before
@@ -221,8 +221,8 @@ def forget_tests(world: Limited, users: Users) -> None:
 def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
     """Lay out the map of the running jobs."""
     plan = world.plan
-    plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
-    plan.state[POINTS] = 0
+    plan.front[0] = plan.state[0].waiting = plan.state[0].planned = plan.state[0].kept = 0
+    plan.state[0].points = 0
     lay_out_rounded(world.machine, plan, now, cadence.unit)
 
 

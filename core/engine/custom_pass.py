@@ -15,7 +15,7 @@ from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.indirect import call_address
 from schedfarm.core.engine.jit import kernel, verb
 from schedfarm.core.engine.machine import begin, has_free, most_free, running_count
-from schedfarm.core.engine.plan import COUNT, remove
+from schedfarm.core.engine.plan import remove
 from schedfarm.core.engine.rank import AnyRankings, rank_list
 from schedfarm.core.engine.reservations import BEFORE, TURNED, Planner, arrange, turn
 from schedfarm.core.engine.world import Options, starving_before
@@ -127,7 +127,7 @@ def show_running(planner: Planner, view: View, unit: int) -> None:
 def show(planner: Planner, view: View, unit: int) -> None:
     """Copy the state of this instant for the rule, with empty records."""
     _, _, plan, clock, _ = planner
-    count, front, desk = plan.state[COUNT], plan.front[0], view.desk
+    count, front, desk = plan.state[0].waiting, plan.front[0], view.desk
     for i in range(count):
         j = plan.job[front + i]
         view.waiting[i], view.reserved[j], view.started[j] = j, NO_PROMISE, 0
@@ -185,7 +185,7 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
 def check_reserved(planner: Planner, view: View) -> bool:
     """Return whether no reservation is in the past, and all hold only free processors."""
     plan, now, tally = planner.plan, planner.clock[NOW], view.tally
-    for i in range(plan.state[COUNT]):
+    for i in range(plan.state[0].waiting):
         j = plan.job[plan.front[0] + i]
         at = view.reserved[j]
         if j == tally[LATE] - 1:
@@ -214,10 +214,10 @@ def judge(planner: Planner, view: View, unit: int) -> bool:
         return False
     promise(planner, view)
     if view.tally[STARTS] > 0:
-        for i in range(plan.state[COUNT] - 1, -1, -1):
+        for i in range(plan.state[0].waiting - 1, -1, -1):
             if jobs.start[plan.job[plan.front[0] + i]] >= 0:
                 remove(plan, i)
-    if plan.state[COUNT] > 0 and running_count(machine) == 0:
+    if plan.state[0].waiting > 0 and running_count(machine) == 0:
         return blame(view, IDLE, plan.job[plan.front[0]], 0)
     return True
 
@@ -251,10 +251,10 @@ def run_custom(
                 clock[TURNED] = 1
                 return ORDER
         clock[TURNED] = 0
-        if plan.state[COUNT] == 0:
+        if plan.state[0].waiting == 0:
             continue
         limit = starving_before(options, clock[NOW])
-        rank_list(rankings, plan.job[plan.front[0] :], plan.state[COUNT])
+        rank_list(rankings, plan.job[plan.front[0] :], plan.state[0].waiting)
         arrange(planner, rankings, limit)
         show(planner, view, unit)
         if address == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from schedfarm.core.engine.jit import NEVER, routine, verb
 from schedfarm.core.engine.lanes import ALL, WORD, first_places, lowest, up_to
-from schedfarm.core.engine.plan import DUE, KEPT, LAYOUT, LOADED, PLANNED, Plan, void
+from schedfarm.core.engine.plan import Plan, void
 from schedfarm.core.engine.profile import (
     HEAD,
     TAIL,
@@ -50,7 +50,7 @@ def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bo
         end = jobs.start[j] + jobs.estimate[j]
         if end > now:
             give_all(plan.snapshots, now, end, jobs.procs[j])
-            if plan.state[LOADED] == 1:
+            if plan.state[0].loaded == 1:
                 give_until(plan.profile, now, end, jobs.procs[j])
         p = -1 if one else p - 1
 
@@ -137,10 +137,10 @@ def resume(plan: Plan, profile: Profile, count: int) -> None:
     """Return to a profile with this many reservations."""
     state = plan.state
     replace(plan.profile, profile)
-    state[PLANNED], state[LOADED], state[DUE] = count, 1, NEVER
-    state[LAYOUT] += 1
+    state[0].planned, state[0].loaded, state[0].due = count, 1, NEVER
+    state[0].layout += 1
     for i in range(count):
-        state[DUE] = min(state[DUE], plan.at[i])
+        state[0].due = min(state[0].due, plan.at[i])
 
 
 @verb
@@ -166,19 +166,19 @@ def check_all(plan: Plan, now: int) -> None:
     saved, k = snapshots.state[SAVED], 0
     snapshots.state[ROUND] += 1
     # The floors of the layout do not hold for a profile that has gained processors.
-    state[LAYOUT] += 1
-    last = state[PLANNED] if state[LOADED] == 1 else state[KEPT]
+    state[0].layout += 1
+    last = state[0].planned if state[0].loaded == 1 else state[0].kept
     stop = moved = 0
     while k < saved and moved == stop:
         stop = snapshots.below[k + 1] if k + 1 < saved else last
         moved = first_to_move(plan, k, stop, now)
         k += 1
     snapshots.state[FREED] = 0
-    state[KEPT] = moved
+    state[0].kept = moved
     if moved < stop:
         snapshots.state[SAVED] = k
         resume(plan, in_the_making(snapshots), moved)
-    elif state[LOADED] == 0:
+    elif state[0].loaded == 0:
         resume(plan, profile_of(snapshots, saved - 1), snapshots.below[saved - 1])
 
 
@@ -188,7 +188,7 @@ def reconsider(plan: Plan, now: int) -> None:
 
     Without snapshots, all are invalid. Snapshots pay only if many reservations are kept.
     """
-    state, kept = plan.snapshots.state, plan.state[KEPT]
+    state, kept = plan.snapshots.state, plan.state[0].kept
     state[WORTH] = PATIENCE if kept >= 2 * state[APART] else max(0, state[WORTH] - 1)
     if state[WORTH] > 0 and state[SAVED] > 0:
         check_all(plan, now)
@@ -198,8 +198,8 @@ def reconsider(plan: Plan, now: int) -> None:
 
 @verb
 def keep(plan: Plan) -> None:
-    """Save the profile if snapshots pay, and the last one has far fewer reservations."""
-    snapshots, planned, saved = plan.snapshots, plan.state[PLANNED], plan.snapshots.state[SAVED]
+    """Save the profile if that is worth it, and the last snapshot has far fewer reservations."""
+    snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[SAVED]
     if saved == 0:
         if planned == 0 and snapshots.state[WORTH] > 0:
             save(snapshots, plan.profile, 0)

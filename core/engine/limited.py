@@ -27,7 +27,6 @@ from schedfarm.core.engine.machine import (
     reserve,
     running_count,
 )
-from schedfarm.core.engine.plan import COUNT, KEPT, PLANNED, POINTS
 from schedfarm.core.engine.planning import (
     AnyPlan,
     earliest,
@@ -298,8 +297,8 @@ def pass_simple(
 
 @verb
 def put_last(plan: AnyPlan, jobs: Jobs, j: int) -> int:
-    """Append a job to the reserved jobs of a plan; return its place."""
-    i = plan.state[COUNT]
+    """Put a job behind the reserved ones of a plan; return its place."""
+    i = plan.state[0].waiting
     cell = plan.front[0] + i
     plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
     plan.need[cell], plan.length[cell] = jobs.procs[j], jobs.estimate[j]
@@ -318,8 +317,8 @@ def reserve_next(world: Limited, j: int, now: int) -> None:
     if t == now and has_free(machine, c, need):
         start(world, j, c, now, i > 0)
         return
-    plan.state[COUNT] = plan.state[PLANNED] = i + 1
-    plan.state[POINTS] += length == 0
+    plan.state[0].waiting = plan.state[0].planned = i + 1
+    plan.state[0].points += length == 0
     plan.at[i] = t
     put_down(machine, plan, i, c)
     world.behind[i] = j
@@ -337,20 +336,20 @@ def pass_reserving(
 ) -> None:
     """Reserve for the first `depth` jobs that limits admit, up to the last that may start."""
     jobs, machine, plan = world.jobs, world.machine, world.plan
-    plan.front[0] = plan.state[COUNT] = plan.state[PLANNED] = plan.state[KEPT] = 0
-    plan.state[POINTS] = 0
+    plan.front[0] = plan.state[0].waiting = plan.state[0].planned = plan.state[0].kept = 0
+    plan.state[0].points = 0
     lay_out(machine, plan, now)
     place, stop = 0, world.clock[WAITS] if promises else last + 1
-    while place < stop and plan.state[COUNT] < depth:
+    while place < stop and plan.state[0].waiting < depth:
         j = world.waiting[place]
         place += 1
         if not exceeds(world.running, j, now):
             reserve_next(world, j, now)
     if place >= stop:
         return
-    if plan.state[POINTS] > 0:
+    if plan.state[0].points > 0:
         guard_points(machine, plan)
-    holders = plan.state[COUNT]
+    holders = plan.state[0].waiting
     for i in range(holders):
         # Reserved jobs are marked as started, so that the order of backfills skips them.
         jobs.start[plan.job[i]] = now

@@ -32,19 +32,34 @@ from schedfarm.core.engine.profile import (
     has_room,
     step_from,
 )
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Running
 from schedfarm.core.engine.snapshots import SAVED, Snapshots, forget_after, no_snapshots
-
-COUNT, PLANNED, KEPT, DUE, LOADED, STARVING, POINTS, LAYOUT = range(8)
-"""Fields of a plan's state: number of waiting jobs; of reservations in the profile, from the first
-job on; of reservations that are still true; the earliest one in the profile, s; whether the profile
-is laid out; number of starving jobs at the front; of jobs with estimate 0; of layouts so far."""
 
 KINDS, HOUR = 4, 3600
 """Kinds of estimates, each with a floor, and an hour, s; see `kind_of`."""
 
 STAIRS = 8
 """Most free-capacity steps (stairs) to extract; jobs that pass them are tested one by one."""
+
+
+class PlanState:
+    """State of a plan.
+
+    waiting: number of waiting jobs. planned: number of reservations in the profile, from the first
+    job on. kept: number of reservations that are still true. due: the earliest one in the profile,
+    s. loaded: whether the profile is laid out. starving: number of starving jobs at the front.
+    points: number of jobs with estimate 0. layout: number of layouts so far.
+    """
+
+    waiting: int
+    planned: int
+    kept: int
+    due: int
+    loaded: int
+    starving: int
+    points: int
+    layout: int
 
 
 class Plan(NamedTuple):
@@ -69,7 +84,7 @@ class Plan(NamedTuple):
     floor: Int64
     stair: Int64
     snapshots: Snapshots
-    state: Int64
+    state: Record[PlanState]
 
 
 def empty_plan(n: int, widest: int) -> Plan:
@@ -87,7 +102,7 @@ def empty_plan(n: int, widest: int) -> Plan:
         np.zeros((KINDS * (widest + 1), 4), np.int64),
         np.empty((2, STAIRS), np.int64),
         snapshots,
-        np.zeros(LAYOUT + 1, np.int64),
+        record(PlanState),
     )
 
 
@@ -103,20 +118,20 @@ def cut(plan: Plan, place: int) -> None:
 
     The profile is laid out again when it is needed, which is cheaper than removing them from it.
     """
-    if place < plan.state[KEPT]:
-        plan.state[KEPT] = place
+    if place < plan.state[0].kept:
+        plan.state[0].kept = place
         forget_after(plan.snapshots, place)
-        if place < plan.state[PLANNED]:
-            plan.state[PLANNED] = 0
-            plan.state[LOADED] = 0
+        if place < plan.state[0].planned:
+            plan.state[0].planned = 0
+            plan.state[0].loaded = 0
 
 
 @verb
 def void(plan: Plan) -> None:
     """Invalidate every reservation: the profile of the running jobs has changed."""
-    plan.state[KEPT] = 0
-    plan.state[PLANNED] = 0
-    plan.state[LOADED] = 0
+    plan.state[0].kept = 0
+    plan.state[0].planned = 0
+    plan.state[0].loaded = 0
     plan.snapshots.state[SAVED] = 0
 
 
@@ -132,8 +147,8 @@ def load(plan: Plan, running: Running, now: int) -> None:
         t, level = max(t, predicted[p]), level + width[p]
         times[i], free[i] = t, level
     mark[HEAD], mark[TAIL] = 0, i + 1
-    plan.state[LOADED], plan.state[DUE] = 1, NEVER
-    plan.state[LAYOUT] += 1
+    plan.state[0].loaded, plan.state[0].due = 1, NEVER
+    plan.state[0].layout += 1
 
 
 @verb
@@ -154,8 +169,8 @@ def load_rounded(plan: Plan, running: Running, now: int, unit: int) -> None:
         t, level = max(t, end), level + running.width[p]
         times[i], free[i] = t, level
     mark[HEAD], mark[TAIL] = 0, i + 1
-    plan.state[LOADED], plan.state[DUE] = 1, NEVER
-    plan.state[LAYOUT] += 1
+    plan.state[0].loaded, plan.state[0].due = 1, NEVER
+    plan.state[0].layout += 1
 
 
 @verb
@@ -183,7 +198,7 @@ def floor_of(plan: Plan, need: int, length: int, now: int) -> tuple[int, int]:
     floor, after, step = plan.floor, now, plan.profile.mark[HEAD]
     first = KINDS * need
     for k in range(first, first + kind_of(plan, length) + 1):
-        if floor[k, 0] == plan.state[LAYOUT] and floor[k, 1] <= length and floor[k, 2] > after:
+        if floor[k, 0] == plan.state[0].layout and floor[k, 1] <= length and floor[k, 2] > after:
             after, step = floor[k, 2], max(step, floor[k, 3])
     return after, step
 
@@ -199,7 +214,7 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
     after, step = floor_of(plan, need, length, now)
     t, step = fit_from(profile, step_from(profile, step, after), need, length, after)
     k = KINDS * need + kind_of(plan, length)
-    floor[k, 0], floor[k, 1], floor[k, 2], floor[k, 3] = plan.state[LAYOUT], length, t, step
+    floor[k, 0], floor[k, 1], floor[k, 2], floor[k, 3] = plan.state[0].layout, length, t, step
     return t, step
 
 
@@ -207,20 +222,20 @@ def earliest_start(plan: Plan, i: int, now: int) -> tuple[int, int]:
 def remove(plan: Plan, i: int) -> None:
     """Remove the job at place i from the queue."""
     state, first, cell = plan.state, plan.front[0], plan.front[0] + i
-    stop = first + state[COUNT]
-    state[POINTS] -= plan.length[cell] == 0
-    state[STARVING] -= i < state[STARVING]
+    stop = first + state[0].waiting
+    state[0].points -= plan.length[cell] == 0
+    state[0].starving -= i < state[0].starving
     # The shorter side moves: 200 of the 1670 jobs waiting on CTC at load 0.9 under SPF.
-    if 2 * i < state[COUNT]:
+    if 2 * i < state[0].waiting:
         plan.front[0] = first + 1
         slide(columns_of(plan), first, cell, 1)
     else:
         slide(columns_of(plan), cell + 1, stop, -1)
-    state[COUNT] -= 1
-    state[PLANNED] -= i < state[PLANNED]
-    if i < state[KEPT]:
-        slide((plan.at,), i + 1, state[KEPT], -1)
-        state[KEPT] -= 1
+    state[0].waiting -= 1
+    state[0].planned -= i < state[0].planned
+    if i < state[0].kept:
+        slide((plan.at,), i + 1, state[0].kept, -1)
+        state[0].kept -= 1
 
 
 @verb
@@ -233,7 +248,7 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
     need, length = plan.need[cell], plan.length[cell]
     if need > running.free[0]:
         return False
-    if plan.state[LOADED] == 0 or length == 0:
+    if plan.state[0].loaded == 0 or length == 0:
         return True
     return has_room(plan.profile, plan.profile.mark[HEAD], need, now + length)
 
@@ -249,7 +264,7 @@ def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
     """
     stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
     count = 0
-    while plan.state[LOADED] == 1 and count < STAIRS:
+    while plan.state[0].loaded == 1 and count < STAIRS:
         i = first_short(plan.profile, i, free, NEVER)
         if i >= mark[TAIL]:
             break

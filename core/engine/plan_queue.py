@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.lanes import WORD, below, first_places, lowest, slide
-from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, Plan, columns_of, cut
+from schedfarm.core.engine.plan import Plan, columns_of, cut
 from schedfarm.core.engine.queue import precedes
 from schedfarm.core.engine.ranking import Ranking, climbers, goes_before
 from schedfarm.core.engine.running import Jobs
@@ -15,23 +15,23 @@ from schedfarm.core.engine.running import Jobs
 def insert(plan: Plan, jobs: Jobs, j: int, place: int) -> None:
     """Insert job j at this place of the queue."""
     state, first, cell = plan.state, plan.front[0], plan.front[0] + place
-    stop = first + state[COUNT]
-    if first > 0 and 2 * place < state[COUNT]:
+    stop = first + state[0].waiting
+    if first > 0 and 2 * place < state[0].waiting:
         plan.front[0], cell = first - 1, cell - 1
         slide(columns_of(plan), first, cell + 1, -1)
     else:
         slide(columns_of(plan), cell, stop, 1)
     plan.job[cell], plan.submit[cell] = j, jobs.submit[j]
     plan.need[cell], plan.length[cell] = jobs.procs[j], jobs.estimate[j]
-    state[COUNT] += 1
-    state[POINTS] += jobs.estimate[j] == 0
+    state[0].waiting += 1
+    state[0].points += jobs.estimate[j] == 0
     cut(plan, place)
 
 
 @verb
 def place_by_key(plan: Plan, key: Int64, j: int) -> int:
     """Return the place of job j by its key, after the starving jobs."""
-    low, high = plan.state[STARVING], plan.state[COUNT]
+    low, high = plan.state[0].starving, plan.state[0].waiting
     if high > low and precedes(key, plan.job[plan.front[0] + high - 1], j):
         return int(high)
     while low < high:
@@ -60,14 +60,14 @@ def starve(plan: Plan, jobs: Jobs, known: int, limit: int) -> tuple[int, int]:
     Jobs before `known` starve already, or have started. Returns the new `known`, and the first
     place that changed.
     """
-    changed = plan.state[COUNT]
+    changed = plan.state[0].waiting
     while known < jobs.submit.size and jobs.submit[known] < limit:
         if jobs.start[known] < 0:
-            target = plan.state[STARVING]
+            target = plan.state[0].starving
             source = target
             while plan.job[plan.front[0] + source] != known:
                 source += 1
-            plan.state[STARVING] += 1
+            plan.state[0].starving += 1
             if source > target:
                 move(plan, source, target)
                 changed = min(changed, target)
@@ -83,7 +83,7 @@ def resort(plan: Plan, jobs: Jobs, ranking: Ranking, now: int, limit: int) -> in
     The sort is by insertion, since the last pass left the queue almost sorted. The invariant is
     that of `core.engine.planned.arrange`.
     """
-    front, count = plan.front[0], plan.state[COUNT]
+    front, count = plan.front[0], plan.state[0].waiting
     changed = count
     for first in range(1, count, WORD):
         word = climbers(ranking, plan.submit, plan.length, front + first, now)

@@ -23,17 +23,7 @@ from schedfarm.core.engine.machine import (
     place_for,
     release_due,
 )
-from schedfarm.core.engine.plan import (
-    COUNT,
-    DUE,
-    KEPT,
-    LOADED,
-    PLANNED,
-    POINTS,
-    cut,
-    remove,
-    void,
-)
+from schedfarm.core.engine.plan import cut, remove, void
 from schedfarm.core.engine.plan_queue import insert, place_by_key, resort, starve
 from schedfarm.core.engine.planning import (
     AnyPlan,
@@ -92,10 +82,12 @@ def complete(plan: AnyPlan, jobs: Jobs, machine: Machine, now: int, per_event: b
 def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
     """Queue the jobs that arrive now; a moving order sorts them later."""
     jobs, _, plan, clock, _ = planner
-    lowest, highest = plan.state[COUNT], -1
+    lowest, highest = plan.state[0].waiting, -1
     while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
         j = clock[ARRIVED]
-        place = plan.state[COUNT] if rankings.moves else place_by_key(plan, rankings.queue.key, j)
+        place = (
+            plan.state[0].waiting if rankings.moves else place_by_key(plan, rankings.queue.key, j)
+        )
         insert(plan, jobs, j, place)
         clock[ARRIVED] += 1
         lowest = min(lowest, place)
@@ -137,16 +129,16 @@ def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     if per_event and give_back(machine, now):
         clock[ANEW] = 1
     # A job with estimate 0 reserves nothing, so later jobs may have moved it: begin again.
-    if plan.state[POINTS] > 0:
+    if plan.state[0].points > 0:
         void(plan)
         clock[ANEW] = 1
     begun = begun_by(rankings, machine)
     if ended:
         complete(plan, jobs, machine, now, per_event)
     follow_up(rankings, machine, jobs, begun, now)
-    loaded = plan.state[LOADED]
+    loaded = plan.state[0].loaded
     admit(planner, rankings, per_event)
-    clock[ANEW] |= plan.state[LOADED] < loaded
+    clock[ANEW] |= plan.state[0].loaded < loaded
     withdraw(planner)
     return True
 
@@ -155,15 +147,15 @@ def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
 def arrange(planner: Planner, rankings: AnyRankings, limit: int) -> None:
     """Bring the queue into its order at this instant; jobs submitted before `limit` starve."""
     jobs, _, plan, clock, _ = planner
-    loaded, changed = plan.state[LOADED], plan.state[COUNT]
+    loaded, changed = plan.state[0].loaded, plan.state[0].waiting
     if rankings.moves:
         changed = resort(plan, jobs, rankings.queue, clock[NOW], limit)
     elif limit >= 0:
         clock[SEEN], changed = starve(plan, jobs, clock[SEEN], limit)
-    if changed < plan.state[COUNT]:
+    if changed < plan.state[0].waiting:
         clock[LOWEST] = min(clock[LOWEST], changed)
-        clock[HIGHEST] = plan.state[COUNT] - 1
-    clock[ANEW] |= plan.state[LOADED] < loaded or clock[LOWEST] == 0
+        clock[HIGHEST] = plan.state[0].waiting - 1
+    clock[ANEW] |= plan.state[0].loaded < loaded or clock[LOWEST] == 0
 
 
 @verb
@@ -187,8 +179,8 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
     first with room in its profile.
     """
     _, machine, plan, _, promised = planner
-    due, i, loaded = NEVER, 0, plan.state[LOADED] == 1
-    while i < (plan.state[PLANNED] if loaded else plan.state[COUNT]):
+    due, i, loaded = NEVER, 0, plan.state[0].loaded == 1
+    while i < (plan.state[0].planned if loaded else plan.state[0].waiting):
         cell = plan.front[0] + i
         need = plan.need[cell]
         c = place_of(machine, plan, i) if loaded else place_for(machine, need, now)
@@ -204,7 +196,7 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
             break
         due = min(due, plan.at[i])
         i += 1
-    plan.state[DUE] = due
+    plan.state[0].due = due
     return must
 
 
@@ -220,7 +212,7 @@ def next_backfill(
     jobs, machine, plan, clock, _ = planner
     now, ranking = clock[NOW], rankings.backfill
     front, best = plan.front[0], last
-    for i in range(last - 1, plan.state[PLANNED] - 1, -1):
+    for i in range(last - 1, plan.state[0].planned - 1, -1):
         c = place_now(machine, plan, now, i)
         if c >= 0 and (
             not rankings.differ
@@ -237,7 +229,7 @@ def guard_points(machine: Machine, plan: AnyPlan) -> None:
     Jobs with reservations delay each other only by their durations; easy, which is depth(1),
     guards the shadow time of a head with estimate 0.
     """
-    for i in range(plan.state[PLANNED]):
+    for i in range(plan.state[0].planned):
         cell = plan.front[0] + i
         if plan.length[cell] == 0:
             c, t = place_of(machine, plan, i), plan.at[i]
@@ -262,8 +254,8 @@ def next_to_place(
     reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it may
     be denied processors that other such jobs have just taken.
     """
-    i = plan.state[PLANNED]
-    if i < plan.state[KEPT]:
+    i = plan.state[0].planned
+    if i < plan.state[0].kept:
         c, t = place_of(machine, plan, i), plan.at[i]
         step = step_of(machine, plan, c, t)
     else:
@@ -282,7 +274,7 @@ def may_still_start(
     machine: Machine, plan: AnyPlan, now: int, last: int, where: int, c: int, step: int, end: int
 ) -> bool:
     """Return whether a reservation at c from a step until `end` leaves `last` its processors."""
-    if last < plan.state[PLANNED]:
+    if last < plan.state[0].planned:
         return False
     if c != where:
         return True
@@ -312,8 +304,8 @@ def extend(
     """
     _, machine, plan, clock, promised = planner
     now, rival = clock[NOW], -1
-    while plan.state[PLANNED] <= max(last, min(must, depth - 1)):
-        i, t = plan.state[PLANNED], now
+    while plan.state[0].planned <= max(last, min(must, depth - 1)):
+        i, t = plan.state[0].planned, now
         if i >= depth:
             i, c = next_backfill(planner, rankings, limit, last, where)
             step = step_now(machine, plan, c)
@@ -332,18 +324,18 @@ def extend(
         else:
             plan.at[i] = t
             put_down(machine, plan, i, c)
-            plan.state[PLANNED] = i + 1
-            plan.state[KEPT] = max(plan.state[KEPT], i + 1)
-            plan.state[DUE] = min(plan.state[DUE], t)
+            plan.state[0].planned = i + 1
+            plan.state[0].kept = max(plan.state[0].kept, i + 1)
+            plan.state[0].due = min(plan.state[0].due, t)
             keep(machine, plan)
-            if i + 1 == depth and plan.state[POINTS] > 0:
+            if i + 1 == depth and plan.state[0].points > 0:
                 guard_points(machine, plan)
         if (
             starts
             or i + 1 == depth
             or not may_still_start(machine, plan, now, last, where, c, step, t + length)
         ):
-            last, where = last_candidate(machine, plan, now, plan.state[PLANNED], last)
+            last, where = last_candidate(machine, plan, now, plan.state[0].planned, last)
             rival = -1
 
 
@@ -355,19 +347,19 @@ def make_pass(
     _, machine, plan, clock, _ = planner
     now, anew = clock[NOW], clock[ANEW] == 1
     must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
-    if plan.state[LOADED] == 0:
+    if plan.state[0].loaded == 0:
         resume(machine, plan)
-    if plan.state[LOADED] == 1:
+    if plan.state[0].loaded == 1:
         go_on(machine, plan, now)
-        anew |= plan.state[DUE] <= now
-    if anew and (plan.state[LOADED] == 0 or plan.state[DUE] <= now):
+        anew |= plan.state[0].due <= now
+    if anew and (plan.state[0].loaded == 0 or plan.state[0].due <= now):
         must = start_ready(planner, now, must)
-    lowest = plan.state[PLANNED] if anew else clock[LOWEST]
-    highest = plan.state[COUNT] - 1 if anew else clock[HIGHEST]
+    lowest = plan.state[0].planned if anew else clock[LOWEST]
+    highest = plan.state[0].waiting - 1 if anew else clock[HIGHEST]
     last, where = last_candidate(machine, plan, now, lowest, highest)
-    if last < lowest and min(must, depth - 1) < plan.state[PLANNED]:
+    if last < lowest and min(must, depth - 1) < plan.state[0].planned:
         return
-    if plan.state[LOADED] == 0:
+    if plan.state[0].loaded == 0:
         lay_out(machine, plan, now)
         keep(machine, plan)
     extend(planner, rankings, depth, limit, last if last >= lowest else -1, where, must)
@@ -377,7 +369,7 @@ def make_pass(
 def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant, in the present order of the queue."""
     plan, limit = planner.plan, starving_before(options, planner.clock[NOW])
-    rank_list(rankings, plan.job[plan.front[0] :], plan.state[COUNT])
+    rank_list(rankings, plan.job[plan.front[0] :], plan.state[0].waiting)
     arrange(planner, rankings, limit)
     make_pass(planner, rankings, options.depth, limit, promises)
 
@@ -400,7 +392,7 @@ def run_reserving(
                 clock[TURNED] = 1
                 return True
         clock[TURNED] = 0
-        if plan.state[COUNT] == 0:
+        if plan.state[0].waiting == 0:
             continue
         pass_over(planner, rankings, options, promises)
         if promises:

@@ -24,7 +24,6 @@ from schedfarm.core.engine.limited import STATE, WAITS, Limited, run_limited
 from schedfarm.core.engine.limiting import counters_of
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.moving_order import next_pass, run_moving, run_pass
-from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.planned import (
     BY_ARRIVAL,
     BY_QUEUE,
@@ -176,7 +175,7 @@ class Door(NamedTuple):
         orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
         while run_reserving(planner, orders.ranked, options, promises, orders.called):
             first = plan.front[0]
-            waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
+            waiting = np.sort(plan.job[first : first + plan.state[0].waiting])
             start = true_starts(workload, jobs.start)
             orders.call(int(clock[NOW]), waiting, start, machine.running_jobs())
         underway().check()

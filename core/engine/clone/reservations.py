@@ -18,7 +18,7 @@ from schedfarm.core.engine.clone.state import (
 )
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.machine import give_back, next_end
-from schedfarm.core.engine.plan import COUNT, POINTS, STARVING, void
+from schedfarm.core.engine.plan import void
 from schedfarm.core.engine.plan_queue import insert, place_by_key
 from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.rank import AnyRankings, begun_by, copy_usage, follow_up
@@ -39,8 +39,8 @@ from schedfarm.core.engine.world import Options
 def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int) -> None:
     """Copy the waiting jobs with a rank of at most `bar`; their reservations are made again."""
     state, kept, starving = other.state, 0, 0
-    state[POINTS] = other.front[0] = 0
-    for i in range(plan.state[COUNT]):
+    state[0].points = other.front[0] = 0
+    for i in range(plan.state[0].waiting):
         cell = plan.front[0] + i
         j = plan.job[cell]
         if rank[j] > bar:
@@ -49,10 +49,10 @@ def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int
         start[j] = -1
         other.job[kept], other.submit[kept] = j, plan.submit[cell]
         other.need[kept], other.length[kept] = plan.need[cell], plan.length[cell]
-        state[POINTS] += plan.length[cell] == 0
-        starving += i < plan.state[STARVING]
+        state[0].points += plan.length[cell] == 0
+        starving += i < plan.state[0].starving
         kept += 1
-    state[COUNT], state[STARVING] = kept, starving
+    state[0].waiting, state[0].starving = kept, starving
     void(other)
 
 
@@ -60,7 +60,7 @@ def copy_plan(plan: AnyPlan, other: AnyPlan, start: Int64, rank: Int64, bar: int
 def enter(copy: Planner, rankings: AnyRankings, j: int) -> None:
     """Queue job j; a moving order sorts it later."""
     copy.jobs.start[j] = -1
-    last = copy.plan.state[COUNT]
+    last = copy.plan.state[0].waiting
     place = last if rankings.moves else place_by_key(copy.plan, rankings.queue.key, j)
     insert(copy.plan, copy.jobs, j, place)
 
@@ -75,7 +75,7 @@ def turn_alone(
     due, end = jobs.submit[k] if k < fair.until[j] else NEVER, next_end(machine)
     now = min(due, end)
     clock[NOW] = now
-    if plan.state[POINTS] > 0:
+    if plan.state[0].points > 0:
         void(plan)
     if per_event:
         give_back(machine, now)
@@ -116,11 +116,11 @@ def fork(
     copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
     copy_usage(rankings[0], own)
     while True:
-        if look and copy.plan.state[COUNT] > 0:
+        if look and copy.plan.state[0].waiting > 0:
             copy.clock[ANEW] = 1
             pass_over(copy, own, options, False)
         look = True
-        alone = joined or copy.plan.state[COUNT] == 0
+        alone = joined or copy.plan.state[0].waiting == 0
         head = NEVER if alone else copy.plan.job[copy.plan.front[0]]
         first = answer(start, fst, first, j + joined, head)
         if first > j:
@@ -129,7 +129,7 @@ def fork(
             joined = True
             enter(copy, own, j)
             # The pass of this instant has been over all jobs before; the queue was empty.
-            copy.plan.state[STARVING] += j < copy.clock[SEEN]
+            copy.plan.state[0].starving += j < copy.clock[SEEN]
             continue
         k = turn_alone(copy, own, fair, options.per_event, k, j)
 
@@ -148,7 +148,7 @@ def settle(
     """
     latest = latest_running(here.machine, known - 1)
     plan = here.plan
-    head = plan.job[plan.front[0]] if plan.state[COUNT] > 0 else fst.size
+    head = plan.job[plan.front[0]] if plan.state[0].waiting > 0 else fst.size
     for j in range(min(latest, fair.last - 1), known - 1, -1):
         if needs_copy(here.jobs, fair, fst, j, head):
             fork(here, copy, fair, rankings, options, fst, known, j, False)
@@ -178,7 +178,7 @@ def fair_reserving(
             for j in range(clock[BEFORE], clock[ARRIVED]):
                 if forks_at_arrival(fair, j, clock[ARRIVED]):
                     fork(here, copy, fair, rankings, options, fst, j, j, True)
-        if plan.state[COUNT] > 0:
+        if plan.state[0].waiting > 0:
             pass_over(here, rankings[0], options, False)
         if fair.patient:
             known = settle(here, copy, fair, rankings, options, fst, known)

@@ -10,8 +10,9 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import plan as one, planning, profile as profiles
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import room, slide
-from schedfarm.core.engine.plan import KEPT, KINDS, LAYOUT, STAIRS, Plan
+from schedfarm.core.engine.plan import KINDS, STAIRS, Plan, PlanState
 from schedfarm.core.engine.profile import HEAD, Profile
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.grid.kernel import Clusters, on_cluster
 
@@ -36,7 +37,7 @@ class Plans(NamedTuple):
     floor: Int64
     stair: Int64
     snapshots: Snapshots
-    state: Int64
+    state: Record[PlanState]
 
 
 def empty_plans(clusters: int, n: int, widest: int) -> Plans:
@@ -56,7 +57,7 @@ def empty_plans(clusters: int, n: int, widest: int) -> Plans:
         np.zeros((clusters, KINDS * (widest + 1), 4), np.int64),
         np.empty((2, STAIRS), np.int64),
         no_snapshots()[1],
-        np.zeros(LAYOUT + 1, np.int64),
+        record(PlanState),
     )
 
 
@@ -95,7 +96,7 @@ def lay_out(clusters: Clusters, plans: Plans, now: int) -> None:
 def go_on(clusters: Clusters, plans: Plans, now: int) -> None:
     """Drop the steps before now on every cluster; reset floors if steps have moved."""
     for c in range(clusters.size.size):
-        plans.state[LAYOUT] += profiles.advance(profile_on(plans, c), now)
+        plans.state[0].layout += profiles.advance(profile_on(plans, c), now)
 
 
 @planning.earliest.of(Clusters)
@@ -202,9 +203,9 @@ def put_down(clusters: Clusters, plans: Plans, i: int, c: int) -> None:
 
 @planning.strike_out.of(Clusters)
 def strike_out(clusters: Clusters, plans: Plans, i: int) -> None:
-    """Remove the cluster of a reservation from the list."""
-    if i < plans.state[KEPT]:
-        slide((plans.on,), i + 1, plans.state[KEPT], -1)
+    """Remove a job's entry from the clusters of the reservations."""
+    if i < plans.state[0].kept:
+        slide((plans.on,), i + 1, plans.state[0].kept, -1)
 
 
 @planning.reconsider.of(Clusters)

@@ -8,24 +8,31 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.record import Record, record
 
-MADE, LIVE, USED, PENDING, UNIT, STATE = range(6)
-"""Fields of the state.
 
-MADE: number of bookings since the last layout. LIVE: number of valid ones. USED: used places of
-`host`. PENDING: the new booking without a job, or -1. UNIT: unit to which ends of running jobs are
-rounded up, s. STATE: number of fields.
-"""
+class BookingsState:
+    """State of the bookings.
+
+    made: number of bookings since the last layout. live: number of those that still hold. used:
+    number of places of `host` that they use. pending: the booking that has just been made, -1 if it
+    has a job or there is none. unit: unit to which ends of running jobs are rounded up, s.
+    """
+
+    made: int
+    live: int
+    used: int
+    pending: int
+    unit: int
 
 
 class Bookings(NamedTuple):
     """Hold the bookings of waiting jobs: hosts that are reserved in [begin, end).
 
-    Bookings are numbered in the order in which they were made. begin, end, kind, first: int64[n +
-    1], for each booking its times, s, the kind of its job, and the place of its hosts in `host`.
-    by_begin, by_end: int64[n + 1], numbers of the valid bookings, sorted by their times. of:
-    int64[n], the booking of each job, or -1. job: int64[n + 1], the job of each booking, or -1.
-    state: int64[STATE].
+    begin, end, kind, first: int64[n + 1], by number of the booking, in the order in which they were
+    made: its times, s, its kind, and the place of its hosts in `host`. by_begin, by_end: int64[n +
+    1], numbers of those that still hold, by their times. of: int64[n], the booking of each job, -1
+    if there is none; job: int64[n + 1], the reverse. host: int64[places], the hosts.
     """
 
     begin: Int64
@@ -37,26 +44,26 @@ class Bookings(NamedTuple):
     job: Int64
     of: Int64
     host: Int64
-    state: Int64
+    state: Record[BookingsState]
 
 
 def no_bookings(n: int, places: int) -> Bookings:
     """Return room for a booking of each job and a pending one, with `places` hosts in all."""
     begin, end, kind, first, by_begin, by_end, job = np.zeros((7, n + 1), np.int64)
-    state = np.zeros(STATE, np.int64)
-    state[PENDING], state[UNIT] = -1, 1
+    state = record(BookingsState)
+    state[0].pending, state[0].unit = -1, 1
     of, host = np.full(n, -1, np.int64), np.zeros(places, np.int64)
     return Bookings(begin, end, kind, first, by_begin, by_end, job, of, host, state)
 
 
 @verb
 def forget_all(bookings: Bookings, unit: int) -> None:
-    """Delete all bookings, and set the unit to which ends of running jobs are rounded up."""
-    state = bookings.state
-    for b in range(state[MADE]):
+    """Begin a layout without bookings, in which ends of running jobs are rounded up to a unit."""
+    state = bookings.state[0]
+    for b in range(state.made):
         if bookings.job[b] >= 0:
             bookings.of[bookings.job[b]] = -1
-    state[MADE], state[LIVE], state[USED], state[PENDING], state[UNIT] = 0, 0, 0, -1, unit
+    state.made, state.live, state.used, state.pending, state.unit = 0, 0, 0, -1, unit
 
 
 @verb
@@ -81,19 +88,19 @@ def take_from(numbers: Int64, live: int, b: int) -> None:
 
 @verb
 def book(bookings: Bookings, begin: int, end: int, kind: int, picked: Int64, count: int) -> None:
-    """Book the picked hosts; the booking is pending until a job gets it."""
-    state = bookings.state
-    b = state[MADE]
+    """Book the picked hosts; the booking is pending."""
+    state = bookings.state[0]
+    b = state.made
     bookings.begin[b], bookings.end[b], bookings.kind[b] = begin, end, kind
-    bookings.first[b], bookings.job[b] = state[USED], -1
+    bookings.first[b], bookings.job[b] = state.used, -1
     for q in range(count):
-        bookings.host[state[USED] + q] = picked[q]
-    sort_in(bookings.by_begin, bookings.begin, state[LIVE], b)
-    sort_in(bookings.by_end, bookings.end, state[LIVE], b)
-    state[MADE] += 1
-    state[LIVE] += 1
-    state[USED] += count
-    state[PENDING] = b
+        bookings.host[state.used + q] = picked[q]
+    sort_in(bookings.by_begin, bookings.begin, state.live, b)
+    sort_in(bookings.by_end, bookings.end, state.live, b)
+    state.made += 1
+    state.live += 1
+    state.used += count
+    state.pending = b
 
 
 @verb
@@ -102,35 +109,35 @@ def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int
 
     Do not mix this step with `book`, which numbers bookings differently.
     """
-    state = bookings.state
+    state = bookings.state[0]
     bookings.begin[j], bookings.end[j], bookings.kind[j] = begin, end, kind
     bookings.first[j], bookings.job[j], bookings.of[j] = first, j, j
-    sort_in(bookings.by_begin, bookings.begin, state[LIVE], j)
-    sort_in(bookings.by_end, bookings.end, state[LIVE], j)
-    state[LIVE] += 1
+    sort_in(bookings.by_begin, bookings.begin, state.live, j)
+    sort_in(bookings.by_end, bookings.end, state.live, j)
+    state.live += 1
 
 
 @verb
 def unbook(bookings: Bookings, b: int) -> None:
-    """Remove booking `b`, unless b is -1; the places of the last booking become free again."""
-    state = bookings.state
+    """Remove a booking, if it is one; the last one made leaves its places to the next."""
+    state = bookings.state[0]
     if b < 0:
         return
-    take_from(bookings.by_begin, state[LIVE], b)
-    take_from(bookings.by_end, state[LIVE], b)
-    state[LIVE] -= 1
-    if b == state[MADE] - 1:
-        state[MADE], state[USED] = b, bookings.first[b]
+    take_from(bookings.by_begin, state.live, b)
+    take_from(bookings.by_end, state.live, b)
+    state.live -= 1
+    if b == state.made - 1:
+        state.made, state.used = b, bookings.first[b]
     if bookings.job[b] >= 0:
         bookings.of[bookings.job[b]] = -1
         bookings.job[b] = -1
-    if state[PENDING] == b:
-        state[PENDING] = -1
+    if state.pending == b:
+        state.pending = -1
 
 
 @verb
 def assign(bookings: Bookings, j: int) -> None:
-    """Assign the pending booking to a job."""
-    b = bookings.state[PENDING]
+    """Give the pending booking to a job."""
+    b = bookings.state[0].pending
     bookings.job[b], bookings.of[j] = j, b
-    bookings.state[PENDING] = -1
+    bookings.state[0].pending = -1

@@ -25,9 +25,10 @@ from schedfarm.core.engine.changes import (
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.record import Record, Records, record, records
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
 from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
-from schedfarm.core.machines.hosts.bookings import PENDING, Bookings, no_bookings, unbook
+from schedfarm.core.machines.hosts.bookings import Bookings, no_bookings, unbook
 from schedfarm.core.machines.hosts.closings import (
     amount_of,
     first_of,
@@ -39,39 +40,61 @@ from schedfarm.core.machines.hosts.closings import (
 PARTS, ASIDE = 0, 1
 """Places in `aside`: the number of partitions, and the value of the first partition."""
 
-KIND, START, LOST = range(3)
-"""Places in `sought`.
+FREE, EXTRA = 0, 1
+"""Places of `level`: of the free amounts, and of those that a reservation leaves."""
 
-KIND: kind of the last search for a reservation; -1 if `picked` no longer has its hosts. START:
-start found by this search, s. LOST: for the hosts that lose the share at an instant of the search,
-the earliest instant since which one of them had the share, s.
-"""
 
-AGE, NOW, LENGTH = range(3)
-"""Places in a row of `late`, for the last test in which a kind did not fit next to reservations:
-age, instant, s, and length, s."""
+class Level:
+    """What all hosts have of an amount, free or left by a reservation.
 
-FREE, EXTRA = range(2)
-"""Places in `total` and `narrow`: for the free amounts, and for the amounts that a reservation
-leaves."""
+    total: processors of all hosts. narrow: the last kind that takes no more, -1 if unknown. age:
+    number of releases and changes of windows, for `EXTRA` of these and reservations of the head.
+    """
+
+    total: int
+    narrow: int
+    age: int
+
+
+class Failure:
+    """The last tests in which a kind did not fit, -1 for none.
+
+    free, both: the ages of the levels at which it found too few hosts in `free`, and in `free` and
+    `extra`. age, now, length: the age and the instant, s, at which it did not fit next to
+    reservations, and for how long, s.
+    """
+
+    free: int
+    both: int
+    age: int
+    now: int
+    length: int
+
+
+class Sought:
+    """The last search for a reservation.
+
+    kind: the kind, -1 if its hosts are no longer those in `picked`. start: the start that it found,
+    s. lost: the first of the instants, s, since which hosts had the share that they lose at an
+    instant of the search.
+    """
+
+    kind: int
+    start: int
+    lost: int
 
 
 class Fleet(NamedTuple):
     """Hold the running jobs with their hosts, the amounts of each host, and the kinds of jobs.
 
-    running: the running jobs; widths are jobs, and `free` is unused. free, extra, ahead:
-    int64[hosts, resources], free amounts, amounts that the head's reservation leaves at its shadow
-    time, and scratch space of a search. since: int64[hosts], instants of a search, s. total:
-    int64[2], sums of processors in `free` and `extra`. narrow: int64[2], the last kind with at most
-    these processors, -1 if unknown. count, held: int64[kinds + 1], number of hosts and processors
-    of each kind. share: int64[kinds + 1, resources], amounts on each host; kind 0 does not occur.
-    kind: int64[n], kind of each job. first: int64[n], place of a job's hosts in `host`, int64[sum
-    of counts]. picked: int64[hosts]. age: int64[2], number of releases and changes of windows; in
-    the second place also reservations of the head. failed: int64[2, kinds + 1], the age at which a
-    kind last found too few hosts in `free`, and in both `free` and `extra`. sought: int64[3]. late:
-    int64[kinds + 1, 3]. aside: int64[parts + 1], the number of resources that stand for partitions,
-    which precede the last resource; then, for each partition, how often it is set aside. Hosts of a
-    partition that is set aside lack the last resource. table:
+    running: the jobs, with jobs for widths; its `free` is unused. free, extra, ahead: int64[hosts,
+    resources], what is free, what the head's reservation leaves at its shadow time, and room for a
+    search. since: int64[hosts], of a search. level: of `free` and `extra`. count, held: int64[kinds
+    + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1, resources]; kind 0
+    does not occur. kind: int64[n], of each job. first: int64[n], place of a job's hosts in `host`,
+    int64[sum of counts]. picked: int64[hosts]. failed: of each kind. aside: int64[parts + 1], the
+    number of resources that stand for partitions, before the last one, and for each how often it is
+    set aside, so that its hosts lack the last resource. table:
     `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
@@ -80,8 +103,7 @@ class Fleet(NamedTuple):
     extra: Int64
     ahead: Int64
     since: Int64
-    total: Int64
-    narrow: Int64
+    level: Records[Level]
     count: Int64  # type: ignore[assignment]
     held: Int64
     share: Int64
@@ -89,10 +111,8 @@ class Fleet(NamedTuple):
     first: Int64
     host: Int64
     picked: Int64
-    age: Int64
-    failed: Int64
-    sought: Int64
-    late: Int64
+    failed: Records[Failure]
+    sought: Record[Sought]
     aside: Int64
     bookings: Bookings
     table: Any
@@ -121,15 +141,18 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64, parts: int = 0) -> F
     kinds = np.concatenate((np.zeros((1, rows.shape[1]), np.int64), kinds))
     first = np.cumsum(count) - count
     most = int(count.max(initial=0))
-    total = np.array([capacity[:, 0].sum(), 0], np.int64)
+    level, failed, sought = records(Level, 2), records(Failure, kinds.shape[0]), record(Sought)
+    level["narrow"], level[FREE].total = -1, int(capacity[:, 0].sum())
+    for name in ("free", "both", "age"):
+        failed[name] = -1
+    sought[0].kind = -1
     return Fleet(
         idle_machine(0, n),
         capacity.copy(),
         np.zeros_like(capacity),
         np.zeros_like(capacity),
         np.zeros(hosts, np.int64),
-        total,
-        np.full(2, -1, np.int64),
+        level,
         kinds[:, 1].copy(),
         kinds[:, 0].copy(),
         kinds[:, 2:].copy(),
@@ -137,10 +160,8 @@ def idle_fleet(capacity: Int64, count: Int64, share: Int64, parts: int = 0) -> F
         first.astype(np.int64),
         np.zeros(int(count.sum()), np.int64),
         np.zeros(hosts, np.int64),
-        np.zeros(2, np.int64),
-        np.full((2, kinds.shape[0]), -1, np.int64),
-        np.full(3, -1, np.int64),
-        np.full((kinds.shape[0], 3), -1, np.int64),
+        failed,
+        sought,
         np.array([parts, *[0] * parts], np.int64),
         no_bookings(n, int(count.sum()) + most),
         CONSTANT,
@@ -165,9 +186,9 @@ def change(amounts: Int64, h: int, share: Int64, kind: int, by: int) -> None:
 
 @verb
 def change_total(fleet: Fleet, row: int, by: int) -> None:
-    """Change the sum of processors in `free` or `extra`."""
-    fleet.total[row] += by
-    fleet.narrow[row] = -1
+    """Change the processors of all hosts in `free` or `extra`."""
+    fleet.level[row].total += by
+    fleet.level[row].narrow = -1
 
 
 @verb
@@ -178,9 +199,12 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
     hosts before a job or a window ends, since starts only reduce the free amounts, and the next
     window comes closer.
     """
-    fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
+    fleet.bookings.state[0].pending = fleet.sought[0].kind = -1
     found, want = 0, fleet.count[kind]
-    if fleet.failed[FREE, kind] == fleet.age[FREE] or fleet.held[kind] > fleet.total[FREE]:
+    if (
+        fleet.failed[kind].free == fleet.level[FREE].age
+        or fleet.held[kind] > fleet.level[FREE].total
+    ):
         return False
     for h in range(fleet.free.shape[0]):
         if is_enough(fleet.free, h, fleet.share, kind) and is_open(fleet.table, h, kind, now):
@@ -188,19 +212,19 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
             found += 1
             if found == want:
                 return True
-    fleet.failed[FREE, kind] = fleet.age[FREE]
+    fleet.failed[kind].free = fleet.level[FREE].age
     return False
 
 
 @verb
 def pick_beside(fleet: Fleet, kind: int) -> bool:
-    """Pick hosts that are free now and next to the reservation; otherwise as `pick`."""
-    fleet.bookings.state[PENDING] = fleet.sought[KIND] = -1
+    """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
+    fleet.bookings.state[0].pending = fleet.sought[0].kind = -1
     found, want = 0, fleet.count[kind]
-    known = fleet.failed[FREE, kind] == fleet.age[FREE]
-    if known or fleet.failed[EXTRA, kind] == fleet.age[EXTRA]:
+    known = fleet.failed[kind].free == fleet.level[FREE].age
+    if known or fleet.failed[kind].both == fleet.level[EXTRA].age:
         return False
-    if fleet.held[kind] > min(fleet.total[FREE], fleet.total[EXTRA]):
+    if fleet.held[kind] > min(fleet.level[FREE].total, fleet.level[EXTRA].total):
         return False
     for h in range(fleet.free.shape[0]):
         now = is_enough(fleet.free, h, fleet.share, kind)
@@ -209,23 +233,23 @@ def pick_beside(fleet: Fleet, kind: int) -> bool:
             found += 1
             if found == want:
                 return True
-    fleet.failed[EXTRA, kind] = fleet.age[EXTRA]
+    fleet.failed[kind].both = fleet.level[EXTRA].age
     return False
 
 
 @verb
 def narrow_enough(fleet: Fleet, row: int) -> int:
-    """Return the last kind with at most the sum of processors in `free` or `extra`."""
-    if fleet.narrow[row] < 0:
+    """Return the last kind that takes at most the processors of all hosts."""
+    if fleet.level[row].narrow < 0:
         low, high = 0, fleet.held.size - 1
         while low < high:
             middle = (low + high + 1) >> 1
-            if fleet.held[middle] <= fleet.total[row]:
+            if fleet.held[middle] <= fleet.level[row].total:
                 low = middle
             else:
                 high = middle - 1
-        fleet.narrow[row] = low
-    return int(fleet.narrow[row])
+        fleet.level[row].narrow = low
+    return int(fleet.level[row].narrow)
 
 
 @verb
@@ -263,8 +287,8 @@ def release(fleet: Fleet, jobs: Jobs) -> bool:
     for q in range(fleet.first[j], fleet.first[j] + fleet.count[kind]):
         change(fleet.free, fleet.host[q], fleet.share, kind, 1)
     change_total(fleet, FREE, fleet.held[kind])
-    fleet.age[FREE] += 1
-    fleet.age[EXTRA] += 1
+    fleet.level[FREE].age += 1
+    fleet.level[EXTRA].age += 1
     return bool(predicted > running.end[last])
 
 
@@ -286,8 +310,8 @@ def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
             fleet.free[host_of(table, q), fleet.free.shape[1] - 1] += amount_of(table, q)
             set_next(table, q)
         pass_change(table)
-        fleet.age[FREE] += 1
-        fleet.age[EXTRA] += 1
+        fleet.level[FREE].age += 1
+        fleet.level[EXTRA].age += 1
     return early
 
 
@@ -321,8 +345,8 @@ def place_for(fleet: Fleet, need: int, now: int) -> int:
 
 @machine.begin.of(Fleet)
 def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
-    """Start a job on the picked hosts; remove its pending booking, if there is one."""
-    unbook(fleet.bookings, fleet.bookings.state[PENDING])
+    """Start a job on the picked hosts; its booking, if it has just been made, is in the way."""
+    unbook(fleet.bookings, fleet.bookings.state[0].pending)
     launch(fleet, jobs, j, now)
     kind, first = jobs.procs[j], fleet.first[j]
     for q in range(fleet.count[kind]):
@@ -365,20 +389,20 @@ def put_back(fleet: Fleet) -> None:
         if fleet.aside[ASIDE + r - first] > 0:
             withhold(fleet, r, fleet.aside[ASIDE + r - first] * fleet.kind.size)
             fleet.aside[ASIDE + r - first] = 0
-            # Kinds that found too few hosts may now find enough.
-            fleet.age[FREE] += 1
+            # Kinds that found too few hosts may find them now.
+            fleet.level[FREE].age += 1
 
 
 @verb
 def find_shadow(fleet: Fleet, need: int) -> int:
     """Return the shadow time of a request that does not fit, s; set the extra amounts."""
     running, extra, share, ok = fleet.running, fleet.extra, fleet.share, 0
-    fleet.age[EXTRA] += 1
+    fleet.level[EXTRA].age += 1
     for h in range(extra.shape[0]):
         for r in range(share.shape[1]):
             extra[h, r] = fleet.free[h, r]
         ok += is_enough(extra, h, share, need)
-    change_total(fleet, EXTRA, fleet.total[FREE] - fleet.total[EXTRA])
+    change_total(fleet, EXTRA, fleet.level[FREE].total - fleet.level[EXTRA].total)
     p, shadow, want = running.count[0], 0, fleet.count[need]
     while ok < want or (p > 0 and running.predicted[p - 1] == shadow):
         p -= 1

@@ -16,12 +16,10 @@ from schedfarm.core.engine import planning
 from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
-from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
+from schedfarm.core.engine.plan import PlanState, rounded, void
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.hosts.bookings import (
-    LIVE,
-    PENDING,
-    UNIT,
     assign,
     book,
     forget_all,
@@ -29,13 +27,7 @@ from schedfarm.core.machines.hosts.bookings import (
 )
 from schedfarm.core.machines.hosts.closings import amount_of, exact_length, first_of, host_of
 from schedfarm.core.machines.hosts.kernel import (
-    AGE,
     FREE,
-    KIND,
-    LENGTH,
-    LOST,
-    NOW,
-    START,
     Fleet,
     change,
     is_enough,
@@ -58,7 +50,7 @@ class Plan(NamedTuple):
     front: Int64
     at: Int64
     snapshots: Snapshots
-    state: Int64
+    state: Record[PlanState]
 
 
 def empty_plan(n: int) -> Plan:
@@ -73,7 +65,7 @@ def empty_plan(n: int) -> Plan:
         np.zeros(1, np.int64),
         np.empty(n, np.int64),
         no_snapshots()[1],
-        np.zeros(LAYOUT + 1, np.int64),
+        record(PlanState),
     )
 
 
@@ -86,10 +78,10 @@ def next_time(fleet: Fleet, p: int, b: int, e: int, w: int) -> int:
     """
     running, bookings, t = fleet.running, fleet.bookings, change_at(fleet.table, w)
     if p >= 0:
-        t = min(t, rounded(running.predicted[p], bookings.state[UNIT]))
-    if b < bookings.state[LIVE]:
+        t = min(t, rounded(running.predicted[p], bookings.state[0].unit))
+    if b < bookings.state[0].live:
         t = min(t, bookings.begin[bookings.by_begin[b]])
-    if e < bookings.state[LIVE]:
+    if e < bookings.state[0].live:
         t = min(t, bookings.end[bookings.by_end[e]])
     return int(t)
 
@@ -111,7 +103,7 @@ def counted(fleet: Fleet, h: int, need: int, t: int) -> int:
         fleet.since[h] = t
         return 1
     fleet.since[h] = NEVER
-    fleet.sought[LOST] = min(fleet.sought[LOST], since)
+    fleet.sought[0].lost = min(fleet.sought[0].lost, since)
     return -1
 
 
@@ -126,12 +118,12 @@ def pass_instant(
     that a host that passes from one job to another is not lost in between.
     """
     running, bookings, table, found = fleet.running, fleet.bookings, fleet.table, 0
-    while p >= 0 and rounded(running.predicted[p], bookings.state[UNIT]) == t:
+    while p >= 0 and rounded(running.predicted[p], bookings.state[0].unit) == t:
         j = running.width[p]
         for q in range(fleet.first[j], fleet.first[j] + fleet.count[fleet.kind[j]]):
             found += move(fleet, fleet.host[q], fleet.kind[j], 1, need, t)
         p -= 1
-    while e < bookings.state[LIVE] and bookings.end[bookings.by_end[e]] == t:
+    while e < bookings.state[0].live and bookings.end[bookings.by_end[e]] == t:
         one = bookings.by_end[e]
         kind, first = bookings.kind[one], bookings.first[one]
         for q in range(first, first + fleet.count[kind]):
@@ -143,7 +135,7 @@ def pass_instant(
             fleet.ahead[h, fleet.ahead.shape[1] - 1] += amount_of(table, q)
             found += counted(fleet, h, need, t)
         w += 1
-    while b < bookings.state[LIVE] and bookings.begin[bookings.by_begin[b]] == t:
+    while b < bookings.state[0].live and bookings.begin[bookings.by_begin[b]] == t:
         one = bookings.by_begin[b]
         kind, first = bookings.kind[one], bookings.first[one]
         for q in range(first, first + fleet.count[kind]):
@@ -209,14 +201,14 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
         t = next_time(fleet, p, b, e, w)
         if start < NEVER and start + length <= t:
             return int(start)
-        sought[LOST] = NEVER
+        sought[0].lost = NEVER
         p, b, e, w, more = pass_instant(fleet, need, t, p, b, e, w)
         found += more
         if found < want:
             start = NEVER
         elif start == NEVER:
             start = t
-        elif sought[LOST] <= start:
+        elif sought[0].lost <= start:
             start = first_since(fleet.since, want, start, t)
 
 
@@ -255,8 +247,8 @@ def lay_out(fleet: Fleet, plan: Plan, now: int) -> None:
 def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
     """Delete all bookings; ends of running jobs are rounded up to a unit."""
     forget_all(fleet.bookings, unit)
-    plan.state[LOADED], plan.state[DUE] = 1, NEVER
-    plan.state[LAYOUT] += 1
+    plan.state[0].loaded, plan.state[0].due = 1, NEVER
+    plan.state[0].layout += 1
 
 
 @planning.go_on.of(Fleet)
@@ -277,7 +269,7 @@ def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]
     need = plan.need[cell]
     t = earliest_start(fleet, need, now, plan.length[cell])
     choose(fleet, need, t)
-    fleet.sought[KIND], fleet.sought[START] = need, t
+    fleet.sought[0].kind, fleet.sought[0].start = need, t
     return 0, t, t
 
 
@@ -293,18 +285,16 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
     if not pick(fleet, need, now):
         return False
     bookings = fleet.bookings
-    if plan.state[LOADED] == 0 or bookings.state[LIVE] == 0:
+    if plan.state[0].loaded == 0 or bookings.state[0].live == 0:
         return True
     if bookings.begin[bookings.by_begin[0]] >= now + length:
         return True
-    late = fleet.late[need]
-    known = late[AGE] == fleet.age[FREE] and late[NOW] == now
-    if known and late[LENGTH] <= length:
+    failed, age = fleet.failed[need], fleet.level[FREE].age
+    if failed.age == age and failed.now == now and failed.length <= length:
         return False
     if pick_at(fleet, need, now, length):
         return True
-    late[AGE], late[NOW] = fleet.age[FREE], now
-    late[LENGTH] = length
+    failed.age, failed.now, failed.length = age, now, length
     return False
 
 
@@ -353,10 +343,10 @@ def step_of(fleet: Fleet, plan: Plan, c: int, t: int) -> int:
 
 @planning.take.of(Fleet)
 def take(fleet: Fleet, plan: Plan, c: int, step: int, t: int, length: int, need: int) -> None:
-    """Book the hosts with the lowest numbers; the end of the booking may be rounded."""
-    if fleet.sought[KIND] != need or fleet.sought[START] != t:
+    """Book the hosts of the lowest numbers; the end of the booking may be rounded."""
+    if fleet.sought[0].kind != need or fleet.sought[0].start != t:
         pick_at(fleet, need, t, exact_length(fleet.table, need, length))
-    fleet.sought[KIND] = -1
+    fleet.sought[0].kind = -1
     book(fleet.bookings, t, t + length, need, fleet.picked, fleet.count[need])
 
 
@@ -375,7 +365,7 @@ def place_of(fleet: Fleet, plan: Plan, i: int) -> int:
     """Pick the booked hosts of a job, if there are any."""
     bookings = fleet.bookings
     b = bookings.of[plan.job[plan.front[0] + i]]
-    bookings.state[PENDING] = fleet.sought[KIND] = -1
+    bookings.state[0].pending = fleet.sought[0].kind = -1
     if b >= 0:
         for q in range(fleet.count[bookings.kind[b]]):
             fleet.picked[q] = bookings.host[bookings.first[b] + q]

@@ -9,16 +9,17 @@ from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.ranking import KEYED, NO_CELLS, Ranking, Rankings
+from schedfarm.core.engine.record import record, records
 from schedfarm.core.engine.reservations import run_reserving
 from schedfarm.core.engine.run import WIDEST, idle_jobs
 from schedfarm.core.engine.world import RESERVING, Options as PoolOptions
 from schedfarm.core.errors import InputError
 from schedfarm.core.machines.grid.kernel import idle_grid
-from schedfarm.core.machines.network.kernels.rooms import Plans
+from schedfarm.core.machines.network.kernels.rooms import Plans, Top
 from schedfarm.core.machines.network.kernels.run import run_network
 from schedfarm.core.machines.network.kernels.split import empty_split
 from schedfarm.core.machines.network.kernels.spread import nobody_spread
-from schedfarm.core.machines.network.kernels.waiting import DUE, NOT_RESERVED, STATE, Waiting
+from schedfarm.core.machines.network.kernels.waiting import NOT_RESERVED, QueueState, Waiting
 from schedfarm.core.machines.network.kernels.world import (
     FIRST_ROOM,
     IGNORED,
@@ -27,6 +28,7 @@ from schedfarm.core.machines.network.kernels.world import (
     MOST_ROOM,
     UNUSED,
     Asks,
+    Failure,
     Notes,
     Options,
     World,
@@ -221,11 +223,13 @@ def idle_world(workload: Workload, policy: Policy) -> World:
     link = np.array(network.links or [NEVER] * clusters, np.int64)
     # Each part has at least one processor, and each co-allocated job two parts.
     spread = nobody_spread(n, min(n, network.size // 2), link)
+    failed = records(Failure, kinds)
+    failed["version"] = -1
     notes = Notes(
         np.empty(n, np.int64),
         np.zeros(1, np.int64),
         np.zeros(1, np.int64),
-        np.full((2, kinds), -1, np.int64),
+        failed,
         np.zeros(clusters, np.int64),
         np.full(n, -1, np.int64),
         np.full(n, -1, np.int64),
@@ -242,7 +246,7 @@ def idle_world(workload: Workload, policy: Policy) -> World:
         np.zeros(clusters, np.int64),
         np.zeros(widest + 1, np.int64),
         np.zeros(widest + 1, np.int64),
-        np.zeros(2, np.int64),
+        record(Top),
     )
     jobs = idle_jobs(workload, workload.procs)
     waiting = _nobody_waiting(workload, _key(workload, policy))
@@ -265,8 +269,8 @@ def _kinds(workload: Workload) -> tuple[Int64, int]:
 def _nobody_waiting(workload: Workload, key: Int64) -> Waiting:
     n, clusters = len(workload), len(workload.platform.sizes)
     many = np.bincount(workload.origin, minlength=clusters)
-    state = np.zeros((STATE, clusters), np.int64)
-    state[DUE] = 1
+    state = records(QueueState, clusters)
+    state["due"] = 1
     return Waiting(
         np.empty(n, np.int64),
         np.empty(n, np.int64),

@@ -7,18 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Bool, Int64
+from schedfarm.core.engine.record import record
 from schedfarm.core.machines.nodes.kernels import selection as kernels
 from schedfarm.core.machines.nodes.kernels.selection import (
-    CELLS,
-    CLASSES,
     FULL,
     GIVEN_UP,
     PRIME,
-    PROGRESS,
-    STATES,
     Candidates,
     Classes,
     Greedy,
+    Progress,
     Search,
     States,
     Ways,
@@ -81,7 +79,7 @@ def select(members: Bool, room: Int64, wish: Wish, budget: int) -> tuple[Bool, b
         search = _grown(search)
     if end == GIVEN_UP:
         return greedy, True
-    layer, states = search.ways.layer, int(search.progress[STATES])
+    layer, states = search.ways.layer, int(search.progress[0].states)
     value = np.zeros(int(layer[-1]), np.int64)
     kernels.appraise(search, value)
     chosen = np.zeros(wish.need.size, np.bool_)
@@ -114,7 +112,7 @@ def _begin(members: Bool, room: Int64, wish: Wish) -> Search:
         usable,
         have,
         take,
-        np.zeros(PROGRESS, np.int64),
+        record(Progress),
     )
     classes, states, progress = search.classes, search.states, search.progress
     classes.group[:count], classes.room[:count] = pairs
@@ -122,7 +120,7 @@ def _begin(members: Bool, room: Int64, wish: Wish) -> Search:
     states.first[1], states.total[0] = count, nodes.sum()
     states.hashed[0] = int((nodes * classes.draw[:count] % PRIME).sum() % PRIME)
     kernels.sort_in(states, 1)
-    progress[STATES], progress[CELLS], progress[CLASSES] = 1, count, count
+    progress[0].states, progress[0].cells, progress[0].classes = 1, count, count
     search.ways.layer[1] = 1
     return search
 
@@ -152,6 +150,6 @@ def _grown(search: Search) -> Search:
         for name in set(before._fields) - {"draw", "slot"}:
             array = getattr(before, name)
             getattr(after, name)[: array.size] = array
-    kernels.sort_in(states, int(search.progress[STATES]))
+    kernels.sort_in(states, int(search.progress[0].states))
     usable, have, take = (np.zeros(most, np.int64) for _ in range(3))
     return Search(search.candidates, classes, states, longer, usable, have, take, search.progress)

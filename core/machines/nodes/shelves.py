@@ -13,10 +13,9 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER
-from schedfarm.core.machines.nodes.kernels.machine import ROW, WEIGHT
 from schedfarm.core.machines.nodes.kernels.plan import put_each, room_over
 from schedfarm.core.machines.nodes.kernels.shelves import fewest_each, give_each
-from schedfarm.core.machines.nodes.kernels.world import NOW, World
+from schedfarm.core.machines.nodes.kernels.world import World
 from schedfarm.core.machines.nodes.selection import Wish, select
 
 Worth = Callable[[Int64, Int64], tuple[Int64, Int64]]
@@ -58,7 +57,7 @@ class Renewal:
         world = self.world
         left = np.sort(world.waiting.job[: world.waiting.count[0]])
         left = left[np.argsort(self.key[left], kind="stable")]
-        now, length = int(world.clock[NOW]), int(world.shelves.smallest[0])
+        now, length = int(world.clock[0].now), int(world.shelves.smallest[0])
         world.shelves.count[0] = world.waiting.count[0] = 0
         at = now
         while left.size:
@@ -93,9 +92,9 @@ class Renewal:
     def _select(self, jobs: Int64, length: int) -> np.ndarray:
         asks = self.world.site.asks
         nodes, estimate = self._fewest(jobs, length)
-        weight = asks[WEIGHT, jobs]
+        weight = asks["weight"][jobs]
         worth, rank = self.worth(nodes * weight, estimate)
-        wish = Wish(asks[ROW, jobs], nodes, weight, worth, rank)
+        wish = Wish(asks["row"][jobs], nodes, weight, worth, rank)
         members, room = self.world.site.machine.members, self.world.plan.room
         chosen, given_up = select(members, room, wish, self.budget)
         self.selections += 1

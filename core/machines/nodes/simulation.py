@@ -7,30 +7,28 @@ import numpy as np
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.durations import DAY, seconds_of
 from schedfarm.core.engine.cancel import underway
-from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.profile import empty_profile
+from schedfarm.core.engine.record import Records, record, records
 from schedfarm.core.engine.reservations import UNSEEN
 from schedfarm.core.engine.run import idle_jobs, options_of
 from schedfarm.core.engine.world import RESERVING
 from schedfarm.core.errors import InputError
-from schedfarm.core.machines.nodes.kernels.holds import HOLDS, Holds
+from schedfarm.core.machines.nodes.kernels.holds import Hold, Holds
 from schedfarm.core.machines.nodes.kernels.machine import (
-    BOOKED,
-    DUE,
-    NODES,
+    Ask,
     Booked,
+    BookedNode,
     Machine,
     Outcome,
     Running,
     Site,
 )
-from schedfarm.core.machines.nodes.kernels.plan import Plan
+from schedfarm.core.machines.nodes.kernels.plan import Many, Plan
 from schedfarm.core.machines.nodes.kernels.run import END, run_nodes
 from schedfarm.core.machines.nodes.kernels.world import (
-    CLOCK,
-    RESET,
+    Clock,
     Outages,
     Shelves,
     Waiting,
@@ -199,7 +197,7 @@ def _known(policy: Policy) -> Policy:
 def _call(orders: Orders, world: World) -> None:
     jobs, running = world.site.jobs, world.site.running
     waiting = np.sort(world.waiting.job[: world.waiting.count[0]])
-    orders.call(int(world.clock[NOW]), waiting, jobs.start, running.job[: running.count[0]])
+    orders.call(int(world.clock[0].now), waiting, jobs.start, running.job[: running.count[0]])
 
 
 def _schedule(
@@ -246,7 +244,7 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
     assert isinstance(nodes, Nodes)
     shelves = shelves or no_shelves(n)
     asks = _asks(workload)
-    most = np.maximum(asks[NODES], shelves.most)
+    most = np.maximum(asks["nodes"], shelves.most)
     outcome = Outcome(
         np.full(n, -1, np.int64),
         np.where(workload.killed, State.KILLED, State.DONE).astype(np.int8),
@@ -263,8 +261,8 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
         _booked(asks, nodes),
         outcome,
     )
-    clock = np.zeros(CLOCK, np.int64)
-    clock[RESET] = -1 if shelves.resets.size else NEVER
+    clock = record(Clock)
+    clock[0].reset = -1 if shelves.resets.size else NEVER
     return World(
         site,
         _empty_plan(n, len(nodes.capacities), int(most.sum())),
@@ -276,17 +274,13 @@ def idle_world(workload: Workload, promise: int, shelves: Shelves | None = None)
     )
 
 
-def _asks(workload: Workload) -> Int64:
-    reserved = workload.reserved
-    rows = (
-        workload.procs // workload.weight,
-        workload.estimate,
-        workload.run,
-        workload.weight,
-        workload.properties + 1,
-        np.where(reserved >= 0, workload.submit + reserved, -1),
-    )
-    return np.stack(rows)
+def _asks(workload: Workload) -> Records[Ask]:
+    asks, reserved = records(Ask, len(workload)), workload.reserved
+    asks["nodes"] = workload.procs // workload.weight
+    asks["length"], asks["run"], asks["weight"] = workload.estimate, workload.run, workload.weight
+    asks["row"] = workload.properties + 1
+    asks["due"] = np.where(reserved >= 0, workload.submit + reserved, -1)
+    return asks
 
 
 def _machine(nodes: Nodes) -> Machine:
@@ -297,12 +291,12 @@ def _machine(nodes: Nodes) -> Machine:
     return Machine(capacity, capacity.copy(), up, np.ascontiguousarray(members))
 
 
-def _booked(asks: Int64, nodes: Nodes) -> Booked:
-    asking = asks[DUE] >= 0
-    room = int(asks[NODES, asking].sum())
+def _booked(asks: Records[Ask], nodes: Nodes) -> Booked:
+    asking = asks["due"] >= 0
+    room = int(asks["nodes"][asking].sum())
     top = np.full(len(nodes.capacities), -1, np.int64)
     job = np.zeros(int(asking.sum()), np.int64)
-    return Booked(job, np.zeros(1, np.int64), np.zeros((BOOKED, room), np.int64), top)
+    return Booked(job, np.zeros(1, np.int64), records(BookedNode, room), top)
 
 
 def _empty_plan(n: int, nodes: int, room: int) -> Plan:
@@ -312,7 +306,7 @@ def _empty_plan(n: int, nodes: int, room: int) -> Plan:
         np.zeros(n, np.int64),
         np.zeros(n + 1, np.int64),
         np.zeros(1, np.int64),
-        Holds(np.zeros((HOLDS, room), np.int64), top, size),
+        Holds(records(Hold, room), top, size),
         empty_profile(4 * n + 8),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
@@ -325,7 +319,7 @@ def _empty_plan(n: int, nodes: int, room: int) -> Plan:
         np.zeros(n, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
-        np.zeros(2, np.int64),
+        record(Many),
     )
 
 

@@ -36,7 +36,6 @@ from schedfarm.core.engine.custom_pass import (
     empty_view,
     run_custom,
 )
-from schedfarm.core.engine.plan import COUNT
 from schedfarm.core.engine.reservations import TURNED, Planner
 from schedfarm.core.engine.run import options_of, unit_of
 from schedfarm.core.engine.time_limit import Overrun, Pace, within_limit
@@ -145,7 +144,7 @@ class _Simulation:
             decided = False
             if why == ORDER:
                 plan, first = planner.plan, planner.plan.front[0]
-                waiting = np.sort(plan.job[first : first + plan.state[COUNT]])
+                waiting = np.sort(plan.job[first : first + plan.state[0].waiting])
                 running = planner.machine.running_jobs()
                 orders.call(int(planner.clock[NOW]), waiting, planner.jobs.start, running)
             elif why == FAULT:
@@ -220,7 +219,7 @@ class _Simulation:
     def _queue(self) -> str:
         # The state is not taken from the view, since the rule may have written to the view.
         plan = self._planner.plan
-        first, count = self._workload.job[plan.job[plan.front[0]]], int(plan.state[COUNT])
+        first, count = self._workload.job[plan.job[plan.front[0]]], int(plan.state[0].waiting)
         return f"with {counted(count, 'job')} in the queue, first job {first}"
 
     def _state(self) -> State:

@@ -9,7 +9,7 @@ from schedfarm.core.engine import (
     profile as profiles,
     snapshots,
 )
-from schedfarm.core.engine.plan import LAYOUT, Plan
+from schedfarm.core.engine.plan import Plan
 from schedfarm.core.engine.profile import HEAD
 from schedfarm.core.engine.running import Jobs, Running
 
@@ -28,8 +28,8 @@ def lay_out_rounded(running: Running, plan: Plan, now: int, unit: int) -> None:
 
 @planning.go_on.of(Running)
 def go_on(running: Running, plan: Plan, now: int) -> None:
-    """Drop the steps before now; reset floors if steps have moved."""
-    plan.state[LAYOUT] += profiles.advance(plan.profile, now)
+    """Drop the steps before now; floors do not hold for steps that have been moved."""
+    plan.state[0].layout += profiles.advance(plan.profile, now)
 
 
 @planning.earliest.of(Running)

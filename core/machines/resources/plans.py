@@ -11,8 +11,9 @@ from schedfarm.core.engine import planning
 from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
-from schedfarm.core.engine.plan import DUE, LAYOUT, LOADED, rounded, void
+from schedfarm.core.engine.plan import PlanState, rounded, void
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.resources.kernel import FREE, Stock, fits, is_enough, narrow_enough
 from schedfarm.core.machines.resources.profile import (
@@ -40,7 +41,7 @@ class Plan(NamedTuple):
     profile: Profile
     floor: Int64
     snapshots: Snapshots
-    state: Int64
+    state: Record[PlanState]
 
 
 def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
@@ -56,7 +57,7 @@ def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
         empty_levels(resources, steps),
         np.zeros((kinds + 1, 4), np.int64),
         no_snapshots()[1],
-        np.zeros(LAYOUT + 1, np.int64),
+        record(PlanState),
     )
 
 
@@ -97,8 +98,8 @@ def lay_out(stock: Stock, plan: Plan, now: int) -> None:
 def lay_out_rounded(stock: Stock, plan: Plan, now: int, unit: int) -> None:
     """Lay out the profile, with ends rounded up to a unit."""
     lay_out_levels(plan.profile, stock, now, unit)
-    plan.state[LOADED], plan.state[DUE] = 1, NEVER
-    plan.state[LAYOUT] += 1
+    plan.state[0].loaded, plan.state[0].due = 1, NEVER
+    plan.state[0].layout += 1
 
 
 @planning.go_on.of(Stock)
@@ -113,11 +114,11 @@ def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]
     levels, floor = plan.profile, plan.floor
     cell, after, step = plan.front[0] + i, now, levels.mark[HEAD]
     need, length = plan.need[cell], plan.length[cell]
-    if floor[need, 0] == plan.state[LAYOUT] and floor[need, 1] <= length:
+    if floor[need, 0] == plan.state[0].layout and floor[need, 1] <= length:
         after, step = max(now, floor[need, 2]), max(step, floor[need, 3])
     step = step_from(levels, step, after)
     t, step = fit_before(levels, step, stock.request, need, length, after, NEVER)
-    floor[need, 0], floor[need, 1] = plan.state[LAYOUT], length
+    floor[need, 0], floor[need, 1] = plan.state[0].layout, length
     floor[need, 2], floor[need, 3] = t, step
     return 0, t, step
 
@@ -132,7 +133,7 @@ def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
     need, length = plan.need[cell], plan.length[cell]
     if not is_enough(stock, FREE, need):
         return False
-    if plan.state[LOADED] == 0 or length == 0:
+    if plan.state[0].loaded == 0 or length == 0:
         return fits(stock, need, now)
     levels = plan.profile
     return has_room(levels, levels.mark[HEAD], stock.request, need, now + length)

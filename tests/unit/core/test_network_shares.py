@@ -9,8 +9,6 @@ import pytest
 
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.machines.network.kernels.spread import (
-    END,
-    PREDICTED,
     WHOLE,
     Spread,
     nobody_spread,
@@ -113,13 +111,13 @@ def test_ends__slide_and_come_back() -> None:
     reshare(spread, communication, 0, slid)
     first = spread.line[0]
     assert slid.tolist() == [1]
-    assert spread.field[END : PREDICTED + 1, first].tolist() == [200, 400]
+    assert (spread.state[first].end, spread.state[first].predicted) == (200, 400)
     spread.count[0] = 1
     slid[0] = 0
     reshare(spread, communication, 1, slid)
     # 99.5 s of work are left: the end is the first whole second by which all is done.
-    assert spread.field[END : PREDICTED + 1, first].tolist() == [101, 201]
+    assert (spread.state[first].end, spread.state[first].predicted) == (101, 201)
     slid[0] = 0
     reshare(spread, communication, 50, slid)
     assert slid.tolist() == [0]
-    assert spread.field[END : PREDICTED + 1, first].tolist() == [101, 201]
+    assert (spread.state[first].end, spread.state[first].predicted) == (101, 201)

@@ -22,18 +22,26 @@ from schedfarm.core.engine.profile import (
     reserve,
     split,
 )
+from schedfarm.core.engine.record import Record
 from schedfarm.core.machines.grid.kernel import Clusters
-from schedfarm.core.machines.network.kernels.spread import NUMBER, PREDICTED, Spread
+from schedfarm.core.machines.network.kernels.spread import Spread
+
+
+class Top:
+    """The largest needs with an entry: on_one, in `Plans.one`, and on_all, in `Plans.all`."""
+
+    on_one: int
+    on_all: int
 
 
 class Plans(NamedTuple):
     """Hold the profile of each cluster, one row each, and the lasting free processors.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
-    steps]: level[c, i] processors of cluster c remain free from now until until[c, i]; levels
-    decrease with i. size: int64[clusters], number of levels. one, all: int64[widest + 1]: for each
-    need, the instant until which as many processors are free on one cluster, and on all together; 0
-    if not even now. top: int64[2], the largest need with an entry in `one` and in `all`.
+    steps]: level[c, i] processors remain free from now until until[c, i], fewer for each further i;
+    size: int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until
+    which that many are free on one cluster, and on all together; 0 if not now. top: the
+    largest need with an entry in each of these tables.
     """
 
     times: Int64
@@ -44,11 +52,11 @@ class Plans(NamedTuple):
     size: Int64
     one: Int64
     all: Int64
-    top: Int64
+    top: Record[Top]
 
 
 ONE, ALL = 0, 1
-"""Indices of a plan's `top`."""
+"""Codes of the parts of a pass by the table that they use: `one` or `all` of a plan."""
 
 
 @verb
@@ -75,9 +83,9 @@ def load(plans: Plans, machines: Clusters, spread: Spread, c: int, now: int) -> 
     mark[HEAD], mark[TAIL] = 0, i + 1
     for p in range(spread.count[0]):
         s = spread.line[p]
-        procs = spread.parts[spread.field[NUMBER, s], c]
+        procs = spread.parts[spread.state[s].number, c]
         if procs > 0:
-            for k in range(split(profile_of(plans, c), spread.field[PREDICTED, s]), mark[TAIL]):
+            for k in range(split(profile_of(plans, c), spread.state[s].predicted), mark[TAIL]):
                 free[k] += procs
 
 
@@ -158,7 +166,7 @@ def top_of(plans: Plans) -> int:
 def tabulate_one(plans: Plans) -> None:
     """Write, for each need, the instant until which one cluster has room."""
     one, top = plans.one, 0
-    for q in range(plans.top[ONE] + 1):
+    for q in range(plans.top[0].on_one + 1):
         one[q] = 0
     for c in range(plans.size.size):
         for k in range(plans.size[c]):
@@ -167,16 +175,16 @@ def tabulate_one(plans: Plans) -> None:
                 one[q] = max(one[q], plans.until[c, k])
         if plans.size[c] > 0:
             top = max(top, min(plans.level[c, 0], one.size - 1))
-    plans.top[ONE] = top
+    plans.top[0].on_one = top
 
 
 @verb
 def tabulate_all(plans: Plans) -> None:
     """Write, for each need, the instant until which all clusters together have room."""
     all, total, after = plans.all, top_of(plans), 0
-    for q in range(min(total, all.size - 1) + 1, plans.top[ALL] + 1):
+    for q in range(min(total, all.size - 1) + 1, plans.top[0].on_all + 1):
         all[q] = 0
-    plans.top[ALL] = min(total, all.size - 1)
+    plans.top[0].on_all = min(total, all.size - 1)
     while total > 0:
         soonest, less = NEVER, 0
         for c in range(plans.size.size):

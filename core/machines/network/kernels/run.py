@@ -2,10 +2,10 @@
 
 Source: Jones and Ligon (2005), sections 3.2 to 3.4.
 
-Invariant: a job that could not start is examined again only after an increase of free processors or
-link capacity (`renew`, and OWN and FRESH of `core.machines.network.kernels.waiting`). Between two
-events on a cluster, none of its reservations becomes due, since the first one is due at a predicted
-end on this cluster. So the plan remains valid, and a job that did not fit still does not fit.
+Invariant: a job that was found not to start is examined again only after processors or links have
+become freer (`renew`, and `own` and `fresh` of `core.machines.network.kernels.waiting`). Between
+two events on a cluster none of its reservations becomes due, since the first one is due at a
+predicted end there; so the plan remains valid, and a job that did not fit still does not fit.
 """
 
 from __future__ import annotations
@@ -34,25 +34,9 @@ from schedfarm.core.machines.network.kernels.rooms import (
     take,
 )
 from schedfarm.core.machines.network.kernels.split import find_split
-from schedfarm.core.machines.network.kernels.spread import (
-    END,
-    JOB,
-    NUMBER,
-    PREDICTED,
-    drop,
-    reshare,
-)
+from schedfarm.core.machines.network.kernels.spread import drop, reshare
 from schedfarm.core.machines.network.kernels.waiting import (
-    AT,
-    COUNT,
-    DUE,
-    EDGE,
-    FRESH,
-    HELD,
     NOT_RESERVED,
-    OWN,
-    POINTS,
-    VOID,
     forget,
     hold,
     insert,
@@ -91,7 +75,7 @@ def start_due(world: World, c: int, now: int) -> None:
     """Start the jobs of queue `c` with a due reservation."""
     waiting, machines = world.waiting, world.machines
     i = 0
-    while i < waiting.state[EDGE, c]:
+    while i < waiting.state[c].edge:
         at = waiting.first[c] + i
         t = waiting.reserved[waiting.job[at]]
         if t != NOT_RESERVED and t <= now and waiting.need[at] <= machines.free[c, 0]:
@@ -105,14 +89,14 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
     """Update the plan of cluster `c`: its first jobs start or get reservations."""
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
-    if state[VOID, c] == 1:
+    if state[c].void == 1:
         forget(waiting, c)
         load(plans, machines, world.spread, c, now)
-        state[VOID, c] = 0
+        state[c].void = 0
     else:
         start_due(world, c, now)
-    i = state[EDGE, c]
-    while i < state[COUNT, c] and state[HELD, c] < depth:
+    i = state[c].edge
+    while i < state[c].count and state[c].held < depth:
         need, length = waiting.need[base + i], waiting.length[base + i]
         if need > machines.size[c]:
             i += 1
@@ -124,7 +108,7 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
         else:
             hold(waiting, c, i, t)
             i += 1
-    if state[POINTS, c] > 0:
+    if state[c].points > 0:
         guard_points(world, c)
 
 
@@ -132,7 +116,7 @@ def plan_own(world: World, c: int, now: int, depth: int) -> None:
 def guard_points(world: World, c: int) -> None:
     """Protect reservations with length 0 from other jobs; each counts as one second."""
     waiting = world.waiting
-    for at in range(waiting.first[c], waiting.first[c] + waiting.state[EDGE, c]):
+    for at in range(waiting.first[c], waiting.first[c] + waiting.state[c].edge):
         t = waiting.reserved[waiting.job[at]]
         if t != NOT_RESERVED and waiting.length[at] == 0:
             take(world.plans, c, t, 1, waiting.need[at])
@@ -142,11 +126,11 @@ def guard_points(world: World, c: int) -> None:
 def measure_anew(world: World, c: int, now: int, depth: int) -> None:
     """Update the plan and the room of cluster `c` after a change on this cluster."""
     state = world.waiting.state
-    if state[VOID, c] == 1 or state[DUE, c] == 1:
+    if state[c].void == 1 or state[c].due == 1:
         if depth > 0:
             plan_own(world, c, now, depth)
         measure(world.plans, world.machines, c, now, depth)
-    state[DUE, c] = 0
+    state[c].due = 0
 
 
 @routine
@@ -155,8 +139,8 @@ def schedule_own(world: World, c: int, now: int, depth: int) -> None:
     waiting, machines, plans = world.waiting, world.machines, world.plans
     state, base = waiting.state, waiting.first[c]
     measure_anew(world, c, now, depth)
-    i = max(state[EDGE, c], state[OWN, c])
-    while i < state[COUNT, c]:
+    i = max(state[c].edge, state[c].own)
+    while i < state[c].count:
         need, length = waiting.need[base + i], waiting.length[base + i]
         if need <= machines.free[c, 0] and (length == 0 or need <= room_of(plans, c, now + length)):
             start_own(world, c, i, now)
@@ -165,7 +149,7 @@ def schedule_own(world: World, c: int, now: int, depth: int) -> None:
             measure(plans, machines, c, now, depth)
         else:
             i += 1
-    state[OWN, c] = state[COUNT, c]
+    state[c].own = state[c].count
 
 
 @verb
@@ -204,17 +188,16 @@ def chosen_cluster(room: Int64, need: int, to: int) -> int:
 def is_hopeless(world: World, j: int) -> bool:
     """Return whether links certainly have no room for a job.
 
-    A kind of jobs has equal processors, bandwidth and alltoall. Invariant: if failed[0] of a kind
-    is the present `sooner`, the links had no room for a job of this kind with estimate failed[1],
-    and have gained no room since. A job with at least this estimate needs the same room for as long
-    or longer. Jobs with reservations are always examined, since their own reservation counts as
-    free.
+    Invariant: if `version` of a kind (equal processors, bandwidth and alltoall) is the present
+    `sooner`, no room has been gained since the links had no room for a job of this kind with
+    estimate `least`, and a job with at least that estimate needs the same room for longer. Jobs
+    with reservations of their own are examined, since their own reservation counts as free.
     """
-    failed, kind = world.notes.failed, world.asks.kind[j]
-    known = failed[0, kind] == world.notes.sooner[0]
+    failed = world.notes.failed[world.asks.kind[j]]
+    known = failed.version == world.notes.sooner[0]
     return bool(
         known
-        and world.jobs.estimate[j] >= failed[1, kind]
+        and world.jobs.estimate[j] >= failed.least
         and world.waiting.reserved[j] == NOT_RESERVED
     )
 
@@ -222,10 +205,10 @@ def is_hopeless(world: World, j: int) -> bool:
 @verb
 def note_failure(world: World, j: int) -> None:
     """Record that links have no room for a job."""
-    failed, kind, length = world.notes.failed, world.asks.kind[j], world.jobs.estimate[j]
-    if failed[0, kind] == world.notes.sooner[0]:
-        length = min(length, failed[1, kind])
-    failed[0, kind], failed[1, kind] = world.notes.sooner[0], length
+    failed, length = world.notes.failed[world.asks.kind[j]], world.jobs.estimate[j]
+    if failed.version == world.notes.sooner[0]:
+        length = min(length, failed.least)
+    failed.version, failed.least = world.notes.sooner[0], length
 
 
 @verb
@@ -248,7 +231,7 @@ def co_allocation(world: World, j: int, ignored: bool) -> int:
 def destination(world: World, part: int, c: int, now: int, options: Options) -> int:
     """Return the destination of the next job of queue `c` in one part of a pass."""
     waiting, split = world.waiting, world.split
-    at = waiting.first[c] + waiting.state[AT, c]
+    at = waiting.first[c] + waiting.state[c].at
     j, need = waiting.job[at], waiting.need[at]
     if part == ALL and is_hopeless(world, j):
         return NOWHERE
@@ -266,7 +249,7 @@ def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
     """
     waiting = world.waiting
     need, length, state, base = waiting.need, waiting.length, waiting.state, waiting.first[c]
-    i, edge = base + state[AT, c], base + state[EDGE, c]
+    i, edge = base + state[c].at, base + state[c].edge
     while i < edge:
         if now + length[i] <= table[need[i]]:
             break
@@ -274,10 +257,10 @@ def seek(world: World, c: int, now: int, table: Int64, most: int) -> None:
             break
         i += 1
     if i >= edge:
-        end = base + state[COUNT, c]
+        end = base + state[c].count
         while i < end and now + length[i] > table[need[i]]:
             i += 1
-    state[AT, c] = i - base
+    state[c].at = i - base
 
 
 @verb
@@ -286,8 +269,8 @@ def next_of(world: World, now: int, table: Int64, most: int) -> int:
     waiting, found, first = world.waiting, -1, -1
     for c in range(waiting.first.size):
         seek(world, c, now, table, most)
-        if waiting.state[AT, c] < waiting.state[COUNT, c]:
-            j = waiting.job[waiting.first[c] + waiting.state[AT, c]]
+        if waiting.state[c].at < waiting.state[c].count:
+            j = waiting.job[waiting.first[c] + waiting.state[c].at]
             if found < 0 or precedes(waiting.key, j, first):
                 found, first = c, j
     return found
@@ -308,7 +291,7 @@ def walk(world: World, part: int, now: int, options: Options) -> None:
     waiting, plans, notes = world.waiting, world.plans, world.notes
     state, table = waiting.state, plans.one if part == ONE else plans.all
     for c in range(waiting.first.size):
-        state[AT, c] = state[FRESH, c]
+        state[c].at = state[c].fresh
     while True:
         machines = world.machines
         c = next_of(world, now, table, most_free(machines) if part == ONE else all_free(machines))
@@ -316,22 +299,22 @@ def walk(world: World, part: int, now: int, options: Options) -> None:
             return
         to = destination(world, part, c, now, options)
         if to == NOWHERE:
-            state[AT, c] += 1
+            state[c].at += 1
             continue
-        before, j = notes.sooner[0], waiting.job[waiting.first[c] + state[AT, c]]
-        start(world, c, state[AT, c], to, now, options.depth)
+        before, j = notes.sooner[0], waiting.job[waiting.first[c] + state[c].at]
+        start(world, c, state[c].at, to, now, options.depth)
         tabulate(plans)
         if notes.sooner[0] != before:
             for d in range(waiting.first.size):
-                state[AT, d] = place_of(waiting, d, j)
+                state[d].at = place_of(waiting, d, j)
 
 
 @verb
 def is_somebody_to_look_at(world: World) -> bool:
     """Return whether a waiting job must still be examined."""
     state, found = world.waiting.state, False
-    for c in range(state.shape[1]):
-        found |= state[FRESH, c] < state[COUNT, c]
+    for c in range(state.size):
+        found |= state[c].fresh < state[c].count
     return found
 
 
@@ -339,15 +322,15 @@ def is_somebody_to_look_at(world: World) -> bool:
 def make_pass(world: World, now: int, options: Options) -> None:
     """Make all parts of a pass."""
     state, notes, depth = world.waiting.state, world.notes, options.depth
-    for c in range(state.shape[1]):
-        # A job with estimate 0 reserves no processors, so later jobs may have moved its start.
-        if state[POINTS, c] > 0:
-            state[VOID, c] = 1
+    for c in range(state.size):
+        # A job with estimate 0 reserves nothing, so that later jobs may have moved it.
+        if state[c].points > 0:
+            state[c].void = 1
             renew(world)
-    for c in range(state.shape[1]):
+    for c in range(state.size):
         if not options.local:
             measure_anew(world, c, now, depth)
-        elif state[VOID, c] + state[DUE, c] > 0 or state[OWN, c] < state[COUNT, c]:
+        elif state[c].void + state[c].due > 0 or state[c].own < state[c].count:
             schedule_own(world, c, now, depth)
     before = notes.sooner[0]
     if is_somebody_to_look_at(world) and all_free(world.machines) > 0:
@@ -356,8 +339,8 @@ def make_pass(world: World, now: int, options: Options) -> None:
         if options.links != UNUSED:
             walk(world, ALL, now, options)
     if notes.sooner[0] == before:
-        for c in range(state.shape[1]):
-            state[FRESH, c] = state[COUNT, c]
+        for c in range(state.size):
+            state[c].fresh = state[c].count
     note_overtaken(world, options.local)
 
 
@@ -365,9 +348,9 @@ def make_pass(world: World, now: int, options: Options) -> None:
 def free_up(world: World, c: int, now: int, predicted: int, depth: int) -> None:
     """Update the state of cluster `c` after the end of a job with a predicted end."""
     state = world.waiting.state
-    state[DUE, c], state[OWN, c] = 1, 0
+    state[c].due, state[c].own = 1, 0
     if predicted > now and depth > 0:
-        state[VOID, c] = 1
+        state[c].void = 1
 
 
 @verb
@@ -383,18 +366,18 @@ def complete(world: World, now: int, depth: int) -> None:
             notes.end[j] = now
             free_up(world, c, now, jobs.start[j] + jobs.estimate[j], depth)
             ended = True
-    p, field = 0, spread.field
+    p, state = 0, spread.state
     while p < spread.count[0]:
         s = spread.line[p]
-        if field[END, s] > now:
+        if state[s].end > now:
             p += 1
             continue
-        notes.end[field[JOB, s]] = now
+        notes.end[state[s].job] = now
         for c in range(machines.size.size):
-            procs = spread.parts[field[NUMBER, s], c]
+            procs = spread.parts[state[s].number, c]
             if procs > 0:
                 machines.free[c, 0] += procs
-                free_up(world, c, now, field[PREDICTED, s], depth)
+                free_up(world, c, now, state[s].predicted, depth)
         drop(spread, p)
         ended = True
     if ended:
@@ -411,7 +394,7 @@ def share_anew(world: World, now: int, depth: int) -> None:
     moved = False
     for c in range(slid.size):
         if slid[c] > 0 and depth > 0:
-            state[VOID, c], state[OWN, c], moved = 1, 0, True
+            state[c].void, state[c].own, moved = 1, 0, True
     if moved:
         renew(world)
 
@@ -423,11 +406,11 @@ def admit(world: World, j: int, depth: int) -> None:
     place = insert(world.waiting, world.jobs, c, j)
     if depth == 0 or world.jobs.procs[j] > world.machines.size[c]:
         return
-    if place < state[EDGE, c]:
-        state[VOID, c] = 1
+    if place < state[c].edge:
+        state[c].void = 1
         renew(world)
-    elif state[HELD, c] < depth:
-        state[DUE, c] = 1
+    elif state[c].held < depth:
+        state[c].due = 1
 
 
 @routine

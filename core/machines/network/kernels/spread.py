@@ -12,6 +12,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Bool, Float64, Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
+from schedfarm.core.engine.record import Records, records
 
 WHOLE = 2**30
 """Parts of work per second of run time: the rate of an undelayed job, parts/s."""
@@ -19,28 +20,38 @@ WHOLE = 2**30
 LEAST = 2.0**-30
 """Least share: a smaller share does not slow a job further."""
 
-JOB, NUMBER, RATE, SINCE, LEFT, LEFT_BY_ESTIMATE, END, PREDICTED, FIELDS = range(9)
-"""Rows of a co-allocated job's state.
 
-JOB, NUMBER: its index, and its number among the co-allocated jobs. RATE: parts/s. SINCE: instant of
-the last count of remaining parts, s. LEFT, LEFT_BY_ESTIMATE: remaining parts by its run time and by
-its estimate. END, PREDICTED: instants at which these are done, s. FIELDS: number of rows.
-"""
+class SpreadJob:
+    """State of a co-allocated job.
+
+    job: its index. number: its number among the co-allocated jobs. rate: its rate, parts/s. since:
+    the instant at which the remaining parts were counted, s. left, left_by_estimate: parts left to
+    its end, and by its estimate. end, predicted: the instants at which these are done, s.
+    """
+
+    job: int
+    number: int
+    rate: int
+    since: int
+    left: int
+    left_by_estimate: int
+    end: int
+    predicted: int
 
 
 class Spread(NamedTuple):
     """Hold the running jobs by slot; ``line[:count[0]]`` has the slots in order of starts.
 
-    field: int64[FIELDS, slots]. parts: int64[n, clusters], processors of each job by its number,
-    including completed jobs. number: int64[1], number of jobs so far. demand: int64[slots,
-    clusters], demand on each link, kbit/s. share: float64[slots]. link: int64[clusters], capacity,
-    kbit/s, NEVER if unlimited. asked: int64[clusters], sum of demands, kbit/s. used:
-    float64[clusters], use by the jobs with known shares, kbit/s. known: bool[slots].
+    state: of each slot. parts: int64[n, clusters], processors of each, by number, also of
+    completed jobs; number: int64[1], the jobs so far. demand: int64[slots, clusters], on each link,
+    kbit/s. share: float64[slots]. link: int64[clusters], capacity, kbit/s, NEVER for unlimited.
+    asked: int64[clusters], the sum of demands. used: float64[clusters], the use by jobs whose share
+    is known. known: bool[slots].
     """
 
     line: Int64
     count: Int64  # type: ignore[assignment]
-    field: Int64
+    state: Records[SpreadJob]
     parts: Int64
     number: Int64
     demand: Int64
@@ -63,9 +74,8 @@ def nobody_spread(n: int, slots: int, link: Int64) -> Spread:
     return Spread(
         np.arange(slots),
         np.zeros(1, np.int64),
-        np.zeros((FIELDS, slots), np.int64),
-        # The system allocates memory at the first write, so only rows of co-allocated jobs take
-        # memory.
+        records(SpreadJob, slots),
+        # The system allocates memory on the first write: only rows of co-allocated jobs.
         np.zeros((n, clusters), np.int64),
         np.zeros(1, np.int64),
         np.zeros((slots, clusters), np.int64),
@@ -82,19 +92,19 @@ def soonest_end(spread: Spread) -> int:
     """Return the next instant at which a co-allocated job ends, s, or NEVER."""
     soonest = NEVER
     for p in range(spread.count[0]):
-        soonest = min(soonest, spread.field[END, spread.line[p]])
+        soonest = min(soonest, spread.state[spread.line[p]].end)
     return soonest
 
 
 @verb
 def put(spread: Spread, j: int, now: int, run: int, estimate: int) -> int:
     """Start a co-allocated job at full speed; return its slot."""
-    s, field = spread.line[spread.count[0]], spread.field
+    s, state = spread.line[spread.count[0]], spread.state
     spread.count[0] += 1
-    field[JOB, s], field[NUMBER, s], field[RATE, s] = j, spread.number[0], WHOLE
+    state[s].job, state[s].number, state[s].rate = j, spread.number[0], WHOLE
     spread.number[0] += 1
-    field[SINCE, s], field[LEFT, s], field[LEFT_BY_ESTIMATE, s] = now, run * WHOLE, estimate * WHOLE
-    field[END, s], field[PREDICTED, s] = now + run, now + estimate
+    state[s].since, state[s].left, state[s].left_by_estimate = now, run * WHOLE, estimate * WHOLE
+    state[s].end, state[s].predicted = now + run, now + estimate
     return int(s)
 
 
@@ -159,13 +169,13 @@ def rate_of(communication: int, share: float) -> int:
 @verb
 def change_rate(spread: Spread, s: int, rate: int, now: int) -> None:
     """Set a job's speed from now on, after counting the work done until now."""
-    field = spread.field
-    done = field[RATE, s] * (now - field[SINCE, s])
-    field[RATE, s], field[SINCE, s] = rate, now
-    field[LEFT, s] -= done
-    field[LEFT_BY_ESTIMATE, s] -= done
-    field[END, s] = now + (field[LEFT, s] + rate - 1) // rate
-    field[PREDICTED, s] = now + (field[LEFT_BY_ESTIMATE, s] + rate - 1) // rate
+    state = spread.state
+    done = state[s].rate * (now - state[s].since)
+    state[s].rate, state[s].since = rate, now
+    state[s].left -= done
+    state[s].left_by_estimate -= done
+    state[s].end = now + (state[s].left + rate - 1) // rate
+    state[s].predicted = now + (state[s].left_by_estimate + rate - 1) // rate
 
 
 @routine
@@ -174,9 +184,9 @@ def reshare(spread: Spread, communication: Int64, now: int, slid: Int64) -> None
     share_links(spread)
     for p in range(spread.count[0]):
         s = spread.line[p]
-        rate = rate_of(communication[spread.field[JOB, s]], spread.share[s])
-        if rate == spread.field[RATE, s]:
+        rate = rate_of(communication[spread.state[s].job], spread.share[s])
+        if rate == spread.state[s].rate:
             continue
         change_rate(spread, s, rate, now)
         for c in range(slid.size):
-            slid[c] |= spread.parts[spread.field[NUMBER, s], c] > 0
+            slid[c] |= spread.parts[spread.state[s].number, c] > 0

@@ -7,19 +7,30 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.queue import precedes
+from schedfarm.core.engine.record import Records
 from schedfarm.core.engine.running import Jobs
 
-COUNT, EDGE, HELD, POINTS, VOID, DUE, OWN, FRESH, AT, STATE = range(10)
-"""Rows of a queue's state.
-
-COUNT: number of waiting jobs. EDGE: place behind the last job with a reservation. HELD, POINTS:
-number of reservations, and of reservations with estimate 0. VOID, DUE: whether the plan must be
-made again, and whether it must be continued. OWN, FRESH: first place to examine in the cluster's
-own part of a pass, and in the other parts. AT: present place in the other parts. STATE: number of
-rows.
-"""
-
 NOT_RESERVED = -1
+
+
+class QueueState:
+    """State of a queue.
+
+    count: number of waiting jobs. edge: place after the last one with a reservation. held: number
+    of reservations. points: number of these with estimate 0. void, due: whether the plan has to be
+    made again, or continued. own, fresh: first place to examine in the cluster's own part of a
+    pass, and in the other parts. at: present place of the latter.
+    """
+
+    count: int
+    edge: int
+    held: int
+    points: int
+    void: int
+    due: int
+    own: int
+    fresh: int
+    at: int
 
 
 class Waiting(NamedTuple):
@@ -27,7 +38,7 @@ class Waiting(NamedTuple):
 
     job, need, length: int64[n], index, processors and estimate, s, of each waiting job. first:
     int64[clusters], the beginning of each queue. key: int64[n], the order of jobs. reserved:
-    int64[n], reserved start of each job, s. state: int64[STATE, clusters].
+    int64[n], reserved start of each job, s. state: of each queue.
     """
 
     job: Int64
@@ -36,13 +47,13 @@ class Waiting(NamedTuple):
     first: Int64
     key: Int64
     reserved: Int64
-    state: Int64
+    state: Records[QueueState]
 
 
 @verb
 def place_of(waiting: Waiting, c: int, j: int) -> int:
-    """Return the place for job `j` in queue `c`."""
-    base, low, high = waiting.first[c], 0, waiting.state[COUNT, c]
+    """Return the place in queue `c` where job `j` belongs."""
+    base, low, high = waiting.first[c], 0, waiting.state[c].count
     if high == 0 or precedes(waiting.key, waiting.job[base + high - 1], j):
         return int(high)
     while low < high:
@@ -60,13 +71,13 @@ def insert(waiting: Waiting, jobs: Jobs, c: int, j: int) -> int:
     job, need, length, state = waiting.job, waiting.need, waiting.length, waiting.state
     place = place_of(waiting, c, j)
     at = waiting.first[c] + place
-    for k in range(waiting.first[c] + state[COUNT, c], at, -1):
+    for k in range(waiting.first[c] + state[c].count, at, -1):
         job[k], need[k], length[k] = job[k - 1], need[k - 1], length[k - 1]
     job[at], need[at], length[at] = j, jobs.procs[j], jobs.estimate[j]
-    state[COUNT, c] += 1
-    state[EDGE, c] += place < state[EDGE, c]
-    state[OWN, c] = min(state[OWN, c], place)
-    state[FRESH, c] = min(state[FRESH, c], place)
+    state[c].count += 1
+    state[c].edge += place < state[c].edge
+    state[c].own = min(state[c].own, place)
+    state[c].fresh = min(state[c].fresh, place)
     return place
 
 
@@ -75,14 +86,16 @@ def remove(waiting: Waiting, c: int, place: int) -> None:
     """Remove the job at a place from queue `c`."""
     job, need, length, state = waiting.job, waiting.need, waiting.length, waiting.state
     at = waiting.first[c] + place
-    state[COUNT, c] -= 1
-    for row in (EDGE, OWN, FRESH, AT):
-        state[row, c] -= place < state[row, c]
+    state[c].count -= 1
+    state[c].edge -= place < state[c].edge
+    state[c].own -= place < state[c].own
+    state[c].fresh -= place < state[c].fresh
+    state[c].at -= place < state[c].at
     if waiting.reserved[job[at]] != NOT_RESERVED:
         waiting.reserved[job[at]] = NOT_RESERVED
-        state[HELD, c] -= 1
-        state[POINTS, c] -= length[at] == 0
-    for k in range(at, waiting.first[c] + state[COUNT, c]):
+        state[c].held -= 1
+        state[c].points -= length[at] == 0
+    for k in range(at, waiting.first[c] + state[c].count):
         job[k], need[k], length[k] = job[k + 1], need[k + 1], length[k + 1]
 
 
@@ -91,15 +104,15 @@ def hold(waiting: Waiting, c: int, place: int, t: int) -> None:
     """Record the reserved start of the job at a place."""
     at = waiting.first[c] + place
     waiting.reserved[waiting.job[at]] = t
-    waiting.state[HELD, c] += 1
-    waiting.state[POINTS, c] += waiting.length[at] == 0
-    waiting.state[EDGE, c] = place + 1
+    waiting.state[c].held += 1
+    waiting.state[c].points += waiting.length[at] == 0
+    waiting.state[c].edge = place + 1
 
 
 @verb
 def forget(waiting: Waiting, c: int) -> None:
     """Delete all reservations of queue `c`."""
     state, base = waiting.state, waiting.first[c]
-    for k in range(base, base + state[EDGE, c]):
+    for k in range(base, base + state[c].edge):
         waiting.reserved[waiting.job[k]] = NOT_RESERVED
-    state[EDGE, c] = state[HELD, c] = state[POINTS, c] = state[OWN, c] = 0
+    state[c].edge = state[c].held = state[c].points = state[c].own = 0

@@ -7,19 +7,13 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import routine, verb
 from schedfarm.core.engine.queue import precedes
+from schedfarm.core.engine.record import Records
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.machines.grid.kernel import Clusters, launch_on
 from schedfarm.core.machines.network.kernels.rooms import Plans, give, measure, take
 from schedfarm.core.machines.network.kernels.split import Split, demand, row_of
 from schedfarm.core.machines.network.kernels.spread import Spread, put
-from schedfarm.core.machines.network.kernels.waiting import (
-    COUNT,
-    FRESH,
-    NOT_RESERVED,
-    VOID,
-    Waiting,
-    remove,
-)
+from schedfarm.core.machines.network.kernels.waiting import NOT_RESERVED, Waiting, remove
 
 KEPT, IGNORED, UNUSED = 0, 1, 2
 """Codes of the links that jobs may use: links with room, all links, or none."""
@@ -44,20 +38,30 @@ class Asks(NamedTuple):
     kind: Int64
 
 
+class Failure:
+    """The last test in which links had no room for a job of a kind.
+
+    version: `Notes.sooner` at the test, -1 for none. least: the least estimate, s, of the jobs
+    without room in that version.
+    """
+
+    version: int
+    least: int
+
+
 class Notes(NamedTuple):
     """Hold the state that several passes share.
 
-    begun: int64[n], jobs that have started in this pass. many: int64[1], number of these jobs.
-    sooner: int64[1], a version that increases whenever a job may have more room than before.
-    failed: int64[2, kinds], version and least estimate, s, at which links had no room for a job of
-    each kind. slid: int64[clusters], whether predicted ends have moved. end: int64[n], s. number:
-    int64[n], number of a co-allocated job, or -1.
+    begun: int64[n], jobs that have started in this pass; many: int64[1], their number. sooner:
+    int64[1], a version that grows whenever a job may have more room than before. failed: of each
+    kind. slid: int64[clusters], whether predicted ends have moved. end: int64[n], s. number:
+    int64[n], index of a co-allocated job among these, else -1.
     """
 
     begun: Int64
     many: Int64
     sooner: Int64
-    failed: Int64
+    failed: Records[Failure]
     slid: Int64
     end: Int64
     number: Int64
@@ -94,8 +98,8 @@ class Options(NamedTuple):
 def renew(world: World) -> None:
     """Mark all waiting jobs for a new examination, since there may be more room."""
     state = world.waiting.state
-    for c in range(state.shape[1]):
-        state[FRESH, c] = 0
+    for c in range(state.size):
+        state[c].fresh = 0
     world.notes.sooner[0] += 1
 
 
@@ -110,7 +114,7 @@ def begin(world: World, c: int, place: int, now: int, depth: int) -> int:
     j, t = waiting.job[at], waiting.reserved[waiting.job[at]]
     if t != NOT_RESERVED:
         give(world.plans, c, t, waiting.length[at], waiting.need[at])
-        waiting.state[VOID, c] = 1
+        waiting.state[c].void = 1
         measure(world.plans, world.machines, c, now, depth)
     remove(waiting, c, place)
     if t != NOT_RESERVED:
@@ -165,7 +169,7 @@ def note_overtaken(world: World, local: bool) -> None:
         j = notes.begun[i]
         for c in range(waiting.first.size):
             is_same = not local or c == world.asks.origin[j]
-            if is_same and waiting.state[COUNT, c] > 0:
+            if is_same and waiting.state[c].count > 0:
                 head = waiting.job[waiting.first[c]]
                 jobs.backfilled[j] |= precedes(waiting.key, head, j)
     notes.many[0] = 0

@@ -6,9 +6,8 @@ from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.durations import DAY
 from schedfarm.core.engine.jit import NEVER, routine, verb
 from schedfarm.core.engine.ranking import Ranking
+from schedfarm.core.engine.record import Record
 from schedfarm.core.machines.nodes.kernels.machine import (
-    DUE,
-    NODES,
     Site,
     book,
     launch,
@@ -18,17 +17,7 @@ from schedfarm.core.machines.nodes.kernels.machine import (
 )
 from schedfarm.core.machines.nodes.kernels.plan import Plan, find, lay
 from schedfarm.core.machines.nodes.kernels.shelves import shelve
-from schedfarm.core.machines.nodes.kernels.world import (
-    ARRIVED,
-    BEFORE,
-    FALLEN,
-    NOW,
-    RESET,
-    RISEN,
-    Outages,
-    World,
-    enqueue,
-)
+from schedfarm.core.machines.nodes.kernels.world import Clock, Outages, World, enqueue
 
 REFUSED, LOST = 2, 3
 """Codes of `core.schedule.State`."""
@@ -48,17 +37,17 @@ def next_instant(world: World) -> int:
     """Return the next instant with an event, s; NEVER if no job is left."""
     site, outages, clock = world.site, world.outages, world.clock
     submit, booked = site.jobs.submit, site.booked
-    arrival = submit[clock[ARRIVED]] if clock[ARRIVED] < submit.size else NEVER
+    arrival = submit[clock[0].arrived] if clock[0].arrived < submit.size else NEVER
     soonest = min(arrival, next_end(site.running))
     if booked.count[0] > 0:
-        soonest = min(soonest, site.asks[DUE, booked.job[booked.count[0] - 1]])
+        soonest = min(soonest, site.asks[booked.job[booked.count[0] - 1]].due)
     if soonest == NEVER and world.waiting.count[0] == 0:
         return NEVER
-    if clock[RISEN] < outages.rises.size:
-        soonest = min(soonest, outages.rises[clock[RISEN]])
-    if clock[FALLEN] < outages.falls.size:
-        soonest = min(soonest, outages.falls[clock[FALLEN]])
-    return min(soonest, clock[RESET]) if world.waiting.count[0] > 0 else soonest
+    if clock[0].risen < outages.rises.size:
+        soonest = min(soonest, outages.rises[clock[0].risen])
+    if clock[0].fallen < outages.falls.size:
+        soonest = min(soonest, outages.falls[clock[0].fallen])
+    return min(soonest, clock[0].reset) if world.waiting.count[0] > 0 else soonest
 
 
 @routine
@@ -88,14 +77,14 @@ def take_down(site: Site, v: int, now: int) -> None:
 
 
 @verb
-def change_nodes(site: Site, outages: Outages, clock: Int64, now: int) -> None:
+def change_nodes(site: Site, outages: Outages, clock: Record[Clock], now: int) -> None:
     """Bring nodes up, then take nodes down."""
-    while clock[RISEN] < outages.rises.size and outages.rises[clock[RISEN]] <= now:
-        site.machine.up[outages.risen[clock[RISEN]]] = True
-        clock[RISEN] += 1
-    while clock[FALLEN] < outages.falls.size and outages.falls[clock[FALLEN]] <= now:
-        take_down(site, outages.fallen[clock[FALLEN]], now)
-        clock[FALLEN] += 1
+    while clock[0].risen < outages.rises.size and outages.rises[clock[0].risen] <= now:
+        site.machine.up[outages.risen[clock[0].risen]] = True
+        clock[0].risen += 1
+    while clock[0].fallen < outages.falls.size and outages.falls[clock[0].fallen] <= now:
+        take_down(site, outages.fallen[clock[0].fallen], now)
+        clock[0].fallen += 1
 
 
 @routine
@@ -103,13 +92,13 @@ def consider(site: Site, plan: Plan, promised: Int64, j: int, now: int) -> None:
     """Accept or refuse an advance reservation."""
     asks, outcome = site.asks, site.outcome
     lay(site, plan, now)
-    if not find(site, plan, j, asks[DUE, j]):
+    if not find(site, plan, j, asks[j].due):
         outcome.end[j], outcome.state[j], promised[j] = -1, REFUSED, NO_PROMISE
         return
-    outcome.count[j] = asks[NODES, j]
-    for i in range(asks[NODES, j]):
+    outcome.count[j] = asks[j].nodes
+    for i in range(asks[j].nodes):
         outcome.node[outcome.first[j] + i] = plan.found[i]
-    promised[j] = asks[DUE, j]
+    promised[j] = asks[j].due
     book(site, j)
 
 
@@ -127,7 +116,7 @@ def start_booked(site: Site, now: int) -> None:
     """Start the due reservations, except reservations with a node that is down."""
     jobs, asks, _, _, booked, outcome = site
     changed = False
-    while booked.count[0] > 0 and asks[DUE, booked.job[booked.count[0] - 1]] == now:
+    while booked.count[0] > 0 and asks[booked.job[booked.count[0] - 1]].due == now:
         booked.count[0] -= 1
         j = booked.job[booked.count[0]]
         changed = True
@@ -148,15 +137,15 @@ def turn(world: World, ranking: Ranking) -> bool:
     now = next_instant(world)
     if now == NEVER:
         return False
-    if now > clock[RESET]:
-        clock[RESET] = next_reset(world.shelves.resets, now)
-    clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
+    if now > clock[0].reset:
+        clock[0].reset = next_reset(world.shelves.resets, now)
+    clock[0].now, clock[0].before = now, clock[0].arrived
     complete(site, now)
     change_nodes(site, world.outages, clock, now)
-    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == now:
-        j = clock[ARRIVED]
-        clock[ARRIVED] += 1
-        if asks[DUE, j] >= 0:
+    while clock[0].arrived < jobs.submit.size and jobs.submit[clock[0].arrived] == now:
+        j = clock[0].arrived
+        clock[0].arrived += 1
+        if asks[j].due >= 0:
             consider(site, world.plan, world.promised, j, now)
         else:
             shelve(site, world.plan, world.shelves, world.waiting, j)

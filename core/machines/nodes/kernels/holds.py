@@ -11,24 +11,30 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.record import Records
 
-NODE, UNTIL, HELD, BELOW, LATEST, HOLDS = range(6)
-"""Rows of a stack.
 
-NODE, UNTIL, HELD: node, end, s, and processors of each hold. BELOW: the next lower hold of the same
-node, or -1. LATEST: latest end of this hold and the lower holds of its node, s. HOLDS: number of
-rows.
-"""
+class Hold:
+    """Processors of a node that are held.
+
+    node: the node. until: the end, s. held: number of processors. below: the next hold of the node,
+    -1 for none. latest: the latest end among it and the holds below it on the node, s.
+    """
+
+    node: int
+    until: int
+    held: int
+    below: int
+    latest: int
 
 
 class Holds(NamedTuple):
     """Hold the stack, and the topmost hold of each node.
 
-    record: int64[HOLDS, room]. top: int64[nodes], -1 for none. size: int64[1], number of valid
-    holds.
+    top: int64[nodes], -1 for none. size: int64[1], the valid holds.
     """
 
-    record: Int64
+    record: Records[Hold]
     top: Int64
     size: Int64
 
@@ -37,9 +43,9 @@ class Holds(NamedTuple):
 def push(holds: Holds, v: int, until: int, weight: int) -> None:
     """Push a hold of processors of node `v`, from the present begin on."""
     i, below = holds.size[0], holds.top[v]
-    record = holds.record
-    record[NODE, i], record[UNTIL, i], record[HELD, i], record[BELOW, i] = v, until, weight, below
-    record[LATEST, i] = max(until, record[LATEST, below]) if below >= 0 else until
+    hold = holds.record[i]
+    hold.node, hold.until, hold.held, hold.below = v, until, weight, below
+    hold.latest = max(until, holds.record[below].latest) if below >= 0 else until
     holds.top[v] = i
     holds.size[0] = i + 1
 
@@ -48,9 +54,9 @@ def push(holds: Holds, v: int, until: int, weight: int) -> None:
 def settle(holds: Holds, size: int) -> None:
     """Go back to the first `size` holds, or restore holds that are still stored above."""
     for i in range(holds.size[0] - 1, size - 1, -1):
-        holds.top[holds.record[NODE, i]] = holds.record[BELOW, i]
+        holds.top[holds.record[i].node] = holds.record[i].below
     for i in range(holds.size[0], size):
-        holds.top[holds.record[NODE, i]] = i
+        holds.top[holds.record[i].node] = i
     holds.size[0] = size
 
 
@@ -58,8 +64,8 @@ def settle(holds: Holds, size: int) -> None:
 def held(holds: Holds, v: int, t: int) -> int:
     """Return the held processors of node `v` at t, s; all holds have begun by t."""
     i, procs = holds.top[v], 0
-    while i >= 0 and holds.record[LATEST, i] > t:
-        if holds.record[UNTIL, i] > t:
-            procs += holds.record[HELD, i]
-        i = holds.record[BELOW, i]
+    while i >= 0 and holds.record[i].latest > t:
+        if holds.record[i].until > t:
+            procs += holds.record[i].held
+        i = holds.record[i].below
     return procs

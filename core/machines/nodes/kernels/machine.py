@@ -6,21 +6,39 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import Bool, Int8, Int64
 from schedfarm.core.engine.jit import NEVER, verb
+from schedfarm.core.engine.record import Records
 from schedfarm.core.engine.running import Jobs
 
-NODES, LENGTH, RUN, WEIGHT, ROW, DUE, ASKS = range(7)
-"""Rows of the requests, int64[ASKS, n].
 
-NODES: number of nodes. LENGTH, RUN: estimate and run time on these nodes, s, which change when a
-moldable job changes shelves. WEIGHT: processors per node. ROW: row of `Machine.members`. DUE:
-requested start of an advance reservation, s, or -1. ASKS: number of rows. Requests share one array
-because a call passes each array of a tuple separately; together with inlined steps, shared arrays
-reduced the time to two thirds.
-"""
+class Ask:
+    """The request of a job.
 
-FROM, TO, TAKEN, NEXT, BOOKED = range(5)
-"""Rows of the reservations on nodes: begin and end, s; processors; the next reservation on the same
-node, or -1; and the number of rows."""
+    nodes: number of nodes. length, run: the estimate and the run time on that many nodes, s, which
+    change when a moldable job changes shelves. weight: processors on each node. row: row of
+    `Machine.members`. due: the requested start of an advance reservation, s, -1 for none. (One
+    array of records, here and below, because a call passes each array of a tuple separately:
+    together with inlined steps this took the time to two thirds.)
+    """
+
+    nodes: int
+    length: int
+    run: int
+    weight: int
+    row: int
+    due: int
+
+
+class BookedNode:
+    """A reservation on a node.
+
+    begin, end: its times, s. taken: number of processors. next: place of the next one on the same
+    node, -1 for none.
+    """
+
+    begin: int
+    end: int
+    taken: int
+    next: int
 
 
 class Machine(NamedTuple):
@@ -47,13 +65,13 @@ class Running(NamedTuple):
 class Booked(NamedTuple):
     """Hold the accepted reservations that have not begun, and their processors on each node.
 
-    job: int64[reservations], the soonest last. count: int64[1]. record: int64[BOOKED, room], one
-    record for each node of each reservation. top: int64[nodes], first record of each node, or -1.
+    job: int64[reservations], the soonest last; count: int64[1]. record: of each node of
+    each. top: int64[nodes], the place of the first record of each node, -1 for none.
     """
 
     job: Int64
     count: Int64  # type: ignore[assignment]
-    record: Int64
+    record: Records[BookedNode]
     top: Int64
 
 
@@ -75,7 +93,7 @@ class Site(NamedTuple):
     """Hold the jobs, their requests, the nodes, and the running, reserved and completed jobs."""
 
     jobs: Jobs
-    asks: Int64
+    asks: Records[Ask]
     machine: Machine
     running: Running
     booked: Booked
@@ -94,10 +112,10 @@ def launch(site: Site, j: int, now: int) -> None:
     """Start job `j` on its nodes in the outcome."""
     jobs, asks, machine, running, _, outcome = site
     jobs.start[j] = now
-    end, p = now + asks[RUN, j], running.count[0]
+    end, p = now + asks[j].run, running.count[0]
     outcome.end[j] = end
     for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-        machine.free[outcome.node[i]] -= asks[WEIGHT, j]
+        machine.free[outcome.node[i]] -= asks[j].weight
     while p > 0 and running.end[p - 1] < end:
         running.end[p], running.job[p] = running.end[p - 1], running.job[p - 1]
         p -= 1
@@ -111,7 +129,7 @@ def leave(site: Site, p: int) -> int:
     _, asks, machine, running, _, outcome = site
     j = running.job[p]
     for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-        machine.free[outcome.node[i]] += asks[WEIGHT, j]
+        machine.free[outcome.node[i]] += asks[j].weight
     running.count[0] -= 1
     for k in range(p, running.count[0]):
         running.end[k], running.job[k] = running.end[k + 1], running.job[k + 1]
@@ -119,9 +137,9 @@ def leave(site: Site, p: int) -> int:
 
 
 @verb
-def end_of_booked(asks: Int64, j: int) -> int:
-    """Return the end of the accepted reservation of job `j`, s."""
-    return int(asks[DUE, j] + max(asks[LENGTH, j], 1))
+def end_of_booked(asks: Records[Ask], j: int) -> int:
+    """Return the end of an accepted reservation, s."""
+    return int(asks[j].due + max(asks[j].length, 1))
 
 
 @verb
@@ -129,7 +147,7 @@ def book(site: Site, j: int) -> None:
     """Accept the reservation of job `j` on its nodes in the outcome."""
     asks, booked = site.asks, site.booked
     p = booked.count[0]
-    while p > 0 and asks[DUE, booked.job[p - 1]] <= asks[DUE, j]:
+    while p > 0 and asks[booked.job[p - 1]].due <= asks[j].due:
         booked.job[p] = booked.job[p - 1]
         p -= 1
     booked.job[p] = j
@@ -141,13 +159,13 @@ def book(site: Site, j: int) -> None:
 def note_booked(site: Site) -> None:
     """Rebuild the list of accepted reservations of each node."""
     _, asks, _, _, booked, outcome = site
-    record = booked.record
     booked.top[:] = -1
     k = 0
     for p in range(booked.count[0]):
         j = booked.job[p]
         for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
             v = outcome.node[i]
-            record[FROM, k], record[TO, k] = asks[DUE, j], end_of_booked(asks, j)
-            record[TAKEN, k], record[NEXT, k], booked.top[v] = asks[WEIGHT, j], booked.top[v], k
+            one = booked.record[k]
+            one.begin, one.end = asks[j].due, end_of_booked(asks, j)
+            one.taken, one.next, booked.top[v] = asks[j].weight, booked.top[v], k
             k += 1

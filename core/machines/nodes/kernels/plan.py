@@ -11,17 +11,22 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
 from schedfarm.core.engine.profile import Profile, clear, earliest_fit, reserve, step_at
-from schedfarm.core.machines.nodes.kernels.holds import NODE, Holds, held, push, settle
-from schedfarm.core.machines.nodes.kernels.machine import (
-    DUE,
-    LENGTH,
-    NODES,
-    ROW,
-    WEIGHT,
-    Site,
-    end_of_booked,
+from schedfarm.core.engine.record import Record, Records
+from schedfarm.core.machines.nodes.kernels.holds import (
+    Holds,
+    held,
+    push,
+    settle,
 )
+from schedfarm.core.machines.nodes.kernels.machine import Ask, Site, end_of_booked
 from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_beside
+
+
+class Many:
+    """Numbers of entries: turned, of jobs in `turned`, and listed, of nodes in `listed`."""
+
+    turned: int
+    listed: int
 
 
 class Plan(NamedTuple):
@@ -33,12 +38,11 @@ class Plan(NamedTuple):
     found: int64[nodes], room for, and nodes of, the job that was examined last. spare: int64[room],
     saved nodes of the jobs behind an inserted job.
 
-    seen: int64[2, n, nodes], in two layers, the room of each node for each job of the plan. side:
-    int64[n], the valid layer for each job. edge: int64[2, 2, n], in each layer, the largest (room,
-    node) that the job took. turned: int64[n], jobs with a changed side in the present insertion.
-    differs: int64[nodes], instant, s, until which the holds of a node differ from before the
-    insertion, or 0. listed: int64[nodes], the nodes with such differences. many: int64[2], numbers
-    of entries in `turned` and `listed`.
+    seen: int64[2, n, nodes], the room of each node for each job of the plan, in the layer given by
+    `side`, int64[n]; edge: int64[2, 2, n], in each layer the largest (room, node) that it took.
+    turned: int64[n], jobs whose side has changed during an insertion. differs: int64[nodes], time,
+    s, until which a node is held otherwise than before the insertion, 0 for never; listed:
+    int64[nodes], those nodes. many: the numbers of jobs and nodes in these two.
 
     Invariant: a job takes exactly the eligible nodes (room >= weight) with (room, node) up to its
     edge, since `pick` takes the nodes with the least room first, then by number. If each changed
@@ -61,17 +65,13 @@ class Plan(NamedTuple):
     turned: Int64
     differs: Int64
     listed: Int64
-    many: Int64
-
-
-TURNED, LISTED = 0, 1
-"""Fields of a plan's `many`."""
+    many: Record[Many]
 
 
 @verb
-def asked(asks: Int64, j: int) -> int:
+def asked(asks: Records[Ask], j: int) -> int:
     """Return the total processors of job `j`."""
-    return int(asks[NODES, j] * asks[WEIGHT, j])
+    return int(asks[j].nodes * asks[j].weight)
 
 
 @routine
@@ -86,19 +86,19 @@ def lay(site: Site, plan: Plan, now: int) -> None:
     clear(plan.profile, now, total)
     for p in range(running.count[0]):
         j = running.job[p]
-        until = site.jobs.start[j] + asks[LENGTH, j]
+        until = site.jobs.start[j] + asks[j].length
         if until > now:
             for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
-                push(holds, outcome.node[i], until, asks[WEIGHT, j])
+                push(holds, outcome.node[i], until, asks[j].weight)
             reserve(plan.profile, now, until - now, asked(asks, j))
     for p in range(booked.count[0]):
         j, standing = booked.job[p], 0
         for i in range(outcome.first[j], outcome.first[j] + outcome.count[j]):
             standing += machine.up[outcome.node[i]]
-        begin = asks[DUE, j]
+        begin = asks[j].due
         if standing > 0:
             length = end_of_booked(asks, j) - begin
-            reserve(plan.profile, begin, length, standing * asks[WEIGHT, j])
+            reserve(plan.profile, begin, length, standing * asks[j].weight)
     plan.count[0], plan.mark[0] = 0, holds.size[0]
 
 
@@ -106,9 +106,9 @@ def lay(site: Site, plan: Plan, now: int) -> None:
 def find(site: Site, plan: Plan, j: int, t: int) -> bool:
     """Find the nodes of job `j` at t next to the current holds, and write them to `found`."""
     asks, machine = site.asks, site.machine
-    row = asks[ROW, j]
-    measure(machine, plan.holds, site.booked, row, t, asks[LENGTH, j], plan.room)
-    return pick(machine.members, plan.room, row, asks[WEIGHT, j], asks[NODES, j], plan.found)
+    row = asks[j].row
+    measure(machine, plan.holds, site.booked, row, t, asks[j].length, plan.room)
+    return pick(machine.members, plan.room, row, asks[j].weight, asks[j].nodes, plan.found)
 
 
 @verb
@@ -130,7 +130,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
     jobs, asks, _, running, booked, _ = site
     soonest = NEVER
     for p in range(running.count[0]):
-        end = jobs.start[running.job[p]] + asks[LENGTH, running.job[p]]
+        end = jobs.start[running.job[p]] + asks[running.job[p]].length
         if t < end < soonest:
             soonest = end
     for p in range(booked.count[0]):
@@ -138,7 +138,7 @@ def end_after(site: Site, plan: Plan, t: int) -> int:
         if t < end < soonest:
             soonest = end
     for p in range(plan.count[0]):
-        end = plan.start[p] + asks[LENGTH, plan.job[p]]
+        end = plan.start[p] + asks[plan.job[p]].length
         if t < end < soonest:
             soonest = end
     return int(soonest)
@@ -172,8 +172,8 @@ def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
     while p < plan.count[0] and holds.size[0] < written:
         j = plan.job[p]
         plan.mark[p] = holds.size[0]
-        for _ in range(asks[NODES, j]):
-            push(holds, plan.spare[k], plan.start[p] + asks[LENGTH, j], asks[WEIGHT, j])
+        for _ in range(asks[j].nodes):
+            push(holds, plan.spare[k], plan.start[p] + asks[j].length, asks[j].weight)
             k += 1
         p += 1
     plan.mark[p] = holds.size[0]
@@ -183,8 +183,8 @@ def hold_again(site: Site, plan: Plan, place: int, written: int) -> None:
 def differ(plan: Plan, v: int, until: int) -> None:
     """Record an instant until which the holds of node `v` differ from before."""
     if plan.differs[v] == 0:
-        plan.listed[plan.many[LISTED]] = v
-        plan.many[LISTED] += 1
+        plan.listed[plan.many[0].listed] = v
+        plan.many[0].listed += 1
     plan.differs[v] = max(plan.differs[v], until)
 
 
@@ -192,14 +192,14 @@ def differ(plan: Plan, v: int, until: int) -> None:
 def forget_equal(plan: Plan, t: int) -> None:
     """Remove the nodes with unchanged holds from t on from the list."""
     kept = 0
-    for k in range(plan.many[LISTED]):
+    for k in range(plan.many[0].listed):
         v = plan.listed[k]
         if plan.differs[v] > t:
             plan.listed[kept] = v
             kept += 1
         else:
             plan.differs[v] = 0
-    plan.many[LISTED] = kept
+    plan.many[0].listed = kept
 
 
 @verb
@@ -211,8 +211,8 @@ def turn_side(plan: Plan, j: int) -> int:
     plan.edge[side, 0, j] = plan.edge[1 - side, 0, j]
     plan.edge[side, 1, j] = plan.edge[1 - side, 1, j]
     plan.side[j] = side
-    plan.turned[plan.many[TURNED]] = j
-    plan.many[TURNED] += 1
+    plan.turned[plan.many[0].turned] = j
+    plan.many[0].turned += 1
     return int(side)
 
 
@@ -241,15 +241,15 @@ def look_again(site: Site, plan: Plan, j: int, t: int) -> bool:
     At t only listed nodes may have changed holds, and therefore changed room.
     """
     asks, machine, holds, booked = site.asks, site.machine, plan.holds, site.booked
-    matters, side, before, weight = False, plan.side[j], plan.side[j], asks[WEIGHT, j]
-    for k in range(plan.many[LISTED]):
+    matters, side, before, weight = False, plan.side[j], plan.side[j], asks[j].weight
+    for k in range(plan.many[0].listed):
         v = plan.listed[k]
-        if not (machine.members[asks[ROW, j], v] and machine.up[v]):
+        if not (machine.members[asks[j].row, v] and machine.up[v]):
             continue
         if booked.top[v] < 0:
             room = machine.capacity[v] - held(holds, v, t)
         else:
-            room = room_beside(machine.capacity[v], holds, booked, v, t, asks[LENGTH, j])
+            room = room_beside(machine.capacity[v], holds, booked, v, t, asks[j].length)
         old = plan.seen[before, j, v]
         if room != old:
             if side == before:
@@ -277,12 +277,12 @@ def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
     """Replay the p-th job of the plan; its former nodes are saved from `first` on."""
     asks, holds = site.asks, plan.holds
     j, t = plan.job[p], plan.start[p]
-    until, weight, count = t + asks[LENGTH, j], asks[WEIGHT, j], asks[NODES, j]
+    until, weight, count = t + asks[j].length, asks[j].weight, asks[j].nodes
     plan.mark[p] = holds.size[0]
     forget_equal(plan, t)
     if look_again(site, plan, j, t):
         room = plan.seen[plan.side[j], j]
-        if not pick(site.machine.members, room, asks[ROW, j], weight, count, plan.found):
+        if not pick(site.machine.members, room, asks[j].row, weight, count, plan.found):
             return False
         note_edge(plan, j, plan.side[j], count)
         compare_nodes(plan, first, count, until)
@@ -297,7 +297,7 @@ def carry_on(site: Site, plan: Plan, p: int, first: int) -> bool:
 @verb
 def take_back(plan: Plan) -> None:
     """Restore the former room of all jobs."""
-    for k in range(plan.many[TURNED]):
+    for k in range(plan.many[0].turned):
         plan.side[plan.turned[k]] = 1 - plan.side[plan.turned[k]]
 
 
@@ -308,26 +308,26 @@ def insert(site: Site, plan: Plan, place: int, j: int, t: int) -> bool:
     The present holds are those before the place. Later jobs are placed again. Each of them examines
     only nodes with changed holds, which takes three quarters of the time if 50 jobs wait.
     """
-    holds, mark, until = plan.holds, plan.mark, t + site.asks[LENGTH, j]
+    holds, mark, until = plan.holds, plan.mark, t + site.asks[j].length
     first, spared = mark[place], 0
     for i in range(first, mark[plan.count[0]]):
-        plan.spare[i - first] = holds.record[NODE, i]
+        plan.spare[i - first] = holds.record[i].node
     open_place(plan, place, j, t)
     forget_equal(plan, NEVER)
-    plan.many[TURNED], plan.side[j] = 0, 0
+    plan.many[0].turned, plan.side[j] = 0, 0
     for v in range(plan.room.size):
         plan.seen[0, j, v] = plan.room[v]
-    note_edge(plan, j, 0, site.asks[NODES, j])
-    for i in range(site.asks[NODES, j]):
+    note_edge(plan, j, 0, site.asks[j].nodes)
+    for i in range(site.asks[j].nodes):
         differ(plan, plan.found[i], until)
-        push(holds, plan.found[i], until, site.asks[WEIGHT, j])
+        push(holds, plan.found[i], until, site.asks[j].weight)
     for p in range(place + 1, plan.count[0]):
         if not carry_on(site, plan, p, spared):
             take_back(plan)
             close_place(plan, place)
             hold_again(site, plan, place, holds.size[0])
             return False
-        spared += site.asks[NODES, plan.job[p]]
+        spared += site.asks[plan.job[p]].nodes
     mark[plan.count[0]] = holds.size[0]
     return True
 
@@ -340,7 +340,7 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
     is no entry of the plan either; its nodes are in `found`.
     """
     asks, profile = site.asks, plan.profile
-    procs, length, t = asked(asks, j), asks[LENGTH, j], now
+    procs, length, t = asked(asks, j), asks[j].length, now
     if profile.free[profile.mark[1] - 1] < procs:
         return NEVER
     while t < NEVER:
@@ -364,7 +364,7 @@ def put_each(site: Site, plan: Plan, jobs: Int64, now: int) -> int:
     for j in jobs:
         t = put(site, plan, j, now)
         if t < NEVER:
-            last = max(last, t + site.asks[LENGTH, j])
+            last = max(last, t + site.asks[j].length)
     return last
 
 
@@ -383,7 +383,7 @@ def room_over(site: Site, plan: Plan, t: int, length: int) -> int:
 def may_start(site: Site, plan: Plan, j: int, now: int) -> bool:
     """Return whether job `j` may start now next to the present plan."""
     asks, profile = site.asks, plan.profile
-    procs, end = asked(asks, j), now + max(asks[LENGTH, j], 1)
+    procs, end = asked(asks, j), now + max(asks[j].length, 1)
     i = step_at(profile, now)
     while i < profile.mark[1] and profile.times[i] < end:
         if profile.free[i] < procs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
 from schedfarm.core.machines.nodes.kernels.holds import Holds, held
-from schedfarm.core.machines.nodes.kernels.machine import FROM, NEXT, TAKEN, TO, Booked, Machine
+from schedfarm.core.machines.nodes.kernels.machine import Booked, Machine
 
 
 @verb
@@ -13,9 +13,9 @@ def booked_at(booked: Booked, v: int, t: int) -> int:
     """Return the processors of node `v` that advance reservations hold at t."""
     i, procs = booked.top[v], 0
     while i >= 0:
-        if booked.record[FROM, i] <= t < booked.record[TO, i]:
-            procs += booked.record[TAKEN, i]
-        i = booked.record[NEXT, i]
+        if booked.record[i].begin <= t < booked.record[i].end:
+            procs += booked.record[i].taken
+        i = booked.record[i].next
     return procs
 
 
@@ -25,12 +25,12 @@ def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, len
     least = capacity - held(holds, v, t) - booked_at(booked, v, t)
     i = booked.top[v]
     while i >= 0:
-        begin = booked.record[FROM, i]
-        # Holds only end after t, so the room is least at t or at the begin of a reservation.
+        begin = booked.record[i].begin
+        # Holds only end after t: the room is least at t or where a reservation begins.
         if t < begin < t + length:
             there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
             least = min(least, there)
-        i = booked.record[NEXT, i]
+        i = booked.record[i].next
     return int(max(least, 0))
 
 

@@ -8,16 +8,10 @@ from schedfarm.core.engine.ranking import Rankings
 from schedfarm.core.engine.reservations import UNSEEN
 from schedfarm.core.engine.world import Options, starving_before
 from schedfarm.core.machines.nodes.kernels.clock import next_reset, turn
-from schedfarm.core.machines.nodes.kernels.holds import NODE
-from schedfarm.core.machines.nodes.kernels.machine import LENGTH, NODES, WEIGHT, Site, launch
+from schedfarm.core.machines.nodes.kernels.machine import Site, launch
 from schedfarm.core.machines.nodes.kernels.plan import Plan, lay, may_start, place_after, put
 from schedfarm.core.machines.nodes.kernels.world import (
-    ARRIVED,
-    BEFORE,
-    NOW,
     REMADE,
-    RESET,
-    STEP,
     TURNED,
     Shelves,
     Waiting,
@@ -41,16 +35,16 @@ def start_found(site: Site, plan: Plan, j: int, now: int) -> bool:
     The job waits if another job of this instant, with length 0, still occupies one of the nodes.
     """
     asks, machine, outcome = site.asks, site.machine, site.outcome
-    if asks[LENGTH, j] > 0:
+    if asks[j].length > 0:
         first = plan.mark[place_after(plan, now) - 1]
-        for i in range(asks[NODES, j]):
-            plan.found[i] = plan.holds.record[NODE, first + i]
-    for i in range(asks[NODES, j]):
-        if machine.free[plan.found[i]] < asks[WEIGHT, j]:
+        for i in range(asks[j].nodes):
+            plan.found[i] = plan.holds.record[first + i].node
+    for i in range(asks[j].nodes):
+        if machine.free[plan.found[i]] < asks[j].weight:
             return False
-    for i in range(asks[NODES, j]):
+    for i in range(asks[j].nodes):
         outcome.node[outcome.first[j] + i] = plan.found[i]
-    outcome.count[j] = asks[NODES, j]
+    outcome.count[j] = asks[j].nodes
     launch(site, j, now)
     return True
 
@@ -103,14 +97,14 @@ def make_pass(
 def pass_over(world: World, rankings: Rankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant, in the queue's present order."""
     site, plan, _, shelves, waiting, clock, promised = world
-    now = clock[NOW]
+    now = clock[0].now
     limit = starving_before(options, now)
     if rankings.moves or limit >= 0:
         arrange(site.jobs, shelves, waiting, rankings.queue, now, limit, 1)
     must = last_unseen(waiting, promised) if promises else -1
     make_pass(site, plan, shelves, waiting, promised, now, must)
     if promises:
-        for j in range(clock[BEFORE], clock[ARRIVED]):
+        for j in range(clock[0].before, clock[0].arrived):
             promised[j] = max(promised[j], NO_PROMISE)
 
 
@@ -121,20 +115,20 @@ def run_events(
     """Process events and passes until the end, or until the caller must act."""
     clock = world.clock
     while True:
-        if clock[STEP] == 0:
+        if clock[0].step == 0:
             if world.site.jobs.leave[0] != 0 or not turn(world, rankings.queue):
                 return END
-            clock[STEP] = TURNED
-            if clock[RESET] == clock[NOW]:
-                clock[RESET] = next_reset(world.shelves.resets, clock[NOW] + 1)
+            clock[0].step = TURNED
+            if clock[0].reset == clock[0].now:
+                clock[0].reset = next_reset(world.shelves.resets, clock[0].now + 1)
                 if world.waiting.count[0] > 0:
-                    clock[STEP] = REMADE
-                    lay(world.site, world.plan, clock[NOW])
+                    clock[0].step = REMADE
+                    lay(world.site, world.plan, clock[0].now)
                     return RENEW
-        if clock[STEP] == TURNED and stepwise:
-            clock[STEP] = REMADE
+        if clock[0].step == TURNED and stepwise:
+            clock[0].step = REMADE
             return CALL
-        clock[STEP] = 0
+        clock[0].step = 0
         if world.waiting.count[0] > 0:
             pass_over(world, rankings, options, promises)
 

@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 from schedfarm.core.arrays import Bool, Int64
 from schedfarm.core.engine.jit import kernel, routine, verb
+from schedfarm.core.engine.record import Record
 from schedfarm.core.machines.nodes.kernels.rooms import pick
 
 DONE, GIVEN_UP, FULL = 0, 1, 2
 """Outcomes of an expansion: all ways are known, the budget is exceeded, or arrays are full."""
-
-LAYER, STATE, COUNTED, STATES, CELLS, CLASSES, TARGETS, PROGRESS = range(8)
-"""Fields of an expansion's progress: the next candidate and state; numbers of counted ways, states,
-cells of states, classes, and targets of ways; and the number of fields."""
 
 PRIME = 2**31 - 1
 """Bound of hashes; the product of a hash and a number of nodes fits int64."""
@@ -92,6 +89,22 @@ class Ways(NamedTuple):
     target: Int64
 
 
+class Progress:
+    """Progress of an expansion.
+
+    layer, state: the next candidate and state. counted: number of ways counted. states, cells,
+    classes, targets: number of states, of cells of states, of classes, and of ends of ways.
+    """
+
+    layer: int
+    state: int
+    counted: int
+    states: int
+    cells: int
+    classes: int
+    targets: int
+
+
 class Search(NamedTuple):
     """Hold the state of an expansion.
 
@@ -106,7 +119,7 @@ class Search(NamedTuple):
     open: Int64
     have: Int64
     take: Int64
-    progress: Int64
+    progress: Record[Progress]
 
 
 @verb
@@ -120,16 +133,16 @@ def class_below(search: Search, c: int, kind: int, weight: int) -> int:
     if known != -2:
         return int(known)
     d = 0
-    while d < progress[CLASSES]:
+    while d < progress[0].classes:
         if classes.group[d] == classes.group[c] and classes.room[d] == room:
             break
         d += 1
-    if d == progress[CLASSES]:
+    if d == progress[0].classes:
         if d == classes.room.size:
             return -2
         classes.group[d], classes.room[d] = classes.group[c], room
         classes.own[d] = 0
-        progress[CLASSES] += 1
+        progress[0].classes += 1
     classes.less[c * kinds + kind] = d
     return d
 
@@ -138,7 +151,7 @@ def class_below(search: Search, c: int, kind: int, weight: int) -> int:
 def unfold(search: Search, s: int) -> None:
     """Make state `s` the present state."""
     own, states = search.classes.own, search.states
-    for c in range(search.progress[CLASSES]):
+    for c in range(search.progress[0].classes):
         own[c] = 0
     for i in range(states.first[s], states.first[s + 1]):
         own[states.part[i]] = states.nodes[i]
@@ -166,17 +179,17 @@ def place_of(search: Search, total: int, hashed: int) -> int:
         if is_state(search, states.slot[at], total, hashed):
             return int(states.slot[at])
         at = (at + 1) & mask
-    s, cell = progress[STATES], progress[CELLS]
-    if s == states.total.size or cell + progress[CLASSES] > states.part.size:
+    s, cell = progress[0].states, progress[0].cells
+    if s == states.total.size or cell + progress[0].classes > states.part.size:
         return -1
     states.first[s] = cell
-    for c in range(progress[CLASSES]):
+    for c in range(progress[0].classes):
         if own[c] > 0:
             states.part[cell], states.nodes[cell] = c, own[c]
             cell += 1
     states.first[s + 1], states.total[s], states.hashed[s] = cell, total, hashed
     states.slot[at] = s
-    progress[STATES], progress[CELLS] = s + 1, cell
+    progress[0].states, progress[0].cells = s + 1, cell
     return int(s)
 
 
@@ -245,12 +258,12 @@ def expand_state(search: Search, i: int, s: int, budget: int) -> int:
         search.ways,
         search.progress,
     )
-    progress[COUNTED] += 1
-    if progress[COUNTED] > budget:
+    progress[0].counted += 1
+    if progress[0].counted > budget:
         return GIVEN_UP
     unfold(search, s)
     count = 0
-    for c in range(progress[CLASSES]):
+    for c in range(progress[0].classes):
         if (
             classes.own[c] > 0
             and classes.room[c] >= candidates.weight[i]
@@ -260,14 +273,14 @@ def expand_state(search: Search, i: int, s: int, budget: int) -> int:
             count += 1
     more = spread(search, 0, count, candidates.need[i]) == 0
     while more:
-        progress[COUNTED] += 1
-        if progress[COUNTED] > budget:
+        progress[0].counted += 1
+        if progress[0].counted > budget:
             return GIVEN_UP
         target = follow(search, i, s, count)
-        if target < 0 or progress[TARGETS] == ways.target.size:
+        if target < 0 or progress[0].targets == ways.target.size:
             return FULL
-        ways.target[progress[TARGETS]] = target
-        progress[TARGETS] += 1
+        ways.target[progress[0].targets] = target
+        progress[0].targets += 1
         more = next_way(search, count)
     return DONE
 
@@ -276,25 +289,25 @@ def expand_state(search: Search, i: int, s: int, budget: int) -> int:
 def expand(search: Search, budget: int) -> int:
     """Enumerate the ways of all candidates, or continue an earlier call; return the outcome."""
     ways, progress = search.ways, search.progress
-    while progress[LAYER] < search.candidates.need.size:
-        i, s = progress[LAYER], progress[STATE]
+    while progress[0].layer < search.candidates.need.size:
+        i, s = progress[0].layer, progress[0].state
         at = ways.layer[i] + s
         if at == ways.layer[i + 1]:
-            # States that this candidate reaches are used only from the next candidate on.
-            ways.layer[i + 2] = at + progress[STATES]
-            progress[LAYER], progress[STATE] = i + 1, 0
+            # States that this candidate reaches count from the next candidate on.
+            ways.layer[i + 2] = at + progress[0].states
+            progress[0].layer, progress[0].state = i + 1, 0
             continue
         if at + 1 == ways.first.size:
             return FULL
-        ways.first[at] = progress[TARGETS]
-        counted, targets = progress[COUNTED], progress[TARGETS]
+        ways.first[at] = progress[0].targets
+        counted, targets = progress[0].counted, progress[0].targets
         end = expand_state(search, i, s, budget)
         if end != DONE:
             if end == FULL:
-                progress[COUNTED], progress[TARGETS] = counted, targets
+                progress[0].counted, progress[0].targets = counted, targets
             return end
-        ways.first[at + 1] = progress[TARGETS]
-        progress[STATE] = s + 1
+        ways.first[at + 1] = progress[0].targets
+        progress[0].state = s + 1
     return DONE
 
 

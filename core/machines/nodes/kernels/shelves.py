@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import kernel, routine, verb
-from schedfarm.core.machines.nodes.kernels.machine import LENGTH, NODES, ROW, RUN, WEIGHT, Site
+from schedfarm.core.engine.record import Records
+from schedfarm.core.machines.nodes.kernels.machine import Ask, Site
 from schedfarm.core.machines.nodes.kernels.plan import Plan
 from schedfarm.core.machines.nodes.kernels.rooms import pick
 from schedfarm.core.machines.nodes.kernels.world import Shelves, Waiting
 
 
 @verb
-def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
-    """Return the least number of nodes with which job `j` fits the length of a shelf, or 0."""
+def fewest(shelves: Shelves, asks: Records[Ask], j: int, length: int) -> int:
+    """Return the fewest nodes on which job `j` fits the length of a shelf, 0 if impossible."""
     first = shelves.first[j]
     if first < 0:
-        return int(asks[NODES, j]) if asks[LENGTH, j] <= length else 0
+        return int(asks[j].nodes) if asks[j].length <= length else 0
     low, high = 0, shelves.most[j]
     while low < high:
         middle = (low + high) >> 1
@@ -31,29 +32,29 @@ def fewest(shelves: Shelves, asks: Int64, j: int, length: int) -> int:
 
 @kernel
 def fewest_each(
-    shelves: Shelves, asks: Int64, jobs: Int64, length: int, nodes: Int64, estimate: Int64
+    shelves: Shelves, asks: Records[Ask], jobs: Int64, length: int, nodes: Int64, estimate: Int64
 ) -> None:
     """Write the least number of nodes with which each job fits a shelf, and its estimate then."""
     for p in range(jobs.size):
         nodes[p] = fewest(shelves, asks, jobs[p], length)
         first = shelves.first[jobs[p]]
-        estimate[p] = asks[LENGTH, jobs[p]]
+        estimate[p] = asks[jobs[p]].length
         if first >= 0 and nodes[p] > 0:
             estimate[p] = shelves.estimate[first + nodes[p] - 1]
 
 
 @verb
-def give_nodes(shelves: Shelves, asks: Int64, j: int, nodes: int) -> None:
+def give_nodes(shelves: Shelves, asks: Records[Ask], j: int, nodes: int) -> None:
     """Set the number of nodes of job `j`."""
     first = shelves.first[j]
-    asks[NODES, j] = nodes
+    asks[j].nodes = nodes
     if first >= 0:
-        asks[LENGTH, j] = shelves.estimate[first + nodes - 1]
-        asks[RUN, j] = shelves.run[first + nodes - 1]
+        asks[j].length = shelves.estimate[first + nodes - 1]
+        asks[j].run = shelves.run[first + nodes - 1]
 
 
 @kernel
-def give_each(shelves: Shelves, asks: Int64, jobs: Int64, nodes: Int64) -> None:
+def give_each(shelves: Shelves, asks: Records[Ask], jobs: Int64, nodes: Int64) -> None:
     """Set the number of nodes of each job."""
     for p in range(jobs.size):
         give_nodes(shelves, asks, jobs[p], nodes[p])
@@ -63,10 +64,10 @@ def give_each(shelves: Shelves, asks: Int64, jobs: Int64, nodes: Int64) -> None:
 def fill(site: Site, plan: Plan, j: int, nodes: int) -> bool:
     """Subtract the nodes of job `j` from the room; return whether there are enough."""
     asks, members = site.asks, site.machine.members
-    if not pick(members, plan.room, asks[ROW, j], asks[WEIGHT, j], nodes, plan.found):
+    if not pick(members, plan.room, asks[j].row, asks[j].weight, nodes, plan.found):
         return False
     for i in range(nodes):
-        plan.room[plan.found[i]] -= asks[WEIGHT, j]
+        plan.room[plan.found[i]] -= asks[j].weight
     return True
 
 
@@ -83,13 +84,13 @@ def fits_into(
         plan.room[v] = machine.capacity[v] if machine.up[v] else 0
     for p in range(waiting.count[0]):
         i = waiting.job[p]
-        if shelves.of[i] == s and not fill(site, plan, i, site.asks[NODES, i]):
+        if shelves.of[i] == s and not fill(site, plan, i, site.asks[i].nodes):
             return False
     return fill(site, plan, j, nodes)
 
 
 @verb
-def long_enough(shelves: Shelves, asks: Int64, waiting: Waiting, length: int) -> bool:
+def long_enough(shelves: Shelves, asks: Records[Ask], waiting: Waiting, length: int) -> bool:
     """Return whether a shelf is long enough for all waiting jobs."""
     everybody = True
     for p in range(waiting.count[0]):
@@ -98,7 +99,7 @@ def long_enough(shelves: Shelves, asks: Int64, waiting: Waiting, length: int) ->
 
 
 @verb
-def length_of_new(shelves: Shelves, asks: Int64, waiting: Waiting, j: int) -> int:
+def length_of_new(shelves: Shelves, asks: Records[Ask], waiting: Waiting, j: int) -> int:
     """Return the length of a new last shelf for job `j`, s."""
     length = shelves.smallest[0]
     if shelves.count[0] > 0:

@@ -7,20 +7,33 @@ from typing import NamedTuple
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import routine, verb
 from schedfarm.core.engine.ranking import Ranking, goes_before
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.machines.nodes.kernels.machine import Site
 from schedfarm.core.machines.nodes.kernels.plan import Plan
-
-NOW, ARRIVED, BEFORE, FALLEN, RISEN, RESET, STEP, CLOCK = range(8)
-"""Fields of the clock: the instant, s; number of jobs arrived by now, and before the instant;
-numbers of begun and ended outages; the next reset, s; the step of this instant; and the number of
-fields."""
 
 TURNED, REMADE = 1, 2
 """Steps of an instant.
 
 TURNED: all except the reset and the pass is done. REMADE: the reset is also done.
 """
+
+
+class Clock:
+    """State of the clock.
+
+    now: the instant, s. arrived, before: number of jobs that have arrived by now, and before it.
+    fallen, risen: number of outages that have begun and ended. reset: the next reset, s. step: the
+    last step of this instant, 0 at its end.
+    """
+
+    now: int
+    arrived: int
+    before: int
+    fallen: int
+    risen: int
+    reset: int
+    step: int
 
 
 class Outages(NamedTuple):
@@ -73,7 +86,7 @@ class World(NamedTuple):
     outages: Outages
     shelves: Shelves
     waiting: Waiting
-    clock: Int64
+    clock: Record[Clock]
     promised: Int64
 
 
@@ -113,7 +126,7 @@ def enqueue(world: World, ranking: Ranking, j: int) -> None:
     waiting.job[last] = j
     waiting.count[0] += 1
     shelves.waiting[shelves.of[j]] += 1
-    arrange(world.site.jobs, shelves, waiting, ranking, world.clock[NOW], -1, last)
+    arrange(world.site.jobs, shelves, waiting, ranking, world.clock[0].now, -1, last)
 
 
 @routine
