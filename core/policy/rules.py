@@ -349,7 +349,7 @@ _ROWS = (
     ),
     Rule(
         "depth(K)",
-        "the first K waiting jobs hold reservations (easy is depth(1))",
+        "the first K waiting jobs hold reservations",
         simulate=_POOL + "reserving",
         holds=GIVEN,
         options=("backfill", *_PREDICTED, *_LIMITED),

@@ -69,6 +69,15 @@ def _cases() -> Iterator[Case]:
     name = "a backfill takes the extra processor of the reserved cluster"
     rows = [(0, 9, 9, 2), (0, 5, 5, 2), (1, 4, 4, 2), (2, 6, 6, 1), (2, 6, 6, 1)]
     yield Case(name, "fcfs+easy", grid_of(2, 3), rows, [0, 0, 5, 2, 8], GRIDS, on=[*"abbbb"])
+    # The first job ends at once, but holds its processors in the first pass. Its cluster is free
+    # then by the profile, on which depth(1) reserves it, while easy looks for another cluster.
+    rows = [(0, 0, 0, 5), (0, 8, 8, 5), (0, 13, 13, 4), (0, 13, 13, 6), (2, 1, 8, 3)]
+    for rule, starts, on in (
+        ("easy", [0, 0, 0, 8, 13], [*"ababa"]),
+        ("depth(1)", [0, 0, 0, 8, 2], [*"aabab"]),
+    ):
+        name = "a job with estimate 0 holds processors in its pass, and none in a profile"
+        yield Case(name, f"fcfs+{rule}", grid_of(6, 7), rows, starts, GRIDS, on=on)
     name = "a long job passes on the cluster that is not reserved"
     rows = [(0, 5, 5, 3), (1, 4, 4, 4), (2, 30, 30, 1)]
     yield Case(name, "fcfs+easy", grid_of(1, 4), rows, [0, 5, 2], GRIDS, on=[*"bba"])
