@@ -19,11 +19,6 @@ from schedfarm.core.engine.profile import (
 )
 from schedfarm.core.engine.running import Jobs, Running
 from schedfarm.core.engine.snapshots import (
-    APART,
-    FREED,
-    ROUND,
-    SAVED,
-    WORTH,
     give_all,
     give_until,
     has_space,
@@ -55,7 +50,7 @@ def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bo
 @verb
 def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
     """Return these processors, unless the plan is about to be invalidated."""
-    if plan.snapshots.state[SAVED] > 0:
+    if plan.snapshots.state[0].saved > 0:
         give_to_profiles(plan, running, jobs, now, one)
 
 
@@ -63,15 +58,15 @@ def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) ->
 def may_move(plan: Plan, profile: Profile, i: int, now: int) -> bool:
     """Return whether the job at place i fits earlier than reserved next to reservations before it.
 
-    Only processors that were freed until state[FREED] can have made a gap: the job had none before
+    Only processors that were freed until state.freed can have made a gap: the job had none before
     its reservation.
 
     Invariant: after checked[need] = (check, length, t), in the same check no job of this need and
     of at least this length fits before t. The profiles of a check, by place, only lose processors.
     """
-    checked, check, cell = plan.snapshots.checked, plan.snapshots.state[ROUND], plan.front[0] + i
+    checked, check, cell = plan.snapshots.checked, plan.snapshots.state[0].checks, plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
-    after, end = now, min(plan.snapshots.state[FREED], plan.at[i])
+    after, end = now, min(plan.snapshots.state[0].freed, plan.at[i])
     if checked[need, 0] == check and checked[need, 1] <= length:
         after = max(now, checked[need, 2])
     if after >= end:
@@ -105,7 +100,7 @@ def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
     """
     snapshots, front, placed = plan.snapshots, plan.front[0], plan.snapshots.below[k]
     first, saved, made, copied = placed, profile_of(snapshots, k), in_the_making(snapshots), False
-    most = most_free_until(saved, snapshots.state[FREED])
+    most = most_free_until(saved, snapshots.state[0].freed)
     for begin in range(first, stop, WORD):
         word = up_to(plan.need, front + begin, most) & first_places(stop - begin)
         word &= up_to(plan.at, begin, now) ^ ALL
@@ -142,7 +137,7 @@ def resume(plan: Plan, profile: Profile, count: int) -> None:
 @verb
 def resume_last(plan: Plan) -> None:
     """Return to the last snapshot with reservations, if there is one."""
-    saved = plan.snapshots.state[SAVED]
+    saved = plan.snapshots.state[0].saved
     if saved > 1:
         resume(plan, profile_of(plan.snapshots, saved - 1), plan.snapshots.below[saved - 1])
 
@@ -158,8 +153,8 @@ def check_all(plan: Plan, now: int) -> None:
     earlier gap, which begins before the last predicted end of the freed processors.
     """
     snapshots, state = plan.snapshots, plan.state
-    saved, k = snapshots.state[SAVED], 0
-    snapshots.state[ROUND] += 1
+    saved, k = snapshots.state[0].saved, 0
+    snapshots.state[0].checks += 1
     # The floors of the layout do not hold for a profile that has gained processors.
     state[0].layout += 1
     last = state[0].planned if state[0].loaded == 1 else state[0].kept
@@ -168,10 +163,10 @@ def check_all(plan: Plan, now: int) -> None:
         stop = snapshots.below[k + 1] if k + 1 < saved else last
         moved = first_to_move(plan, k, stop, now)
         k += 1
-    snapshots.state[FREED] = 0
+    snapshots.state[0].freed = 0
     state[0].kept = moved
     if moved < stop:
-        snapshots.state[SAVED] = k
+        snapshots.state[0].saved = k
         resume(plan, in_the_making(snapshots), moved)
     elif state[0].loaded == 0:
         resume(plan, profile_of(snapshots, saved - 1), snapshots.below[saved - 1])
@@ -184,8 +179,8 @@ def reconsider(plan: Plan, now: int) -> None:
     All if there are no snapshots, which are worth their upkeep only if many reservations are kept.
     """
     state, kept = plan.snapshots.state, plan.state[0].kept
-    state[WORTH] = PATIENCE if kept >= 2 * state[APART] else max(0, state[WORTH] - 1)
-    if state[WORTH] > 0 and state[SAVED] > 0:
+    state[0].worth = PATIENCE if kept >= 2 * state[0].apart else max(0, state[0].worth - 1)
+    if state[0].worth > 0 and state[0].saved > 0:
         check_all(plan, now)
     else:
         void(plan)
@@ -194,11 +189,11 @@ def reconsider(plan: Plan, now: int) -> None:
 @verb
 def keep(plan: Plan) -> None:
     """Save the profile if that is worth it, and the last snapshot has far fewer reservations."""
-    snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[SAVED]
+    snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[0].saved
     if saved == 0:
-        if planned == 0 and snapshots.state[WORTH] > 0:
+        if planned == 0 and snapshots.state[0].worth > 0:
             save(snapshots, plan.profile, 0)
     else:
         before = snapshots.below[saved - 1]
-        if planned - before >= snapshots.state[APART] + before // 2:
+        if planned - before >= snapshots.state[0].apart + before // 2:
             save(snapshots, plan.profile, planned)

@@ -13,16 +13,23 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 
 Fields = TypeVar("Fields")
+Fields_co = TypeVar("Fields_co", covariant=True)
 
 
-class Record(Protocol[Fields]):
-    """An array with one element, the record, of which each annotated name is an int64."""
+class Record(Protocol[Fields_co]):
+    """An array with one element, the record, of which each annotated name is an int64.
 
-    def __getitem__(self, place: int, /) -> Fields:
+    A record with the fields of a subclass may stand for one with those of its base.
+    """
+
+    def __getitem__(self, place: int, /) -> Fields_co:
         """Return the record at place 0."""
 
-    def __setitem__(self, place: int, fields: Fields, /) -> None:
-        """Copy another record to place 0."""
+    def __setitem__(self, place: int, fields: object, /) -> None:
+        """Copy another record, which has the same fields, to place 0."""
+
+    def copy(self) -> Record[Fields_co]:
+        """Return a copy."""
 
 
 def record(fields: type[Fields]) -> Record[Fields]:
