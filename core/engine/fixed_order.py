@@ -26,7 +26,7 @@ from schedfarm.core.engine.queue import (
     tidy,
 )
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.world import EASY, KNOWN, NONE, Options, World
+from schedfarm.core.engine.world import EASY, NONE, Options, World
 
 STARVED = -(2**63)
 """Key of a starving job: before all others, first come first served among themselves."""
@@ -59,13 +59,13 @@ def admit(world: World, rule: int, j: int) -> bool:
     now, need = jobs.submit[j], jobs.procs[j]
     c, looks = place_for(machine, need, now), False
     if queue.size[0] == 0:
-        hold[KNOWN] = 0
+        hold[0].known = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
         c, looks = -1, c >= 0 or rule == EASY
     elif c >= 0:
         c = -1
         if rule != NONE:
-            if hold[KNOWN] == 0:
+            if hold[0].known == 0:
                 reserve(machine, hold, rule, queue.need[head_of(queue)])
             c = place_beside(machine, hold, now, need, jobs.estimate[j])
         jobs.backfilled[j] = c >= 0
@@ -131,7 +131,7 @@ def schedule(world: World, rule: int, now: int) -> None:
     A block is skipped if its least need exceeds the free processors, which only decrease.
     """
     _, machine, queue, hold, _ = world
-    hold[KNOWN] = 0
+    hold[0].known = 0
     head = start_heads(world, now)
     if head == 0 or rule == NONE:
         return
@@ -140,7 +140,7 @@ def schedule(world: World, rule: int, now: int) -> None:
         b = queue.order[place]
         if queue.least_need[b] > most_free(machine):
             continue
-        if hold[KNOWN] == 0:
+        if hold[0].known == 0:
             reserve(machine, hold, rule, head)
         if within_reach(machine, queue, hold, now, b):
             waiting = queue.length[b]

@@ -14,7 +14,7 @@ exactly. The result does not depend on the job with which a scan begins.
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, kernel, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, least, lowest, up_to, without
 from schedfarm.core.engine.machine import (
@@ -53,6 +53,7 @@ from schedfarm.core.engine.ranking import (
     ranks_before,
     rivals,
 )
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import NONE, Options, World, starving_before, turn
 
@@ -206,11 +207,11 @@ def turn_moving(
 
 
 @verb
-def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) -> bool:
+def advance(world: World, rankings: AnyRankings, clock: Record[Clock], per_event: bool) -> bool:
     """Go on to the next pass that may start a job; return False if there is none."""
     while world.jobs.leave[0] == 0:
-        clock[NOW], clock[ARRIVED] = turn_moving(world, rankings, clock[ARRIVED], per_event)
-        if clock[NOW] == NEVER:
+        clock[0].now, clock[0].arrived = turn_moving(world, rankings, clock[0].arrived, per_event)
+        if clock[0].now == NEVER:
             break
         if fits_somewhere(world.queue, most_free(world.machine)):
             return True
@@ -224,14 +225,14 @@ def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -
 
 
 @routine
-def run_events(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
+def run_events(world: World, clock: Record[Clock], rankings: AnyRankings, options: Options) -> None:
     """Go through all events, each with its pass."""
     while advance(world, rankings, clock, options.per_event):
-        make_pass(world, rankings, options, clock[NOW])
+        make_pass(world, rankings, options, clock[0].now)
 
 
 @rolled_kernel
-def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
+def run_moving(world: World, clock: Record[Clock], rankings: AnyRankings, options: Options) -> None:
     """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 
     Jobs wait by (submit, position): all keys of the world are the same.
@@ -241,7 +242,7 @@ def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Optio
 
 @kernel
 def next_pass(
-    world: World, clock: Int64, rankings: AnyRankings, options: Options, waiting: Int64
+    world: World, clock: Record[Clock], rankings: AnyRankings, options: Options, waiting: Int64
 ) -> int:
     """Go on as `advance`; write the waiting jobs, ascending, and return their number or 0."""
     more = advance(world, rankings, clock, options.per_event)

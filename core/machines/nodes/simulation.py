@@ -7,7 +7,6 @@ import numpy as np
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.durations import DAY, seconds_of
 from schedfarm.core.engine.cancel import underway
-from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.profile import empty_profile
@@ -30,6 +29,7 @@ from schedfarm.core.machines.nodes.kernels.plan import Plan
 from schedfarm.core.machines.nodes.kernels.run import END, run_nodes
 from schedfarm.core.machines.nodes.kernels.world import (
     CLOCK,
+    NOW,
     RESET,
     Outages,
     Shelves,

@@ -26,7 +26,7 @@ from schedfarm.core.engine.queue import (
 from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs, find_shadow, idle_machine, launch, next_end, release
 from schedfarm.core.engine.simulate import simulate
-from schedfarm.core.engine.world import EXTRA, KNOWN, SHADOW, empty_world
+from schedfarm.core.engine.world import empty_world
 from schedfarm.core.workload.workload import Workload
 
 
@@ -93,7 +93,8 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     # Heads have left since the bounds were exact.
     for _ in range(min(seed % 3, n - 1)):
         close_cell(world.queue, 0, head_of(world.queue))
-    world.hold[[KNOWN, SHADOW, EXTRA]] = 1, shadow, extra
+    hold = world.hold[0]
+    hold.known, hold.shadow, hold.extra = 1, shadow, extra
     waiting, started = contents(world.queue), []
     for j in waiting:
         need, beside = int(jobs.procs[j]), now + jobs.estimate[j] > shadow
@@ -105,7 +106,7 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     left = [j for j in waiting if j not in started]
     assert np.flatnonzero(jobs.start == now).tolist() == started
     assert np.flatnonzero(jobs.backfilled).tolist() == started
-    assert (world.machine.free[0], world.hold[EXTRA]) == (free, extra)
+    assert (world.machine.free[0], hold.extra) == (free, extra)
     if left:
         assert contents(world.queue) == left
     assert world.queue.length[0] == len(left)
