@@ -254,9 +254,9 @@ def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
         state[0].span = now - state[0].mark if state[0].passes > PERIOD else 0
         state[0].mark = now
     # A single waiting job needs no key.
-    single = queue.size[0] == 1 and queue.length[queue.order[0]] == 1
+    single = queue.state[0].blocks == 1 and queue.length[queue.order[0]] == 1
     if program.steps.size > 0 and program.trend == UNKNOWN and not single:
-        for place in range(queue.size[0]):
+        for place in range(queue.state[0].blocks):
             may_reach(program, now, queue, queue.order[place], key, NEVER)
 
 
@@ -362,7 +362,7 @@ def may_come_first(
 @rank.follow_removal.of(ExpressionRankings)
 def follow_removal(rankings: ExpressionRankings, queue: Queue, cell: int, blocks: int) -> bool:
     """Move the columns of the removed cell's block; return False if blocks were joined."""
-    if queue.size[0] != blocks:
+    if queue.state[0].blocks != blocks:
         return False
     close_up(rankings.first, queue, cell)
     if rankings.differ:

@@ -58,7 +58,7 @@ def admit(world: World, rule: int, j: int) -> bool:
     jobs, machine, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
     c, looks = place_for(machine, need, now), False
-    if queue.size[0] == 0:
+    if queue.state[0].blocks == 0:
         hold[0].known = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
         c, looks = -1, c >= 0 or rule == EASY
@@ -80,7 +80,7 @@ def admit(world: World, rule: int, j: int) -> bool:
 def start_heads(world: World, now: int) -> int:
     """Start the head while it fits; return the need of the next head, 0 if no job waits."""
     jobs, machine, queue, _, _ = world
-    while queue.size[0] > 0:
+    while queue.state[0].blocks > 0:
         b = queue.order[0]
         cell = queue.first[b]
         c = place_for(machine, queue.need[cell], now)
@@ -136,7 +136,7 @@ def schedule(world: World, rule: int, now: int) -> None:
     if head == 0 or rule == NONE:
         return
     emptied = False
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if queue.least_need[b] > most_free(machine):
             continue
@@ -179,7 +179,7 @@ def run_events(world: World, options: Options) -> None:
             look = True
         if take_in(world, rule, first, arrived, look):
             withdraw_due(jobs.leaving, world, now)
-            if queue.size[0] > 0:
+            if queue.state[0].blocks > 0:
                 schedule(world, rule, now)
 
 

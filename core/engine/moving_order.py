@@ -28,8 +28,6 @@ from schedfarm.core.engine.machine import (
 )
 from schedfarm.core.engine.queue import (
     BLOCK,
-    SEEN_AT,
-    SEEN_FIRST,
     Queue,
     gather,
     head_of,
@@ -62,7 +60,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 def fits_somewhere(queue: Queue, free: int) -> bool:
     """Return whether some waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         least = min(least, queue.least_need[queue.order[place]])
     return least <= free
 
@@ -106,11 +104,11 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
     best, ranking = head_of(queue), rankings.queue
     if queue.submit[best] < limit or best == last_of(queue):
         return best
-    if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
-        best = queue.size[SEEN_AT]
+    if still_waits(queue, queue.state[0].seen, queue.state[0].seen_at):
+        best = queue.state[0].seen_at
     set_keys(rankings, queue, best // BLOCK, now)
     bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if not may_come_first(rankings, False, queue, b, now, bar):
             continue
@@ -121,7 +119,7 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
             if found != best:
                 best, bar = found, bar_of(ranking, queue.submit, queue.estimate, found, now)
             cell += WORD
-    queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
+    queue.state[0].seen, queue.state[0].seen_at = queue.job[best], best
     return best
 
 
@@ -131,7 +129,7 @@ def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) ->
     jobs, machine, queue, hold, _ = world
     ranking = rankings.backfill
     best, bar, free = -1, (0, 1), most_free(machine)
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if queue.least_need[b] > free or not within_reach(machine, queue, hold, now, b):
             continue
@@ -186,7 +184,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
                 return
             c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
             jobs.backfilled[queue.job[cell]] = True
-        blocks = queue.size[0]
+        blocks = queue.state[0].blocks
         begin(machine, jobs, c, queue.job[cell], now)
         take_out(queue, cell)
         ranked = follow_removal(rankings, queue, cell, blocks)
