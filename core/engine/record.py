@@ -7,6 +7,7 @@ wrong name is an error of the type checker, where a wrong constant would be sile
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import get_annotations
 from typing import Protocol, TypeVar, cast
 
@@ -45,6 +46,16 @@ def record(fields: type[Fields]) -> Record[Fields]:
     >>> print(clock[0].now, clock[0].arrived)
     0 3
     """
+    return cast("Record[Fields]", np.zeros(1, _type_of(cast(type, fields))).view(np.recarray))
+
+
+@cache
+def _type_of(fields: type) -> np.dtype[np.void]:
+    """Return the type of a record, which takes longer to make than the record itself.
+
+    Its fields are aligned: where compiled code could not know that, simulations with predictions
+    took 1.1 times as long.
+    """
     names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
-    row = np.zeros(1, [(name, np.int64) for name in names]).view(np.recarray)
-    return cast("Record[Fields]", row)
+    aligned = np.dtype([(name, np.int64) for name in names], align=True)
+    return np.dtype((np.record, aligned))
