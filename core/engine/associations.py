@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from schedfarm.core.arrays import Float64, Int64
-from schedfarm.core.engine.priority import STALE, STATE, Constants, Weights
+from schedfarm.core.engine.priority import Constants, TreeState, Weights
+from schedfarm.core.engine.record import record
 from schedfarm.core.policy.multifactor import TIER, USUAL_TIER, Multifactor
 from schedfarm.core.workload.workload import Workload
 
@@ -21,7 +22,7 @@ def unused_weights() -> Weights:
         _UNUSED, np.zeros(1, np.int64), none, none.copy(), zeros, none.copy(), zeros.copy(),
         none.copy(), none.copy(), zeros.copy(), none.copy(), zeros.copy(), zeros.copy(),
         zeros.copy(), none.copy(), np.zeros(1, np.int64), np.zeros((0, 1), np.int64), none.copy(),
-        np.zeros(STATE, np.int64),
+        record(TreeState),
     )  # fmt: skip
 
 
@@ -44,8 +45,8 @@ def weights_of(workload: Workload, given: Multifactor) -> Weights:
     child, first, part, normal = _tree(parent, share, accounts)
     decay = 0.5 ** (given.calc / given.halflife) if given.halflife else 1.0
     path = _paths(parent, accounts)
-    state = np.zeros(STATE, np.int64)
-    state[STALE] = 1
+    state = record(TreeState)
+    state[0].stale = 1
     constants = Constants(
         True, given.algorithm == "classic", given.calc, given.max_age, decay,
         float(given.damping), 2.0, float(given.age), float(given.fairshare),

@@ -32,15 +32,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
+from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
 from schedfarm.core.engine.leaving import next_leave
 from schedfarm.core.engine.limited import (
-    OUTSIDE,
-    STATE as LIMITED,
-    TURNED,
-    WAITS,
     Limited,
+    LimitedClock,
     end_jobs,
     end_of_run,
     last_to_start,
@@ -63,21 +60,34 @@ from schedfarm.core.engine.machine import (
 from schedfarm.core.engine.plan import rounded
 from schedfarm.core.engine.planning import earliest, lay_out_rounded, take
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list, settled_until
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.world import Options, starving_before
 
-EVENT, CYCLE, TESTS, QUIET, IDLE, LOOSER, UNTIL = range(LIMITED, LIMITED + 7)
-"""Fields of the clock.
 
-EVENT: whether jobs completed, arrived or entered the queue at this instant. CYCLE: instant of the
-next cycle, s. TESTS: number of tests of the last cycle. QUIET: whether the last cycle (without
-cycles, the last tick) started no job, no event or withdrawal followed, and limits still hold the
-same jobs. IDLE: whether a tick has started no job since the last event, withdrawal or start, and
-limits still hold the same jobs. LOOSER: first instant at which limits hold fewer jobs, s. UNTIL:
-instant up to which ticks are left out, s.
-"""
+class CadenceClock(LimitedClock):
+    """Clock of both schedulers.
 
-STATE = UNTIL + 1
-"""Number of fields."""
+    event: whether jobs completed, arrived or entered the queue at this instant. cycle: when the
+    next cycle is due, s. tests: number of tests in the last one. quiet: whether the last cycle
+    (without cycles, the last tick) started no job, without an event or a withdrawal since, and
+    limits still hold the same jobs. idle: whether a tick has started none since the last of these,
+    start or loosening of a limit. looser: the first instant at which limits hold fewer jobs, s.
+    until: the instant up to which ticks are left out, s.
+    """
+
+    event: int
+    cycle: int
+    tests: int
+    quiet: int
+    idle: int
+    looser: int
+    until: int
+
+
+class CadenceWorld(Limited):
+    """A `Limited` with the clock of both schedulers."""
+
+    clock: Record[CadenceClock]
 
 
 class Cadence(NamedTuple):
@@ -116,65 +126,65 @@ def length_of(cadence: Cadence, tests: int) -> int:
 
 
 @verb
-def skip_cycles(cadence: Cadence, clock: Int64, until: int) -> None:
-    """Leave out the cycles before an instant, s; each makes as many tests as the last cycle."""
-    if clock[CYCLE] < until and cadence.interval < NEVER:
-        period = cadence.interval + length_of(cadence, clock[TESTS])
-        clock[CYCLE] += (until - clock[CYCLE] + period - 1) // period * period
+def skip_cycles(cadence: Cadence, clock: Record[CadenceClock], until: int) -> None:
+    """Leave out the cycles before an instant, s, each with as many tests as the last cycle."""
+    if clock[0].cycle < until and cadence.interval < NEVER:
+        period = cadence.interval + length_of(cadence, clock[0].tests)
+        clock[0].cycle += (until - clock[0].cycle + period - 1) // period * period
 
 
 @verb
-def next_tick(world: Limited, cadence: Cadence, event: int) -> int:
+def next_tick(world: CadenceWorld, cadence: Cadence, event: int) -> int:
     """Return the next tick that is not left out, s; NEVER if the next event, s, comes first."""
     clock, first = world.clock, world.jobs.submit[0]
-    after = clock[UNTIL] if clock[WAITS] > 0 else NEVER
+    after = clock[0].until if clock[0].waiting > 0 else NEVER
     if after >= event:
         skip_cycles(cadence, clock, event)
         return NEVER
     skip_cycles(cadence, clock, after)
-    tick = clock[CYCLE]
+    tick = clock[0].cycle
     if cadence.main < NEVER:
-        begin = max(clock[NOW] + 1, after) - first
+        begin = max(clock[0].now + 1, after) - first
         tick = min(tick, first + (begin + cadence.main - 1) // cadence.main * cadence.main)
     return int(tick)
 
 
 @verb
-def turn(world: Limited, rankings: AnyRankings, cadence: Cadence) -> bool:
+def turn(world: CadenceWorld, rankings: AnyRankings, cadence: Cadence) -> bool:
     """Go to the next event, withdrawal or tick; return False at the end."""
     jobs, machine, clock = world.jobs, world.machine, world.clock
-    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
+    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[0].arrived
     event = jobs.submit[first] if first < jobs.submit.size else NEVER
     event = min(event, next_end(machine))
     change = min(event, next_leave(jobs.leaving, jobs.start))
     tick = NEVER
-    if clock[WAITS] > 0 or change < NEVER:
+    if clock[0].waiting > 0 or change < NEVER:
         tick = next_tick(world, cadence, change)
     if min(change, tick) == NEVER:
         return False
-    clock[EVENT] = event <= min(change, tick)
+    clock[0].event = event <= min(change, tick)
     if tick < change:
-        clock[NOW] = tick
+        clock[0].now = tick
     else:
-        clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
-        clock[QUIET] = clock[IDLE] = 0
+        clock[0].now, clock[0].arrived, _ = turn_clock(jobs, machine, first, False)
+        clock[0].quiet = clock[0].idle = 0
         end_jobs(world, before)
-    follow_up(rankings, machine, jobs, begun, clock[NOW])
+    follow_up(rankings, machine, jobs, begun, clock[0].now)
     forget_ended(machine)
-    for j in range(first, clock[ARRIVED]):
-        world.outside[clock[OUTSIDE]] = j
-        clock[OUTSIDE] += 1
+    for j in range(first, clock[0].arrived):
+        world.outside[clock[0].outside] = j
+        clock[0].outside += 1
     if change <= tick:
         withdraw(world)
-        waiting = clock[WAITS]
+        waiting = clock[0].waiting
         let_in(world)
-        clock[EVENT] |= clock[WAITS] > waiting
+        clock[0].event |= clock[0].waiting > waiting
     return True
 
 
 @verb
-def start_heads(world: Limited, now: int, last: int, most: int) -> int:
-    """Start jobs in queue order, considering at most `most` jobs; return the number of starts.
+def start_heads(world: CadenceWorld, now: int, last: int, most: int) -> int:
+    """Start jobs in the order of the queue, of at most some jobs; count them.
 
     A job that does not fit withholds all processors that it could use from the jobs behind it.
     """
@@ -209,16 +219,16 @@ def is_passed_over(cadence: Cadence, users: Users, j: int) -> bool:
 
 
 @verb
-def forget_tests(world: Limited, users: Users) -> None:
-    """Reset the numbers of tests of the waiting jobs' users."""
-    for p in range(world.clock[WAITS]):
+def forget_tests(world: CadenceWorld, users: Users) -> None:
+    """Forget the tests of the waiting jobs' users."""
+    for p in range(world.clock[0].waiting):
         user = users.user[world.waiting[p]]
         if user >= 0:
             users.tests[user] = 0
 
 
 @verb
-def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
+def lay_out_map(world: CadenceWorld, cadence: Cadence, now: int) -> None:
     """Lay out the map of the running jobs."""
     plan = world.plan
     plan.front[0] = plan.state[0].waiting = plan.state[0].planned = plan.state[0].kept = 0
@@ -227,8 +237,8 @@ def lay_out_map(world: Limited, cadence: Cadence, now: int) -> None:
 
 
 @verb
-def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
-    """Find a job's earliest start; return whether it is now, and whether it is in the window."""
+def try_job(world: CadenceWorld, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
+    """Find a job's earliest start; return whether it is now, and whether it is within the map."""
     plan, need = world.plan, world.jobs.procs[j]
     c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
     reserved = t - now <= cadence.window
@@ -239,14 +249,14 @@ def try_job(world: Limited, cadence: Cadence, j: int, now: int) -> tuple[bool, b
 
 
 @verb
-def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: int) -> bool:
-    """Test the jobs of the queue; return whether no job starts and each has a reservation.
+def run_cycle(world: CadenceWorld, cadence: Cadence, users: Users, now: int, last: int) -> bool:
+    """Test the jobs of the queue; return whether no job has started or lacks a reservation.
 
     Behind the last place with a job that may start, tests are only counted, if they take time.
     """
     if last >= 0:
         lay_out_map(world, cadence, now)
-    place, stop = 0, world.clock[WAITS] if cadence.rate > 0 else last + 1
+    place, stop = 0, world.clock[0].waiting if cadence.rate > 0 else last + 1
     tests, behind, quiet = 0, False, True
     while place < stop and tests < cadence.tests:
         j = world.waiting[place]
@@ -264,7 +274,7 @@ def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: in
         behind |= not starts
         if starts:
             start(world, j, 0, now, behind)
-    world.clock[TESTS] = tests
+    world.clock[0].tests = tests
     if cadence.of_user > 0:
         forget_tests(world, users)
     return quiet
@@ -272,44 +282,44 @@ def run_cycle(world: Limited, cadence: Cadence, users: Users, now: int, last: in
 
 @verb
 def pass_over(
-    world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
+    world: CadenceWorld, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
 ) -> None:
     """Run the schedulers that are due at this instant."""
-    clock, now, count = world.clock, world.clock[NOW], world.clock[WAITS]
+    clock, now, count = world.clock, world.clock[0].now, world.clock[0].waiting
     since = now - world.jobs.submit[0]
     tick = cadence.main < NEVER and since > 0 and since % cadence.main == 0
-    main = tick or (cadence.main < NEVER and clock[EVENT] == 1)
-    due = clock[CYCLE] == now
-    if now >= clock[LOOSER]:
-        clock[QUIET] = clock[IDLE] = 0
+    main = tick or (cadence.main < NEVER and clock[0].event == 1)
+    due = clock[0].cycle == now
+    if now >= clock[0].looser:
+        clock[0].quiet = clock[0].idle = 0
     last = last_to_start(world, now)
     if last >= 0 and (main or due):
         limit = starving_before(options, now)
         rank_list(rankings, world.waiting, count)
         if end_of_run(world.waiting, rankings.queue, world.jobs, now, limit, 0, count) < count:
             sort_jobs(world.waiting, world.spare, count, rankings.queue, world.jobs, now, limit)
-            clock[QUIET] = clock[IDLE] = 0
+            clock[0].quiet = clock[0].idle = 0
         last = last_to_start(world, now)
         if main and start_heads(world, now, last, count if tick else cadence.depth) > 0:
-            clock[QUIET] = clock[IDLE] = 0
+            clock[0].quiet = clock[0].idle = 0
             last = last_to_start(world, now)
         elif tick:
-            clock[IDLE] = 1
-            clock[QUIET] |= cadence.interval == NEVER
+            clock[0].idle = 1
+            clock[0].quiet |= cadence.interval == NEVER
     if due:
-        if clock[QUIET] == 0:
+        if clock[0].quiet == 0:
             quiet = run_cycle(world, cadence, users, now, last)
-            clock[QUIET] = quiet and last >= 0
-            clock[IDLE] &= quiet
-        clock[CYCLE] = now + length_of(cadence, clock[TESTS]) + cadence.interval
+            clock[0].quiet = quiet and last >= 0
+            clock[0].idle &= quiet
+        clock[0].cycle = now + length_of(cadence, clock[0].tests) + cadence.interval
     leave_queue(world)
 
 
 @verb
-def first_loosening(world: Limited, now: int) -> int:
+def first_loosening(world: CadenceWorld, now: int) -> int:
     """Return the first instant, s, at which limits hold fewer of the waiting jobs, or NEVER."""
     first = NEVER
-    for p in range(world.clock[WAITS]):
+    for p in range(world.clock[0].waiting):
         instant = allowed_from(world.running, world.waiting[p], now)
         if instant > now:
             first = min(first, instant)
@@ -318,32 +328,32 @@ def first_loosening(world: Limited, now: int) -> int:
 
 @verb
 def look_ahead(
-    world: Limited, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
+    world: CadenceWorld, rankings: AnyRankings, options: Options, cadence: Cadence, users: Users
 ) -> None:
-    """Set the instant up to which ticks are left out, and the tests of the cycles until then."""
-    clock, now = world.clock, world.clock[NOW]
-    clock[UNTIL], clock[LOOSER] = now, NEVER
-    if clock[WAITS] == 0:
-        clock[TESTS] = 0
+    """Set the instant up to which ticks are left out, and the tests of the cycles there."""
+    clock, now = world.clock, world.clock[0].now
+    clock[0].until, clock[0].looser = now, NEVER
+    if clock[0].waiting == 0:
+        clock[0].tests = 0
         return
     idle = last_to_start(world, now) < 0
-    if cadence.loosens and (idle or clock[QUIET] == 1 or (cadence.parts and clock[IDLE] == 1)):
-        clock[LOOSER] = first_loosening(world, now)
+    if cadence.loosens and (idle or clock[0].quiet == 1 or (cadence.parts and clock[0].idle == 1)):
+        clock[0].looser = first_loosening(world, now)
     if idle:
         if cadence.rate > 0:
             run_cycle(world, cadence, users, now, -1)
-        clock[UNTIL] = clock[LOOSER]
+        clock[0].until = clock[0].looser
     elif (
-        clock[QUIET] == 1
+        clock[0].quiet == 1
         and options.threshold == NEVER
-        and (clock[IDLE] == 1 or not cadence.parts or cadence.main == NEVER)
+        and (clock[0].idle == 1 or not cadence.parts or cadence.main == NEVER)
     ):
-        clock[UNTIL] = min(settled_until(rankings, now), clock[LOOSER])
+        clock[0].until = min(settled_until(rankings, now), clock[0].looser)
 
 
 @rolled_kernel
 def run_cadence(
-    world: Limited,
+    world: CadenceWorld,
     rankings: AnyRankings,
     options: Options,
     cadence: Cadence,
@@ -356,12 +366,12 @@ def run_cadence(
     """
     clock = world.clock
     while True:
-        if clock[TURNED] == 0:
+        if clock[0].turned == 0:
             if world.jobs.leave[0] != 0 or not turn(world, rankings, cadence):
                 return False
             if stepwise:
-                clock[TURNED] = 1
+                clock[0].turned = 1
                 return True
-        clock[TURNED] = 0
+        clock[0].turned = 0
         pass_over(world, rankings, options, cadence, users)
         look_ahead(world, rankings, options, cadence, users)

@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 
 from schedfarm.core.engine.jit import NEVER, generic
 
-NEXT, FIELDS = range(2)
-"""Fields of a table's state: the index of the next change, and the number of fields."""
+
+class TableState:
+    """State of a table of changes.
+
+    next: index of the next change.
+    """
+
+    next: int
 
 
 class Constant(NamedTuple):

@@ -7,8 +7,15 @@ from schedfarm.core.engine.leaving import next_leave
 from schedfarm.core.engine.machine import Machine, give_back, next_end, release_due
 from schedfarm.core.engine.running import Jobs
 
-NOW, ARRIVED = 0, 1
-"""First fields of a clock: the instant, s, and the number of jobs that have arrived."""
+
+class Clock:
+    """State of a clock that is kept between calls.
+
+    now: the instant, s. arrived: number of jobs that have arrived by then.
+    """
+
+    now: int
+    arrived: int
 
 
 @verb

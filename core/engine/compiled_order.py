@@ -27,11 +27,13 @@ from schedfarm.core.engine.priority import (
 )
 from schedfarm.core.engine.rank import AnyRankings
 from schedfarm.core.engine.ranking import KEYED, NO_CELLS, Ranking, Rankings
+from schedfarm.core.engine.record import record
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.usage import PASSED, Shares, settle_all
+from schedfarm.core.engine.usage import Passed, Shares, settle_all
 from schedfarm.core.engine.user_ranking import (
     NOBODY,
     Line,
+    LineState,
     SharedRankings,
     Sharing,
     rank_waiting,
@@ -101,7 +103,7 @@ def _sharing(workload: Workload, policy: Policy, first: str | None, second: str 
         seen_waited,
         seen_worked,
         np.zeros(users.size),
-        np.zeros(PASSED, np.int64),
+        record(Passed),
         refresh,
         halflife or NEVER,
     )
@@ -128,7 +130,7 @@ def _line(code: str | None, users: int) -> Line:
     size = 0 if code is None else users
     user, rank, stamp = (np.zeros(size, np.int64) for _ in range(3))
     known = NOBODY if code is None else cast(int, own.load(code))
-    return Line(known, user, rank, stamp, np.zeros(2, np.int64))
+    return Line(known, user, rank, stamp, record(LineState))
 
 
 class Orders:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Float64, Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.indirect import call_address
 from schedfarm.core.engine.jit import kernel, verb
 from schedfarm.core.engine.machine import begin, has_free, most_free, running_count
 from schedfarm.core.engine.plan import remove
 from schedfarm.core.engine.rank import AnyRankings, rank_list
-from schedfarm.core.engine.reservations import BEFORE, TURNED, Planner, arrange, turn
+from schedfarm.core.engine.record import Record, record
+from schedfarm.core.engine.reservations import Planner, arrange, turn
 from schedfarm.core.engine.world import Options, starving_before
 from schedfarm.core.policy.custom_rule import FREE, LATE, LATE_AT, OVERBOOKED, STARTS, TALLY
 
@@ -44,22 +44,30 @@ IDLE: no start on an idle machine. PAST, OVER: a reservation in the past, or of 
 not free. RAISED: an exception.
 """
 
-KIND, JOB, DETAIL = range(3)
-"""Fields of a fault: the mistake, the job, and a number for its sentence."""
+
+class Fault:
+    """A mistake of a rule.
+
+    kind: its code. job: the job. detail: a number for its sentence.
+    """
+
+    kind: int
+    job: int
+    detail: int
 
 
 class View(NamedTuple):
     """Hold the copies for a rule, the records of its decisions, and the kernel's own arrays.
 
     desk: int64, scalars, then the addresses of the arrays from `columns` on. active: int64[n], the
-    running jobs in order of predicted ends. fault: int64[3]. before: float64, the rule's memory
-    before a call, to repeat the call. columns: int64[8, n], the columns of all jobs. The other
-    fields are those of `core.policy.custom_rule.State`.
+    running jobs, the soonest predicted end first. before: float64, the memory before the call, to
+    repeat it. columns: int64[8, n], of all jobs. The others are those of
+    `core.policy.custom_rule.State`.
     """
 
     desk: Int64
     active: Int64
-    fault: Int64
+    fault: Record[Fault]
     before: Float64
     columns: Int64
     waiting: Int64
@@ -81,7 +89,7 @@ def empty_view(columns: Int64, processors: int, memory: int) -> View:
     view = View(
         np.zeros(ADDRESSES + ARRAYS, np.int64),
         np.empty(n, np.int64),
-        np.zeros(3, np.int64),
+        record(Fault),
         np.zeros(memory),
         columns,
         np.empty(n, np.int64),
@@ -106,7 +114,7 @@ def show_running(planner: Planner, view: View, unit: int) -> None:
     """Copy the running jobs, and lay out the profile of their predicted ends."""
     jobs, machine, _, clock, _ = planner
     active, time, free = view.active, view.time, view.free
-    now, kept, step = clock[NOW], 0, 0
+    now, kept, step = clock[0].now, 0, 0
     time[0], free[0] = now, most_free(machine) * unit
     for place in range(view.desk[RUNS]):
         j = active[place]
@@ -132,7 +140,7 @@ def show(planner: Planner, view: View, unit: int) -> None:
         j = plan.job[front + i]
         view.waiting[i], view.reserved[j], view.started[j] = j, NO_PROMISE, 0
     show_running(planner, view, unit)
-    desk[AT], desk[ARRIVALS], desk[WAITS] = clock[NOW], clock[ARRIVED], count
+    desk[AT], desk[ARRIVALS], desk[WAITS] = clock[0].now, clock[0].arrived, count
     for k in range(TALLY):
         view.tally[k] = 0
     view.tally[FREE] = view.free[0]
@@ -144,7 +152,7 @@ def show(planner: Planner, view: View, unit: int) -> None:
 @verb
 def blame(view: View, kind: int, j: int, detail: int) -> bool:
     """Record a mistake; return False."""
-    view.fault[KIND], view.fault[JOB], view.fault[DETAIL] = kind, j, detail
+    view.fault[0].kind, view.fault[0].job, view.fault[0].detail = kind, j, detail
     return False
 
 
@@ -167,7 +175,7 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
     head = plan.front[0]
     for k in range(min(view.tally[STARTS], view.decided.size)):
         j = view.decided[k]
-        if j < 0 or j >= clock[ARRIVED]:
+        if j < 0 or j >= clock[0].arrived:
             return blame(view, OUTSIDE, plan.job[plan.front[0]], j)
         if jobs.start[j] >= 0:
             return blame(view, TWICE, j, jobs.start[j])
@@ -176,15 +184,15 @@ def start_decided(planner: Planner, view: View, unit: int) -> bool:
         while jobs.start[plan.job[head]] >= 0:
             head += 1
         jobs.backfilled[j] = plan.job[head] != j
-        begin(machine, jobs, 0, j, clock[NOW])
+        begin(machine, jobs, 0, j, clock[0].now)
         note_start(planner, view, j)
     return True
 
 
 @verb
 def check_reserved(planner: Planner, view: View) -> bool:
-    """Return whether no reservation is in the past, and all hold only free processors."""
-    plan, now, tally = planner.plan, planner.clock[NOW], view.tally
+    """Return whether reservations lie in the future, and hold only free processors."""
+    plan, now, tally = planner.plan, planner.clock[0].now, view.tally
     for i in range(plan.state[0].waiting):
         j = plan.job[plan.front[0] + i]
         at = view.reserved[j]
@@ -202,8 +210,8 @@ def check_reserved(planner: Planner, view: View) -> bool:
 def promise(planner: Planner, view: View) -> None:
     """Record the starts or reservations of the jobs that arrived at this instant."""
     jobs, _, _, clock, promised = planner
-    for j in range(clock[BEFORE], clock[ARRIVED]):
-        promised[j] = clock[NOW] if jobs.start[j] >= 0 else view.reserved[j]
+    for j in range(clock[0].before, clock[0].arrived):
+        promised[j] = clock[0].now if jobs.start[j] >= 0 else view.reserved[j]
 
 
 @verb
@@ -244,16 +252,16 @@ def run_custom(
     if decided and not judge(planner, view, unit):
         return FAULT
     while True:
-        if clock[TURNED] == 0:
+        if clock[0].turned == 0:
             if jobs.leave[0] != 0 or not turn(planner, rankings, options.per_event):
                 return END
             if ordered:
-                clock[TURNED] = 1
+                clock[0].turned = 1
                 return ORDER
-        clock[TURNED] = 0
+        clock[0].turned = 0
         if plan.state[0].waiting == 0:
             continue
-        limit = starving_before(options, clock[NOW])
+        limit = starving_before(options, clock[0].now)
         rank_list(rankings, plan.job[plan.front[0] :], plan.state[0].waiting)
         arrange(planner, rankings, limit)
         show(planner, view, unit)

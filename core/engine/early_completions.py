@@ -20,11 +20,6 @@ from schedfarm.core.engine.profile import (
 )
 from schedfarm.core.engine.running import Jobs, Running
 from schedfarm.core.engine.snapshots import (
-    APART,
-    FREED,
-    ROUND,
-    SAVED,
-    WORTH,
     give_all,
     give_until,
     has_space,
@@ -57,8 +52,8 @@ def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bo
 
 @verb
 def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
-    """Add these processors to the profiles, if there are snapshots."""
-    if plan.snapshots.state[SAVED] > 0:
+    """Return these processors, unless the plan is about to be invalidated."""
+    if plan.snapshots.state[0].saved > 0:
         give_to_profiles(plan, running, jobs, now, one)
 
 
@@ -66,16 +61,16 @@ def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) ->
 def may_move(plan: Plan, profile: Profile, i: int, now: int) -> bool:
     """Return whether the job at place i fits before its reservation, given earlier places.
 
-    The job had no gap before its reservation, so only processors that were freed until state[FREED]
-    can make one.
+    Only processors that were freed until state.freed can have made a gap: the job had none before
+    its reservation.
 
     Invariant: after checked[need] = (check, length, t), no job with this need and at least this
     length fits before t in the same check. From place to place, the profile of a check only loses
     processors.
     """
-    checked, check, cell = plan.snapshots.checked, plan.snapshots.state[ROUND], plan.front[0] + i
+    checked, check, cell = plan.snapshots.checked, plan.snapshots.state[0].checks, plan.front[0] + i
     need, length = plan.need[cell], plan.length[cell]
-    after, end = now, min(plan.snapshots.state[FREED], plan.at[i])
+    after, end = now, min(plan.snapshots.state[0].freed, plan.at[i])
     if checked[need, 0] == check and checked[need, 1] <= length:
         after = max(now, checked[need, 2])
     if after >= end:
@@ -109,7 +104,7 @@ def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
     """
     snapshots, front, placed = plan.snapshots, plan.front[0], plan.snapshots.below[k]
     first, saved, made, copied = placed, profile_of(snapshots, k), in_the_making(snapshots), False
-    most = most_free_until(saved, snapshots.state[FREED])
+    most = most_free_until(saved, snapshots.state[0].freed)
     for begin in range(first, stop, WORD):
         word = up_to(plan.need, front + begin, most) & first_places(stop - begin)
         word &= up_to(plan.at, begin, now) ^ ALL
@@ -146,7 +141,7 @@ def resume(plan: Plan, profile: Profile, count: int) -> None:
 @verb
 def resume_last(plan: Plan) -> None:
     """Return to the last snapshot with reservations, if there is one."""
-    saved = plan.snapshots.state[SAVED]
+    saved = plan.snapshots.state[0].saved
     if saved > 1:
         resume(plan, profile_of(plan.snapshots, saved - 1), plan.snapshots.below[saved - 1])
 
@@ -163,8 +158,8 @@ def check_all(plan: Plan, now: int) -> None:
     processors.
     """
     snapshots, state = plan.snapshots, plan.state
-    saved, k = snapshots.state[SAVED], 0
-    snapshots.state[ROUND] += 1
+    saved, k = snapshots.state[0].saved, 0
+    snapshots.state[0].checks += 1
     # The floors of the layout do not hold for a profile that has gained processors.
     state[0].layout += 1
     last = state[0].planned if state[0].loaded == 1 else state[0].kept
@@ -173,10 +168,10 @@ def check_all(plan: Plan, now: int) -> None:
         stop = snapshots.below[k + 1] if k + 1 < saved else last
         moved = first_to_move(plan, k, stop, now)
         k += 1
-    snapshots.state[FREED] = 0
+    snapshots.state[0].freed = 0
     state[0].kept = moved
     if moved < stop:
-        snapshots.state[SAVED] = k
+        snapshots.state[0].saved = k
         resume(plan, in_the_making(snapshots), moved)
     elif state[0].loaded == 0:
         resume(plan, profile_of(snapshots, saved - 1), snapshots.below[saved - 1])
@@ -189,8 +184,8 @@ def reconsider(plan: Plan, now: int) -> None:
     Without snapshots, all are invalid. Snapshots pay only if many reservations are kept.
     """
     state, kept = plan.snapshots.state, plan.state[0].kept
-    state[WORTH] = PATIENCE if kept >= 2 * state[APART] else max(0, state[WORTH] - 1)
-    if state[WORTH] > 0 and state[SAVED] > 0:
+    state[0].worth = PATIENCE if kept >= 2 * state[0].apart else max(0, state[0].worth - 1)
+    if state[0].worth > 0 and state[0].saved > 0:
         check_all(plan, now)
     else:
         void(plan)
@@ -199,11 +194,11 @@ def reconsider(plan: Plan, now: int) -> None:
 @verb
 def keep(plan: Plan) -> None:
     """Save the profile if that is worth it, and the last snapshot has far fewer reservations."""
-    snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[SAVED]
+    snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[0].saved
     if saved == 0:
-        if planned == 0 and snapshots.state[WORTH] > 0:
+        if planned == 0 and snapshots.state[0].worth > 0:
             save(snapshots, plan.profile, 0)
     else:
         before = snapshots.below[saved - 1]
-        if planned - before >= snapshots.state[APART] + before // 2:
+        if planned - before >= snapshots.state[0].apart + before // 2:
             save(snapshots, plan.profile, planned)

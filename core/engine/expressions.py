@@ -15,7 +15,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import rank
-from schedfarm.core.engine.evaluation import Program, place_of, write_keys
+from schedfarm.core.engine.evaluation import Program, ProgramState, place_of, write_keys
 from schedfarm.core.engine.instructions import Lowering
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import (
@@ -28,6 +28,7 @@ from schedfarm.core.engine.lanes import (
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.queue import BLOCK, Queue, blocks_of, cells_of, least_of
 from schedfarm.core.engine.ranking import Ranking, Rankings, block_may_have_rivals
+from schedfarm.core.engine.record import record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.trends import RISES, UNKNOWN, trend_of
 from schedfarm.core.errors import InputError
@@ -41,13 +42,6 @@ STRIDE = BLOCK + WORD
 
 INSTANT = 0
 """Index of the instant in the array `now`."""
-
-FAILED_JOB, FAILED_AT, PASS, SPAN, MARK, STATE = range(6)
-"""Fields of a program's `state`.
-
-FAILED_JOB, FAILED_AT: the first job with NaN as its value, and the instant. PASS: number of passes.
-SPAN, MARK: simulated time of the last PERIOD passes, s, and its end. STATE: number of fields.
-"""
 
 FIRST, LENGTH, LAST, KEYED_IN, UNTIL, BOUND, FIELDS = 0, 1, 2, 3, 4, 5, 8
 """Fields of a block.
@@ -115,8 +109,8 @@ def program_of(workload: Workload, expression: Expression | None) -> Program:
     register = np.empty(begin + columns * STRIDE * blocks)
     for constant, value in lowering.constants.items():
         register[place[constant] : place[constant] + BLOCK] = value
-    state = np.zeros(STATE, np.int64)
-    state[FAILED_JOB] = NO_JOB
+    state = record(ProgramState)
+    state[0].failed_job = NO_JOB
     return Program(
         np.array(lowering.fused(), np.int64).reshape(-1),
         np.stack(found, axis=-1).reshape(-1) if found else np.zeros(0),
@@ -176,8 +170,8 @@ def report_missing(
     state = program.state
     for k in range(0, m, WORD):
         missing = not_numbers(key, to + k) & first_places(m - k) & ~first_places(max(skip - k, 0))
-        if missing != 0 and state[FAILED_JOB] == NO_JOB:
-            state[FAILED_JOB], state[FAILED_AT] = jobs[i + k + lowest(missing)], now
+        if missing != 0 and state[0].failed_job == NO_JOB:
+            state[0].failed_job, state[0].failed_at = jobs[i + k + lowest(missing)], now
 
 
 @verb
@@ -227,7 +221,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
     of a step is inlined.
     """
     s, block, instant = b * FIELDS, program.block, now
-    if block[s + KEYED_IN] == program.state[PASS]:
+    if block[s + KEYED_IN] == program.state[0].passes:
         return True
     hold_block(program, queue, b)
     bounds = program.follows and program.trend != UNKNOWN and bar != NEVER
@@ -238,8 +232,8 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
             return False
         bounds = False
     if bounds and program.trend != RISES:
-        # Rising keys are least now, falling keys at the end of the period.
-        instant = now + program.state[SPAN]
+        # Keys that rise are least now, others at the end of the period.
+        instant = now + program.state[0].span
     while True:
         rank_block(program, instant, queue, b, key)
         if bounds:
@@ -250,7 +244,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
                 return False
         bounds = False
         if instant == now:
-            block[s + KEYED_IN] = program.state[PASS]
+            block[s + KEYED_IN] = program.state[0].passes
             return True
         instant = now
 
@@ -259,14 +253,14 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
 def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
     """Begin a pass, for which all keys are old; write all keys if one of them may be NaN."""
     state = program.state
-    state[PASS] += 1
-    if state[PASS] % PERIOD == 1:
-        state[SPAN] = now - state[MARK] if state[PASS] > PERIOD else 0
-        state[MARK] = now
+    state[0].passes += 1
+    if state[0].passes % PERIOD == 1:
+        state[0].span = now - state[0].mark if state[0].passes > PERIOD else 0
+        state[0].mark = now
     # A single waiting job needs no key.
-    single = queue.size[0] == 1 and queue.length[queue.order[0]] == 1
+    single = queue.state[0].blocks == 1 and queue.length[queue.order[0]] == 1
     if program.steps.size > 0 and program.trend == UNKNOWN and not single:
-        for place in range(queue.size[0]):
+        for place in range(queue.state[0].blocks):
             may_reach(program, now, queue, queue.order[place], key, NEVER)
 
 
@@ -372,7 +366,7 @@ def may_come_first(
 @rank.follow_removal.of(ExpressionRankings)
 def follow_removal(rankings: ExpressionRankings, queue: Queue, cell: int, blocks: int) -> bool:
     """Move the columns of the removed cell's block; return False if blocks were joined."""
-    if queue.size[0] != blocks:
+    if queue.state[0].blocks != blocks:
         return False
     close_up(rankings.first, queue, cell)
     if rankings.differ:
@@ -426,8 +420,8 @@ def cloned_rankings(rankings: ExpressionRankings) -> ExpressionRankings:
 
 
 def check_numbers(workload: Workload, program: Program, order: str) -> None:
-    """Raise an error if an expression had no value for a waiting job."""
-    job, now = program.state[[FAILED_JOB, FAILED_AT]].tolist()
+    """Refuse a simulation in which an expression had no value for a waiting job."""
+    job, now = int(program.state[0].failed_job), int(program.state[0].failed_at)
     if job != NO_JOB:
         raise InputError(
             f"order {order!r} gave NaN for job {workload.job[job]} at {now} s; it must give a "

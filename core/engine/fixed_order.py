@@ -26,7 +26,7 @@ from schedfarm.core.engine.queue import (
     tidy,
 )
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.world import EASY, KNOWN, NONE, Options, World
+from schedfarm.core.engine.world import EASY, NONE, Options, World
 
 STARVED = -(2**63)
 """Key of starving jobs, which precede all other jobs and are served first come, first served."""
@@ -59,14 +59,14 @@ def admit(world: World, rule: int, j: int) -> bool:
     jobs, machine, queue, hold, key = world
     now, need = jobs.submit[j], jobs.procs[j]
     c, looks = place_for(machine, need, now), False
-    if queue.size[0] == 0:
-        hold[KNOWN] = 0
+    if queue.state[0].blocks == 0:
+        hold[0].known = 0
     elif precedes(key, j, queue.job[head_of(queue)]):
         c, looks = -1, c >= 0 or rule == EASY
     elif c >= 0:
         c = -1
         if rule != NONE:
-            if hold[KNOWN] == 0:
+            if hold[0].known == 0:
                 reserve(machine, hold, rule, queue.need[head_of(queue)])
             c = place_beside(machine, hold, now, need, jobs.estimate[j])
         jobs.backfilled[j] = c >= 0
@@ -81,7 +81,7 @@ def admit(world: World, rule: int, j: int) -> bool:
 def start_heads(world: World, now: int) -> int:
     """Start heads while they fit; return the need of the next head, 0 if no job waits."""
     jobs, machine, queue, _, _ = world
-    while queue.size[0] > 0:
+    while queue.state[0].blocks > 0:
         b = queue.order[0]
         cell = queue.first[b]
         c = place_for(machine, queue.need[cell], now)
@@ -132,16 +132,16 @@ def schedule(world: World, rule: int, now: int) -> None:
     A block is skipped if its least need exceeds the free processors, which only decrease.
     """
     _, machine, queue, hold, _ = world
-    hold[KNOWN] = 0
+    hold[0].known = 0
     head = start_heads(world, now)
     if head == 0 or rule == NONE:
         return
     emptied = False
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if queue.least_need[b] > most_free(machine):
             continue
-        if hold[KNOWN] == 0:
+        if hold[0].known == 0:
             reserve(machine, hold, rule, head)
         if within_reach(machine, queue, hold, now, b):
             waiting = queue.length[b]
@@ -180,7 +180,7 @@ def run_events(world: World, options: Options) -> None:
             look = True
         if take_in(world, rule, first, arrived, look):
             withdraw_due(jobs.leaving, world, now)
-            if queue.size[0] > 0:
+            if queue.state[0].blocks > 0:
                 schedule(world, rule, now)
 
 

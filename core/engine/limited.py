@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW, turn_clock
+from schedfarm.core.engine.clock import Clock, turn_clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
 from schedfarm.core.engine.leaving import next_due
 from schedfarm.core.engine.limits import Counters, add, exceeds, forget_ended
 from schedfarm.core.engine.machine import (
+    Hold,
     Machine,
     begin,
     has_free,
@@ -39,13 +40,22 @@ from schedfarm.core.engine.planning import (
 from schedfarm.core.engine.priority import list_ended
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
 from schedfarm.core.engine.ranking import Ranking, goes_before
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.reservations import UNSEEN, guard_points
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import NONE, RESERVING, Options, starving_before
 
-WAITS, OUTSIDE, TURNED, STATE = range(2, 6)
-"""Further fields of a clock: number of waiting jobs; number of submitted jobs outside the queue;
-whether the pass of this instant is pending; and the number of fields."""
+
+class LimitedClock(Clock):
+    """Clock of a machine with limits on jobs.
+
+    waiting: number of waiting jobs. outside: number of jobs outside of the queue. turned: whether
+    the pass of this instant is pending.
+    """
+
+    waiting: int
+    outside: int
+    turned: int
 
 
 class Limited(NamedTuple):
@@ -59,14 +69,14 @@ class Limited(NamedTuple):
     jobs: Jobs
     machine: Machine
     plan: AnyPlan
-    hold: Int64
+    hold: Record[Hold]
     waiting: Int64
     behind: Int64
     spare: Int64
     outside: Int64
     running: Counters
     submitted: Counters
-    clock: Int64
+    clock: Record[LimitedClock]
     promised: Int64
 
 
@@ -79,7 +89,7 @@ def end_jobs(world: Limited, before: int) -> None:
     ended = list_ended(world.machine, before, world.spare, 0)
     for p in range(ended):
         j = world.spare[p]
-        add(world.running, j, world.jobs.start[j], world.clock[NOW], -1)
+        add(world.running, j, world.jobs.start[j], world.clock[0].now, -1)
         add(world.submitted, j, 0, 0, -1)
 
 
@@ -97,47 +107,47 @@ def remove_job(jobs: Int64, count: int, j: int) -> int:
 def withdraw(world: Limited) -> None:
     """Remove the submitted jobs that leave now, inside and outside the queue."""
     clock, jobs = world.clock, world.jobs
-    j = next_due(jobs.leaving, jobs.start, clock[NOW])
+    j = next_due(jobs.leaving, jobs.start, clock[0].now)
     while j >= 0:
-        waiting = remove_job(world.waiting, clock[WAITS], j)
-        if waiting < clock[WAITS]:
-            clock[WAITS] = waiting
+        waiting = remove_job(world.waiting, clock[0].waiting, j)
+        if waiting < clock[0].waiting:
+            clock[0].waiting = waiting
             add(world.submitted, j, 0, 0, -1)
         else:
-            clock[OUTSIDE] = remove_job(world.outside, clock[OUTSIDE], j)
-        j = next_due(jobs.leaving, jobs.start, clock[NOW])
+            clock[0].outside = remove_job(world.outside, clock[0].outside, j)
+        j = next_due(jobs.leaving, jobs.start, clock[0].now)
 
 
 @verb
 def let_in(world: Limited) -> None:
     """Move jobs from outside into the queue, in order, unless limits keep them out."""
     clock, kept = world.clock, 0
-    for p in range(clock[OUTSIDE]):
+    for p in range(clock[0].outside):
         j = world.outside[p]
         if exceeds(world.submitted, j, 0):
             world.outside[kept] = j
             kept += 1
         else:
             add(world.submitted, j, 0, 0, 1)
-            world.waiting[clock[WAITS]] = j
-            clock[WAITS] += 1
-    clock[OUTSIDE] = kept
+            world.waiting[clock[0].waiting] = j
+            clock[0].waiting += 1
+    clock[0].outside = kept
 
 
 @verb
 def turn(world: Limited, rankings: AnyRankings) -> bool:
     """Go to the next instant, and process completions and arrivals; return False at the end."""
     jobs, machine, clock = world.jobs, world.machine, world.clock
-    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[ARRIVED]
-    clock[NOW], clock[ARRIVED], _ = turn_clock(jobs, machine, first, False)
-    if clock[NOW] == NEVER:
+    begun, before, first = begun_by(rankings, machine), running_count(machine), clock[0].arrived
+    clock[0].now, clock[0].arrived, _ = turn_clock(jobs, machine, first, False)
+    if clock[0].now == NEVER:
         return False
     end_jobs(world, before)
-    follow_up(rankings, machine, jobs, begun, clock[NOW])
+    follow_up(rankings, machine, jobs, begun, clock[0].now)
     forget_ended(machine)
-    for j in range(first, clock[ARRIVED]):
-        world.outside[clock[OUTSIDE]] = j
-        clock[OUTSIDE] += 1
+    for j in range(first, clock[0].arrived):
+        world.outside[clock[0].outside] = j
+        clock[0].outside += 1
     withdraw(world)
     let_in(world)
     return True
@@ -153,7 +163,7 @@ def may_start(world: Limited, j: int, free: int, now: int) -> bool:
 def last_to_start(world: Limited, now: int) -> int:
     """Return the last place of the queue with a job that may start, or -1."""
     free = most_free(world.machine)
-    for p in range(world.clock[WAITS] - 1, -1, -1):
+    for p in range(world.clock[0].waiting - 1, -1, -1):
         j = world.waiting[p]
         if (
             may_start(world, j, free, now)
@@ -238,12 +248,12 @@ def start(world: Limited, j: int, c: int, now: int, backfilled: bool) -> None:
 def leave_queue(world: Limited) -> None:
     """Remove the jobs that have started from the queue."""
     kept = 0
-    for p in range(world.clock[WAITS]):
+    for p in range(world.clock[0].waiting):
         j = world.waiting[p]
         if world.jobs.start[j] < 0:
             world.waiting[kept] = j
             kept += 1
-    world.clock[WAITS] = kept
+    world.clock[0].waiting = kept
 
 
 @verb
@@ -254,7 +264,7 @@ def order_behind(
 
     In queue order, the candidates are the jobs from `first` on; in another order, all waiting jobs.
     """
-    count = world.clock[WAITS]
+    count = world.clock[0].waiting
     for p in range(count):
         world.behind[p] = world.waiting[p]
     if not rankings.differ:
@@ -339,7 +349,7 @@ def pass_reserving(
     plan.front[0] = plan.state[0].waiting = plan.state[0].planned = plan.state[0].kept = 0
     plan.state[0].points = 0
     lay_out(machine, plan, now)
-    place, stop = 0, world.clock[WAITS] if promises else last + 1
+    place, stop = 0, world.clock[0].waiting if promises else last + 1
     while place < stop and plan.state[0].waiting < depth:
         j = world.waiting[place]
         place += 1
@@ -370,7 +380,7 @@ def pass_reserving(
 @verb
 def pass_over(world: Limited, rankings: AnyRankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant."""
-    now, count = world.clock[NOW], world.clock[WAITS]
+    now, count = world.clock[0].now, world.clock[0].waiting
     limit = starving_before(options, now)
     reserving = options.rule == RESERVING
     if not (promises and reserving) and last_to_start(world, now) < 0:
@@ -396,17 +406,17 @@ def run_limited(
     """
     clock = world.clock
     while True:
-        if clock[TURNED] == 0:
+        if clock[0].turned == 0:
             if world.jobs.leave[0] != 0 or not turn(world, rankings):
                 return False
             if stepwise:
-                clock[TURNED] = 1
+                clock[0].turned = 1
                 return True
-        clock[TURNED] = 0
-        if clock[WAITS] > 0:
+        clock[0].turned = 0
+        if clock[0].waiting > 0:
             pass_over(world, rankings, options, promises)
         if promises:
-            for p in range(clock[WAITS]):
+            for p in range(clock[0].waiting):
                 j = world.waiting[p]
                 if world.promised[j] == UNSEEN:
                     world.promised[j] = NO_PROMISE

@@ -10,13 +10,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import generic, optional
 from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 
 Machine = Any
 """The running jobs of a machine: a named tuple for which all steps here are implemented."""
+
+
+class Hold:
+    """The head's reservation.
+
+    known: whether it has been made. shadow: its shadow time, s. extra: number of extra processors
+    then. cluster: on a grid its cluster, -1 for none.
+    """
+
+    known: int
+    shadow: int
+    extra: int
+    cluster: int
 
 
 @generic
@@ -85,14 +98,14 @@ def put_back(machine: Machine) -> None:
 
 
 @generic
-def reserve(machine: Machine, hold: Int64, rule: int, need: int) -> None:
-    """Make the head's reservation; if the rule has none, every job that fits may start."""
+def reserve(machine: Machine, hold: Record[Hold], rule: int, need: int) -> None:
+    """Make the head's reservation; without one, every job that fits may start."""
     raise NotImplementedError
 
 
 @generic
-def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first place at which a job fits without delaying the head, or -1.
+def place_beside(machine: Machine, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
+    """Return the first place where a job fits without affecting the reservation, or -1.
 
     The caller starts the job there. If its predicted end is after the shadow time, this step
     subtracts its processors from the extra processors.
@@ -101,12 +114,12 @@ def place_beside(machine: Machine, hold: Int64, now: int, need: int, estimate: i
 
 
 @generic
-def candidates(machine: Machine, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the cells, from `cell` on, with jobs that `place_beside` accepts."""
+def candidates(machine: Machine, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
+    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place."""
     raise NotImplementedError
 
 
 @generic
-def within_reach(machine: Machine, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether block b may contain a backfill by its minima; its least need fits."""
+def within_reach(machine: Machine, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
+    """Return whether the minima of block b, which fits somewhere, leave room for a backfill."""
     raise NotImplementedError

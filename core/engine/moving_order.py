@@ -14,7 +14,7 @@ the other jobs are compared exactly. The first job of a scan does not affect the
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, kernel, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import WORD, first_places, least, lowest, up_to, without
 from schedfarm.core.engine.machine import (
@@ -28,8 +28,6 @@ from schedfarm.core.engine.machine import (
 )
 from schedfarm.core.engine.queue import (
     BLOCK,
-    SEEN_AT,
-    SEEN_FIRST,
     Queue,
     gather,
     head_of,
@@ -53,6 +51,7 @@ from schedfarm.core.engine.ranking import (
     ranks_before,
     rivals,
 )
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import NONE, Options, World, starving_before, turn
 
@@ -61,7 +60,7 @@ from schedfarm.core.engine.world import NONE, Options, World, starving_before, t
 def fits_somewhere(queue: Queue, free: int) -> bool:
     """Return whether a waiting job may fit, by the blocks' minima, which are lower bounds."""
     least = NEVER
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         least = min(least, queue.least_need[queue.order[place]])
     return least <= free
 
@@ -105,11 +104,11 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
     best, ranking = head_of(queue), rankings.queue
     if queue.submit[best] < limit or best == last_of(queue):
         return best
-    if still_waits(queue, queue.size[SEEN_FIRST], queue.size[SEEN_AT]):
-        best = queue.size[SEEN_AT]
+    if still_waits(queue, queue.state[0].seen, queue.state[0].seen_at):
+        best = queue.state[0].seen_at
     set_keys(rankings, queue, best // BLOCK, now)
     bar = bar_of(ranking, queue.submit, queue.estimate, best, now)
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if not may_come_first(rankings, False, queue, b, now, bar):
             continue
@@ -120,7 +119,7 @@ def first_of_all(queue: Queue, jobs: Jobs, rankings: AnyRankings, now: int, limi
             if found != best:
                 best, bar = found, bar_of(ranking, queue.submit, queue.estimate, found, now)
             cell += WORD
-    queue.size[SEEN_FIRST], queue.size[SEEN_AT] = queue.job[best], best
+    queue.state[0].seen, queue.state[0].seen_at = queue.job[best], best
     return best
 
 
@@ -130,7 +129,7 @@ def first_backfill(world: World, rankings: AnyRankings, now: int, limit: int) ->
     jobs, machine, queue, hold, _ = world
     ranking = rankings.backfill
     best, bar, free = -1, (0, 1), most_free(machine)
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         if queue.least_need[b] > free or not within_reach(machine, queue, hold, now, b):
             continue
@@ -185,7 +184,7 @@ def decide(world: World, rankings: AnyRankings, rule: int, now: int, limit: int)
                 return
             c = place_beside(machine, hold, now, queue.need[cell], queue.estimate[cell])
             jobs.backfilled[queue.job[cell]] = True
-        blocks = queue.size[0]
+        blocks = queue.state[0].blocks
         begin(machine, jobs, c, queue.job[cell], now)
         take_out(queue, cell)
         ranked = follow_removal(rankings, queue, cell, blocks)
@@ -206,11 +205,11 @@ def turn_moving(
 
 
 @verb
-def advance(world: World, rankings: AnyRankings, clock: Int64, per_event: bool) -> bool:
-    """Go to the next pass that may start a job; return False if there is none."""
+def advance(world: World, rankings: AnyRankings, clock: Record[Clock], per_event: bool) -> bool:
+    """Go on to the next pass that may start a job; return False if there is none."""
     while world.jobs.leave[0] == 0:
-        clock[NOW], clock[ARRIVED] = turn_moving(world, rankings, clock[ARRIVED], per_event)
-        if clock[NOW] == NEVER:
+        clock[0].now, clock[0].arrived = turn_moving(world, rankings, clock[0].arrived, per_event)
+        if clock[0].now == NEVER:
             break
         if fits_somewhere(world.queue, most_free(world.machine)):
             return True
@@ -224,15 +223,15 @@ def make_pass(world: World, rankings: AnyRankings, options: Options, now: int) -
 
 
 @routine
-def run_events(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
-    """Process all events, each with its pass."""
+def run_events(world: World, clock: Record[Clock], rankings: AnyRankings, options: Options) -> None:
+    """Go through all events, each with its pass."""
     while advance(world, rankings, clock, options.per_event):
-        make_pass(world, rankings, options, clock[NOW])
+        make_pass(world, rankings, options, clock[0].now)
 
 
 @rolled_kernel
-def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Options) -> None:
-    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of semantics.md.
+def run_moving(world: World, clock: Record[Clock], rankings: AnyRankings, options: Options) -> None:
+    """Fill `start` (all -1) and `backfilled` (all False) of the jobs by the clock of SEMANTICS.
 
     The jobs wait by (submit, position), because all keys of the world are equal.
     """
@@ -241,7 +240,7 @@ def run_moving(world: World, clock: Int64, rankings: AnyRankings, options: Optio
 
 @kernel
 def next_pass(
-    world: World, clock: Int64, rankings: AnyRankings, options: Options, waiting: Int64
+    world: World, clock: Record[Clock], rankings: AnyRankings, options: Options, waiting: Int64
 ) -> int:
     """Call `advance`; write the waiting jobs, ascending, and return their number, 0 at the end."""
     more = advance(world, rankings, clock, options.per_event)

@@ -34,7 +34,7 @@ from schedfarm.core.engine.profile import (
 )
 from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Running
-from schedfarm.core.engine.snapshots import SAVED, Snapshots, forget_after, no_snapshots
+from schedfarm.core.engine.snapshots import Snapshots, forget_after, no_snapshots
 
 KINDS, HOUR = 4, 3600
 """Kinds of estimates, each with a floor, and an hour, s; see `kind_of`."""
@@ -132,7 +132,7 @@ def void(plan: Plan) -> None:
     plan.state[0].kept = 0
     plan.state[0].planned = 0
     plan.state[0].loaded = 0
-    plan.snapshots.state[SAVED] = 0
+    plan.snapshots.state[0].saved = 0
 
 
 @verb
@@ -179,7 +179,7 @@ def kind_of(plan: Plan, length: int) -> int:
 
     Without snapshots there is one kind: with four, the KTH log takes a twentieth longer.
     """
-    if plan.snapshots.state[SAVED] == 0:
+    if plan.snapshots.state[0].saved == 0:
         return 0
     return int(length >= HOUR) + int(length >= 4 * HOUR) + int(length >= 16 * HOUR)
 

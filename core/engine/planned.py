@@ -14,6 +14,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, generic, optional, rolled_kernel, routine, verb
 from schedfarm.core.engine.lanes import (
     ALL,
@@ -44,19 +45,12 @@ from schedfarm.core.engine.profile import (
 )
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
 from schedfarm.core.engine.ranking import Ranking, goes_before
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.world import Options, starving_before
 
 BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
 """Codes of the walks: the order in which a compression moves reservations to earlier gaps."""
-
-COUNT, DUE, FREED, BOOK = range(4)
-"""Fields of a book's state: number of waiting jobs; the earliest reservation, s; the last end, s,
-of processors freed since all reservations were examined (see `compress`); number of fields."""
-
-NOW, ARRIVED, STAGE, EARLY, CLOCK = range(5)
-"""Fields of a clock: the instant, s; jobs that arrived; the next part of the event; whether a
-completion requires a walk; the number of fields."""
 
 AHEAD = 2 * WORD
 """Places of a walk whose bounds are updated: updating all of them makes the walks of some 200 jobs
@@ -66,13 +60,42 @@ TURNS, WALKS, STARTS = range(3)
 """The parts of an event: completions; the walk and arrivals; starts."""
 
 
+class BookState:
+    """State of the reservations of any machine.
+
+    waiting: number of waiting jobs. due: the earliest reservation, s.
+    """
+
+    waiting: int
+    due: int
+
+
+class PoolBookState(BookState):
+    """State of the reservations of a pool.
+
+    freed: the last end, s, of processors freed since all reservations were examined; see
+    `compress_book`.
+    """
+
+    freed: int
+
+
+class KeeperClock(Clock):
+    """Clock of reservations that are kept.
+
+    stage: the next part of the event. early: whether a completion requires a walk.
+    """
+
+    stage: int
+    early: int
+
+
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in the order of the walk.
 
     job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
     reserved start, s, and, during a walk, a lower bound of its earliest gap, s. profile: processors
-    that are free next to the running jobs and all reservations; neighbouring steps differ. state:
-    int64[BOOK].
+    that are free next to the running jobs and all reservations; neighbouring steps differ.
     """
 
     job: Int64
@@ -81,7 +104,7 @@ class Book(NamedTuple):
     at: Int64
     earliest: Int64
     profile: Profile
-    state: Int64
+    state: Record[PoolBookState]
 
 
 class Bookkeeper(NamedTuple):
@@ -90,7 +113,7 @@ class Bookkeeper(NamedTuple):
     jobs: Jobs
     running: Running
     book: Book
-    clock: Int64
+    clock: Record[KeeperClock]
     promised: Int64
 
 
@@ -138,8 +161,8 @@ def empty_book(n: int, processors: int) -> Book:
     """Return a book with room for n waiting jobs on an idle machine."""
     # Zeros, since arithmetic with unwritten values might overflow without the JIT.
     job, need, length, at, earliest = (np.zeros(room(n), np.int64) for _ in range(5))
-    profile, state = empty_profile(4 * n + 8), np.zeros(BOOK, np.int64)
-    state[DUE] = NEVER
+    profile, state = empty_profile(4 * n + 8), record(PoolBookState)
+    state[0].due = NEVER
     profile.free[0], profile.mark[TAIL] = processors, 1
     return Book(job, need, length, at, earliest, profile, state)
 
@@ -183,7 +206,7 @@ def arrange(keeper: AnyKeeper, ranking: Ranking, walk: int, now: int, limit: int
     insertion changes the predecessor of the next place only, whose bit is then set.
     """
     jobs, book = keeper.jobs, keeper.book
-    count = book.state[COUNT]
+    count = book.state[0].waiting
     for first in range(1, count, WORD):
         word = misplaced(book, walk, first) & first_places(count - first)
         while word != 0:
@@ -205,19 +228,19 @@ def arrange(keeper: AnyKeeper, ranking: Ranking, walk: int, now: int, limit: int
 def complete_on_pool(keeper: Bookkeeper, per_event: bool) -> None:
     """Release the jobs that complete now, and free their processors until the predicted end."""
     jobs, running, book, clock, _ = keeper
-    now = clock[NOW]
-    clock[EARLY] = 0
+    now = clock[0].now
+    clock[0].early = 0
     while next_end(running) == now:
         j = running.job[running.count[0] - 1]
         left = jobs.start[j] + jobs.estimate[j] - now
         release(jobs, running)
         if left > 0:
             lift(book.profile, now, left, jobs.procs[j])
-            book.state[FREED] = max(book.state[FREED], now + left)
-            clock[EARLY] = 1
+            book.state[0].freed = max(book.state[0].freed, now + left)
+            clock[0].early = 1
         if per_event:
             # The pyss family compresses even if nothing has been freed.
-            clock[EARLY] = 1
+            clock[0].early = 1
             break
 
 
@@ -231,7 +254,7 @@ def place_on_pool(keeper: Bookkeeper, i: int, now: int) -> None:
     book.at[i] = t
     if length > 0:
         change(book.profile, step, t, t + length, need)
-    book.state[DUE] = min(book.state[DUE], t)
+    book.state[0].due = min(book.state[0].due, t)
 
 
 @verb
@@ -241,9 +264,9 @@ def next_movable(book: Book, i: int) -> int:
     Such a job has a bound before its own start, and before the end of all freed processors.
     """
     first, seen = i - i % WORD, first_places(i % WORD)
-    while first < book.state[COUNT]:
+    while first < book.state[0].waiting:
         movable = less(book.earliest, first, book.at, first) & (seen ^ ALL)
-        movable &= below(book.earliest, first, book.state[FREED])
+        movable &= below(book.earliest, first, book.state[0].freed)
         if movable != 0:
             return first + lowest(movable)
         first, seen = first + WORD, 0
@@ -261,7 +284,7 @@ def rule_out(book: Book, t: int, i: int) -> None:
     contains u. A job with an earlier reservation may itself occupy u: its bound is not changed.
     """
     need, length, at, first = book.need[i], book.length[i], book.at[i], i - i % WORD
-    for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
+    for k in range(first, min(first + AHEAD, book.state[0].waiting), WORD):
         smaller = below(book.need, k, need) | below(book.length, k, length)
         raise_to(book.earliest, k, t, (smaller | below(book.at, k, at)) ^ ALL)
 
@@ -275,7 +298,7 @@ def reopen(book: Book, t: int, i: int) -> None:
     and are lowered here.
     """
     first = i - i % WORD
-    for k in range(first, min(first + AHEAD, book.state[COUNT]), WORD):
+    for k in range(first, min(first + AHEAD, book.state[0].waiting), WORD):
         lower_to(book.earliest, k, t + 1, book.length)
 
 
@@ -283,7 +306,7 @@ def reopen(book: Book, t: int, i: int) -> None:
 def first_reservation(book: Any, after: int) -> int:
     """Return the earliest reservation after an instant, s."""
     first = NEVER
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         first = min(first, book.at[i] if book.at[i] > after else NEVER)
     return first
 
@@ -295,41 +318,41 @@ def compress_book(book: Book, now: int) -> None:
     Invariants, for jobs with a duration, where the gaps of a job are those of the profile without
     its own reservation:
 
-    1. Before a walk, each gap before at[i] begins before state[FREED]. A job gets its earliest gap
+    1. Before a walk, each gap before at[i] begins before state.freed. A job gets its earliest gap
        at arrival. Later changes either take processors (arrivals), or free them until at most
-       state[FREED] (early ends); a window that begins later is unchanged.
+       state.freed (early ends); a window that begins later is unchanged.
     2. In the walk, each gap of a job that is still to come begins at earliest[i] or later. This
        holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
        them after a move. Starts are integers.
     3. A move frees [max(at, t + length), at + length) and takes an earlier interval. For the jobs
-       that are still to come state[FREED] grows accordingly; `left` does so for the jobs before,
-       which have not been examined since, and becomes state[FREED] at the end. By then all jobs
+       that are still to come state.freed grows accordingly; `left` does so for the jobs before,
+       which have not been examined since, and becomes state.freed at the end. By then all jobs
        have been examined since the changes before the walk, so that 1 holds again.
 
-    So only gaps in [max(now, earliest[i]), min(at[i], state[FREED])) are searched.
+    So only gaps in [max(now, earliest[i]), min(at[i], state.freed)) are searched.
     """
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         book.earliest[i] = now
     left = now
     i = next_movable(book, 0)
-    while i < book.state[COUNT]:
+    while i < book.state[0].waiting:
         need, length, at = book.need[i], book.length[i], book.at[i]
         if length == 0:
             book.at[i] = min(at, earliest_fit(book.profile, need, 0, now))
         else:
-            after, stop = max(now, book.earliest[i]), min(at, book.state[FREED])
+            after, stop = max(now, book.earliest[i]), min(at, book.state[0].freed)
             t, step = earlier_fit(book.profile, need, length, after, stop, at)
             rule_out(book, min(t, stop), i)
             if t < at:
                 move(book.profile, step, step, at, t, length, need)
                 book.at[i] = t
                 left = max(left, at + length)
-                book.state[FREED] = max(book.state[FREED], left)
+                book.state[0].freed = max(book.state[0].freed, left)
                 reopen(book, max(at, t + length), i)
         i = next_movable(book, i + 1)
     # Jobs before a move have not been examined since.
-    book.state[FREED] = left
-    book.state[DUE] = first_reservation(book, -1)
+    book.state[0].freed = left
+    book.state[0].due = first_reservation(book, -1)
 
 
 @compress.of(Bookkeeper)
@@ -341,9 +364,9 @@ def compress_on_pool(keeper: Bookkeeper, now: int) -> None:
 @verb
 def compact(keeper: AnyKeeper, rankings: AnyRankings, options: Options, walk: int) -> None:
     """Compress the plan where a job has just ended before its estimate, or per event ended."""
-    if keeper.clock[EARLY] == 1:
-        now = keeper.clock[NOW]
-        rank_list(rankings, keeper.book.job, keeper.book.state[COUNT])
+    if keeper.clock[0].early == 1:
+        now = keeper.clock[0].now
+        rank_list(rankings, keeper.book.job, keeper.book.state[0].waiting)
         arrange(keeper, rankings.queue, walk, now, starving_before(options, now))
         compress(keeper, now)
 
@@ -352,27 +375,27 @@ def compact(keeper: AnyKeeper, rankings: AnyRankings, options: Options, walk: in
 def is_coming(keeper: AnyKeeper) -> bool:
     """Return whether the next job arrives at this instant."""
     jobs, _, _, clock, _ = keeper
-    next_one = clock[ARRIVED]
-    return bool(next_one < jobs.submit.size and jobs.submit[next_one] == clock[NOW])
+    next_one = clock[0].arrived
+    return bool(next_one < jobs.submit.size and jobs.submit[next_one] == clock[0].now)
 
 
 @verb
 def enter(keeper: AnyKeeper, j: int) -> None:
     """Reserve for a job that arrives now, after all others."""
     jobs, _, book, clock, promised = keeper
-    i = book.state[COUNT]
+    i = book.state[0].waiting
     book.job[i], book.need[i], book.length[i] = j, jobs.procs[j], jobs.estimate[j]
-    place(keeper, i, clock[NOW])
+    place(keeper, i, clock[0].now)
     promised[j] = book.at[i]
-    book.state[COUNT] = i + 1
+    book.state[0].waiting = i + 1
 
 
 @verb
 def enter_all(keeper: AnyKeeper, per_event: bool) -> None:
     """Reserve for the jobs that arrive now, in order of arrival."""
     while is_coming(keeper):
-        enter(keeper, keeper.clock[ARRIVED])
-        keeper.clock[ARRIVED] += 1
+        enter(keeper, keeper.clock[0].arrived)
+        keeper.clock[0].arrived += 1
         if per_event:
             break
 
@@ -381,8 +404,8 @@ def enter_all(keeper: AnyKeeper, per_event: bool) -> None:
 def first_due(book: Any, jobs: Jobs, ranking: Ranking, now: int, limit: int, after: int) -> int:
     """Return the place of the first due job of the queue after job `after`; -1 if there is none."""
     best = -1
-    for k in range(0, book.state[COUNT], WORD):
-        due = up_to(book.at, k, now) & first_places(book.state[COUNT] - k)
+    for k in range(0, book.state[0].waiting, WORD):
+        due = up_to(book.at, k, now) & first_places(book.state[0].waiting - k)
         while due != 0:
             i = k + lowest(due)
             due &= due - 1
@@ -397,7 +420,7 @@ def first_due(book: Any, jobs: Jobs, ranking: Ranking, now: int, limit: int, aft
 @verb
 def overtakes(book: Any, jobs: Jobs, ranking: Ranking, now: int, limit: int, j: int) -> bool:
     """Return whether a waiting job comes before job j in the queue."""
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         if book.job[i] != j and goes_before(ranking, jobs, now, limit, book.job[i], j):
             return True
     return False
@@ -416,10 +439,10 @@ def start_on_pool(keeper: Bookkeeper, i: int, now: int) -> bool:
 def start_due(keeper: AnyKeeper, rankings: AnyRankings, options: Options) -> None:
     """Start the due jobs that fit, in queue order."""
     jobs, _, book, clock, _ = keeper
-    now, after, ranking = clock[NOW], -1, rankings.queue
-    if book.state[DUE] > now:
+    now, after, ranking = clock[0].now, -1, rankings.queue
+    if book.state[0].due > now:
         return
-    rank_list(rankings, book.job, book.state[COUNT])
+    rank_list(rankings, book.job, book.state[0].waiting)
     limit = starving_before(options, now)
     while True:
         i = first_due(book, jobs, ranking, now, limit, after)
@@ -429,16 +452,16 @@ def start_due(keeper: AnyKeeper, rankings: AnyRankings, options: Options) -> Non
         if not start_at(keeper, i, now):
             continue
         jobs.backfilled[j] = overtakes(book, jobs, ranking, now, limit, j)
-        slide(columns_of(keeper), i + 1, book.state[COUNT], -1)
-        book.state[COUNT] -= 1
-    book.state[DUE] = first_reservation(book, -1)
+        slide(columns_of(keeper), i + 1, book.state[0].waiting, -1)
+        book.state[0].waiting -= 1
+    book.state[0].due = first_reservation(book, -1)
 
 
 @verb
 def next_reservation(book: Any, now: int) -> int:
     """Return the next reservation after now, s: it is an event of its own."""
-    if book.state[DUE] > now:
-        return int(book.state[DUE])
+    if book.state[0].due > now:
+        return int(book.state[0].due)
     # Due jobs wait for processors; only later reservations are events.
     return first_reservation(book, now)
 
@@ -453,13 +476,13 @@ def drop_past_on_pool(keeper: Bookkeeper, now: int) -> None:
 def turn(keeper: AnyKeeper, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event and its completions; return False at the end."""
     jobs, running, book, clock, _ = keeper
-    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
-    now = min(arrival, machine.next_end(running), next_reservation(book, clock[NOW]))
+    arrival = jobs.submit[clock[0].arrived] if clock[0].arrived < jobs.submit.size else NEVER
+    now = min(arrival, machine.next_end(running), next_reservation(book, clock[0].now))
     if now == NEVER:
         return False
-    clock[NOW] = now
+    clock[0].now = now
     drop_past(keeper, now)
-    clock[EARLY] = 0
+    clock[0].early = 0
     if per_event:
         # The profile has these ends already; the machine follows.
         machine.give_back(running, now)
@@ -481,18 +504,18 @@ def run_planned(
     """
     jobs, clock = keeper.jobs, keeper.clock
     while True:
-        if clock[STAGE] == TURNS:
+        if clock[0].stage == TURNS:
             if jobs.leave[0] != 0 or not turn(keeper, rankings, options.per_event):
                 return False
-            clock[STAGE] = WALKS
-            if stepwise and clock[EARLY] == 1 and walk == BY_QUEUE:
+            clock[0].stage = WALKS
+            if stepwise and clock[0].early == 1 and walk == BY_QUEUE:
                 return True
-        elif clock[STAGE] == WALKS:
+        elif clock[0].stage == WALKS:
             compact(keeper, rankings, options, walk)
             enter_all(keeper, options.per_event)
-            clock[STAGE] = STARTS
+            clock[0].stage = STARTS
             if stepwise:
                 return True
         else:
             start_due(keeper, rankings, options)
-            clock[STAGE] = TURNS
+            clock[0].stage = TURNS

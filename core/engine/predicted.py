@@ -11,20 +11,17 @@ from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.predicting import (
     ADDED,
-    ARRIVED,
     CALLED,
-    CLOCK,
-    COMPLETED,
-    FREE,
     MADE,
     UNRESERVED,
-    UNTIL,
     Lists,
     Predicting,
+    PredictingClock,
     predict_all,
     run_predicting,
 )
 from schedfarm.core.engine.profile import empty_profile
+from schedfarm.core.engine.record import record
 from schedfarm.core.engine.run import idle_jobs, options_of
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import RESERVING
@@ -110,8 +107,8 @@ def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tu
     predicting = _predicting(workload, policy)
     orders = _orders(workload, policy)
     lists = _lists(len(workload), *orders, reserves=code == RESERVING, promises=promises)
-    clock = np.zeros(CLOCK, np.int64)
-    clock[FREE] = workload.processors
+    clock = record(PredictingClock)
+    clock[0].free = workload.processors
     options = options_of(workload, policy, code)
     called = predicting.code == CALLED
     stepwise = called or any(order.function for order in orders)
@@ -119,9 +116,9 @@ def _run(workload: Workload, policy: Policy, code: int, *, promises: bool) -> tu
     past = _Past(workload, jobs) if called else None
     seen = _Predicted(workload, jobs.estimate)
     while run_predicting(predicting, jobs, lists, clock, options, stepwise):
-        arriving = np.arange(clock[ARRIVED], clock[UNTIL])
+        arriving = np.arange(clock[0].before, clock[0].arrived)
         if predictor is not None and past is not None:
-            completed = lists.completed[: clock[COMPLETED]]
+            completed = lists.completed[: clock[0].completed]
             for j in arriving.tolist():
                 _ask(predictor, past, workload, jobs, completed, j)
         for order in orders:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, kernel, verb
 from schedfarm.core.engine.profile import (
     TAIL,
@@ -22,6 +23,7 @@ from schedfarm.core.engine.profile import (
     open_step,
     reserve,
 )
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import AGGRESSIVE, NONE, RESERVING, Options
 
@@ -35,19 +37,27 @@ MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
 """Codes of keys: those already in the array; and the smallest or largest first, of predictions
 (SHORTEST, LONGEST) or of prediction x processors (SMALLEST, LARGEST)."""
 
-NOW, ARRIVED, UNTIL, WAITING, RUNNING, FREE, COMPLETED, PENDING, CLOCK = range(9)
-"""Fields of a clock.
-
-NOW: the instant, s. ARRIVED, UNTIL: number of jobs that arrived before the instant, and up to it.
-WAITING, RUNNING: numbers of waiting and running jobs. FREE: free processors. COMPLETED: number of
-completed jobs. PENDING: whether the pass of the instant is pending. CLOCK: number of fields.
-"""
-
 UNRESERVED = -1
 """Start of a job without a reservation."""
 
 ADDED = np.array([60, 300, 900, 1_800, *(3_600 * h for h in (1, 2, 5, 10, 20, 50, 100))])
 """Seconds that the successive corrections of STEPS add."""
+
+
+class PredictingClock(Clock):
+    """Clock of a pool that is planned with predicted run times.
+
+    before: number of jobs that had arrived before the instant. waiting, running, completed: numbers
+    of these jobs. free: number of free processors. pending: whether the pass of the instant is
+    pending.
+    """
+
+    before: int
+    waiting: int
+    running: int
+    free: int
+    completed: int
+    pending: int
 
 
 class Predicting(NamedTuple):
@@ -197,24 +207,26 @@ def remember(predicting: Predicting, jobs: Jobs, j: int) -> None:
 
 
 @verb
-def complete(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
+def complete(
+    predicting: Predicting, jobs: Jobs, lists: Lists, clock: Record[PredictingClock]
+) -> None:
     """End the jobs that end now, by position, and add them to the histories of their users."""
     running, kept = lists.running, 0
-    for p in range(clock[RUNNING]):
+    for p in range(clock[0].running):
         j = running[p]
-        if jobs.start[j] + jobs.run[j] > clock[NOW]:
+        if jobs.start[j] + jobs.run[j] > clock[0].now:
             running[kept] = j
             kept += 1
             continue
-        clock[FREE] += jobs.procs[j]
+        clock[0].free += jobs.procs[j]
         remember(predicting, jobs, j)
-        at = clock[COMPLETED]
+        at = clock[0].completed
         while at > 0 and ended_later(jobs, lists.completed[at - 1], j):
             lists.completed[at] = lists.completed[at - 1]
             at -= 1
         lists.completed[at] = j
-        clock[COMPLETED] += 1
-    clock[RUNNING] = kept
+        clock[0].completed += 1
+    clock[0].running = kept
 
 
 @verb
@@ -228,13 +240,15 @@ def corrected(predicting: Predicting, predicted: int, times: int) -> int:
 
 
 @verb
-def correct(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> None:
-    """Raise the predictions of running jobs until each predicted end is after now.
+def correct(
+    predicting: Predicting, jobs: Jobs, lists: Lists, clock: Record[PredictingClock]
+) -> None:
+    """Raise the predictions of running jobs until each is predicted to end after now.
 
     Invariant: after the completions of an instant, every running job ends later, at the latest at
     its estimate. So corrections always reach a sufficient prediction.
     """
-    running, count, now = lists.running, clock[RUNNING], clock[NOW]
+    running, count, now = lists.running, clock[0].running, clock[0].now
     while count > 0 and jobs.start[running[0]] + jobs.estimate[running[0]] <= now:
         j = running[0]
         while jobs.start[j] + jobs.estimate[j] <= now:
@@ -247,12 +261,12 @@ def correct(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> N
 
 
 @verb
-def start(jobs: Jobs, lists: Lists, clock: Int64, j: int) -> None:
+def start(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], j: int) -> None:
     """Start a job; it stays in the lists of waiting jobs until the end of the pass."""
-    jobs.start[j] = clock[NOW]
-    clock[FREE] -= jobs.procs[j]
-    put(lists.running, jobs, clock[RUNNING], j)
-    clock[RUNNING] += 1
+    jobs.start[j] = clock[0].now
+    clock[0].free -= jobs.procs[j]
+    put(lists.running, jobs, clock[0].running, j)
+    clock[0].running += 1
 
 
 @verb
@@ -275,10 +289,12 @@ def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> 
 
 
 @verb
-def shadow_of(jobs: Jobs, lists: Lists, clock: Int64, need: int) -> tuple[int, int]:
-    """Return the shadow time, s, by predicted ends, and the extra processors then."""
-    level, p, shadow = clock[FREE], 0, clock[NOW]
-    running, count = lists.running, clock[RUNNING]
+def shadow_of(
+    jobs: Jobs, lists: Lists, clock: Record[PredictingClock], need: int
+) -> tuple[int, int]:
+    """Return the predicted instant with enough free processors, s, and the extra ones then."""
+    level, p, shadow = clock[0].free, 0, clock[0].now
+    running, count = lists.running, clock[0].running
     while p < count:
         j = running[p]
         end = jobs.start[j] + jobs.estimate[j]
@@ -302,11 +318,11 @@ def drop_started(jobs: Jobs, waiting: Int64, count: int) -> int:
 
 
 @verb
-def lay_out(jobs: Jobs, lists: Lists, clock: Int64) -> None:
+def lay_out(jobs: Jobs, lists: Lists, clock: Record[PredictingClock]) -> None:
     """Lay out the profile of the running jobs by their predicted ends."""
     running, profile = lists.running, lists.profile
-    clear(profile, clock[NOW], clock[FREE])
-    for p in range(clock[RUNNING]):
+    clear(profile, clock[0].now, clock[0].free)
+    for p in range(clock[0].running):
         j, last = running[p], profile.mark[TAIL] - 1
         end = jobs.start[j] + jobs.estimate[j]
         if profile.times[last] < end:
@@ -315,16 +331,18 @@ def lay_out(jobs: Jobs, lists: Lists, clock: Int64) -> None:
 
 
 @verb
-def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit: int) -> None:
-    """Reserve for the first `depth` jobs in `line`; backfill jobs that delay none of these.
+def make_reservations(
+    jobs: Jobs, lists: Lists, clock: Record[PredictingClock], depth: int, limit: int
+) -> None:
+    """Reserve for the first `depth` jobs in `line`; backfill others that delay none of them.
 
     A job with a reservation for this instant starts. If no promises are requested, the jobs behind
     the last job that fits the free processors need no reservation.
     """
-    count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
-    promising = lists.promised.size > 0 and clock[UNTIL] > clock[ARRIVED]
+    count, now, line, profile = clock[0].waiting, clock[0].now, lists.line, lists.profile
+    promising = lists.promised.size > 0 and clock[0].arrived > clock[0].before
     stop = count
-    while not promising and stop > 0 and jobs.procs[line[stop - 1]] > clock[FREE]:
+    while not promising and stop > 0 and jobs.procs[line[stop - 1]] > clock[0].free:
         stop -= 1
     lay_out(jobs, lists, clock)
     place = held = 0
@@ -333,9 +351,9 @@ def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit:
         place += 1
         t = earliest_fit(profile, jobs.procs[j], jobs.estimate[j], now)
         reserve(profile, t, jobs.estimate[j], jobs.procs[j])
-        if promising and j >= clock[ARRIVED]:
+        if promising and j >= clock[0].before:
             lists.promised[j] = t
-        if t == now and jobs.procs[j] <= clock[FREE]:
+        if t == now and jobs.procs[j] <= clock[0].free:
             jobs.backfilled[j] = held > 0
             start(jobs, lists, clock, j)
         else:
@@ -348,9 +366,9 @@ def make_reservations(jobs: Jobs, lists: Lists, clock: Int64, depth: int, limit:
 
 
 @verb
-def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
-    """Backfill the jobs that delay no reservation."""
-    count, now, line, profile = clock[WAITING], clock[NOW], lists.line, lists.profile
+def backfill_around(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], limit: int) -> None:
+    """Backfill the jobs that delay none of the reservations."""
+    count, now, line, profile = clock[0].waiting, clock[0].now, lists.line, lists.profile
     for p in range(count):
         j = lists.waiting[p]
         # A reservation without duration counts as one second (`reservations.guard_points`).
@@ -360,7 +378,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
     for p in range(count):
         j = line[p]
         need, lasts = jobs.procs[j], jobs.estimate[j]
-        if jobs.start[j] >= 0 or lists.at[j] != UNRESERVED or need > clock[FREE]:
+        if jobs.start[j] >= 0 or lists.at[j] != UNRESERVED or need > clock[0].free:
             continue
         if has_room(profile, 0, need, now + lasts):
             reserve(profile, now, lasts, need)
@@ -369,16 +387,16 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Int64, limit: int) -> None:
 
 
 @verb
-def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
-    """Start heads while they fit, then backfill behind the first head that does not fit."""
-    count, now, line = clock[WAITING], clock[NOW], lists.line
+def make_pass(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], options: Options) -> None:
+    """Start the head while it fits, then backfill behind the first head that does not."""
+    count, now, line = clock[0].waiting, clock[0].now, lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)
     if options.rule == RESERVING:
         make_reservations(jobs, lists, clock, options.depth, limit)
         return
     first = 0
-    while first < count and jobs.procs[line[first]] <= clock[FREE]:
+    while first < count and jobs.procs[line[first]] <= clock[0].free:
         start(jobs, lists, clock, line[first])
         first += 1
     if first < count and options.rule != NONE:
@@ -389,7 +407,7 @@ def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
         line_up(jobs, line, lists.behind, count, limit)
         for p in range(count):
             j = line[p]
-            if j == head or jobs.start[j] >= 0 or jobs.procs[j] > clock[FREE]:
+            if j == head or jobs.start[j] >= 0 or jobs.procs[j] > clock[0].free:
                 continue
             if now + jobs.estimate[j] > shadow:
                 if jobs.procs[j] > extra:
@@ -400,20 +418,20 @@ def make_pass(jobs: Jobs, lists: Lists, clock: Int64, options: Options) -> None:
 
 
 @verb
-def turn(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Int64) -> bool:
-    """Go to the next instant, and process completions and arrivals; return False at the end."""
-    arrived, n = clock[UNTIL], jobs.submit.size
+def turn(predicting: Predicting, jobs: Jobs, lists: Lists, clock: Record[PredictingClock]) -> bool:
+    """Go to the next instant, its completions and arrivals; return False at the end."""
+    arrived, n = clock[0].arrived, jobs.submit.size
     due = jobs.submit[arrived] if arrived < n else NEVER
-    now = min(due, next_end(jobs, lists.running, clock[RUNNING]))
+    now = min(due, next_end(jobs, lists.running, clock[0].running))
     if now == NEVER:
         return False
-    clock[NOW], clock[ARRIVED] = now, arrived
+    clock[0].now, clock[0].before = now, arrived
     complete(predicting, jobs, lists, clock)
     while arrived < n and jobs.submit[arrived] == now:
         if predicting.code != CALLED:
             predict(predicting, jobs, arrived)
         arrived += 1
-    clock[UNTIL] = arrived
+    clock[0].arrived = arrived
     return True
 
 
@@ -422,7 +440,7 @@ def run_predicting(
     predicting: Predicting,
     jobs: Jobs,
     lists: Lists,
-    clock: Int64,
+    clock: Record[PredictingClock],
     options: Options,
     stepwise: bool,
 ) -> bool:
@@ -432,22 +450,22 @@ def run_predicting(
     computes the keys of the arriving jobs and, if the predictor is CALLED, their predictions.
     """
     while True:
-        if clock[PENDING] == 0:
+        if clock[0].pending == 0:
             if jobs.leave[0] != 0 or not turn(predicting, jobs, lists, clock):
                 return False
-            if stepwise and clock[UNTIL] > clock[ARRIVED]:
-                clock[PENDING] = 1
+            if stepwise and clock[0].arrived > clock[0].before:
+                clock[0].pending = 1
                 return True
-        clock[PENDING] = 0
-        for j in range(clock[ARRIVED], clock[UNTIL]):
-            insert(lists.waiting, clock[WAITING], lists.key, lists.code, jobs, j)
-            insert(lists.behind, clock[WAITING], lists.other, lists.other_code, jobs, j)
-            clock[WAITING] += 1
+        clock[0].pending = 0
+        for j in range(clock[0].before, clock[0].arrived):
+            insert(lists.waiting, clock[0].waiting, lists.key, lists.code, jobs, j)
+            insert(lists.behind, clock[0].waiting, lists.other, lists.other_code, jobs, j)
+            clock[0].waiting += 1
         correct(predicting, jobs, lists, clock)
-        count = clock[WAITING]
+        count = clock[0].waiting
         if count > 0:
             make_pass(jobs, lists, clock, options)
-            clock[WAITING] = drop_started(jobs, lists.waiting, count)
+            clock[0].waiting = drop_started(jobs, lists.waiting, count)
             drop_started(jobs, lists.behind, count)
 
 

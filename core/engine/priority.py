@@ -12,13 +12,10 @@ from schedfarm.core.engine.jit import generic, kernel, verb
 from schedfarm.core.engine.machine import Machine, running_count
 from schedfarm.core.engine.queue import Queue, gather
 from schedfarm.core.engine.ranking import Ranking
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.usage import SETTLED, copy_shares, follow
+from schedfarm.core.engine.usage import copy_shares, follow
 from schedfarm.core.engine.user_ranking import Sharing, rank_by_shares
-
-PERIODS, STALE, STATE = range(3)
-"""Fields of a tree's state: number of calculations since the first submission; whether usage has
-changed since the computation of the factors; and the number of fields."""
 
 LARGEST = 4294967295.0
 """Largest priority."""
@@ -41,6 +38,17 @@ class Constants(NamedTuple):
     two: float
     age: float
     fairshare: float
+
+
+class TreeState:
+    """State of a tree of associations.
+
+    periods: number of calculations after the first submission. stale: whether usage has changed
+    since the factors were computed.
+    """
+
+    periods: int
+    stale: int
 
 
 class Weights(NamedTuple):
@@ -77,14 +85,13 @@ class Weights(NamedTuple):
     first: Int64
     path: Int64
     order: Int64
-    state: Int64
+    state: Record[TreeState]
 
 
 @verb
 def copy_weights(tree: Weights, other: Weights) -> None:
     """Copy the usage and factors of associations."""
-    for k in range(STATE):
-        other.state[k] = tree.state[k]
+    other.state[0] = tree.state[0]
     for i in range(tree.usage.size):
         other.usage[i] = tree.usage[i]
     for u in range(tree.pending.size):
@@ -97,7 +104,7 @@ def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int
     """Make all calculations up to number `periods`; the active jobs ran until now or still run."""
     calc, decay = tree.constants.calc, tree.constants.decay
     accounts = tree.first.size - 1
-    begin = tree.state[PERIODS] * calc
+    begin = tree.state[0].periods * calc
     for p in range(count):
         j = active[p]
         since = max(jobs.start[j] - tree.submit[0], begin)
@@ -105,7 +112,7 @@ def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int
     for u in range(tree.pending.size):
         tree.usage[accounts + u] = decay * tree.usage[accounts + u] + tree.pending[u]
         tree.pending[u] = 0
-    more = periods - tree.state[PERIODS] - 1
+    more = periods - tree.state[0].periods - 1
     if more > 0:
         for u in range(tree.held.size):
             tree.held[u] = 0
@@ -114,7 +121,7 @@ def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int
         for _ in range(more):
             for u in range(tree.held.size):
                 tree.usage[accounts + u] = decay * tree.usage[accounts + u] + tree.held[u]
-    tree.state[PERIODS], tree.state[STALE] = periods, 1
+    tree.state[0].periods, tree.state[0].stale = periods, 1
 
 
 @verb
@@ -123,11 +130,11 @@ def charge(tree: Weights, jobs: Jobs, active: Int64, running: int, count: int, n
     age, calc = now - tree.submit[0], tree.constants.calc
     periods = age // calc
     if tree.constants.fairshare == 0:
-        tree.state[PERIODS] = periods
+        tree.state[0].periods = periods
         return
-    if periods > tree.state[PERIODS]:
+    if periods > tree.state[0].periods:
         calculate(tree, jobs, active, count, periods)
-    begin = tree.state[PERIODS] * calc
+    begin = tree.state[0].periods * calc
     for p in range(running, count):
         j = active[p]
         since = max(jobs.start[j] - tree.submit[0], begin)
@@ -244,7 +251,7 @@ def set_classic(tree: Weights) -> None:
 @verb
 def refresh(tree: Weights) -> None:
     """Compute the factors of associations from their usage."""
-    tree.state[STALE] = 0
+    tree.state[0].stale = 0
     if tree.constants.fairshare == 0:
         return
     add_up(tree)
@@ -264,9 +271,9 @@ def weigh(tree: Weights, waiting: Int64, count: int, key: Int64) -> None:
     constants = tree.constants
     if not constants.used or count < 2:
         return
-    if tree.state[STALE] == 1:
+    if tree.state[0].stale == 1:
         refresh(tree)
-    last = tree.submit[0] + tree.state[PERIODS] * constants.calc
+    last = tree.submit[0] + tree.state[0].periods * constants.calc
     for p in range(count):
         j = waiting[p]
         age = min(max(last - tree.submit[j], 0) / constants.max_age, 1.0)
@@ -311,7 +318,7 @@ def is_due(tree: Weights, now: int) -> bool:
     """Return whether a calculation is due at an instant, s."""
     constants = tree.constants
     return (
-        constants.fairshare > 0 and (now - tree.submit[0]) // constants.calc > tree.state[PERIODS]
+        constants.fairshare > 0 and (now - tree.submit[0]) // constants.calc > tree.state[0].periods
     )
 
 
@@ -326,8 +333,8 @@ def charge_all(rankings: WeighedRankings, jobs: Jobs, running: int, count: int, 
 
 @rank.begun_by.of(WeighedRankings)
 def begun_by(rankings: WeighedRankings, machine: Machine) -> int:
-    """Return the number of counted completed jobs plus the number of running jobs."""
-    return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
+    """Return the number of completed jobs counted so far plus the running ones."""
+    return int(rankings.sharing.shares.passed[0].settled + running_count(machine))
 
 
 @rank.follow_up.of(WeighedRankings)
@@ -338,7 +345,7 @@ def follow_up(
     shares, running = rankings.sharing.shares, 0
     if is_due(rankings.first, now) or is_due(rankings.second, now):
         running = list_running(machine, rankings.active)
-    before = begun - shares.passed[SETTLED]
+    before = begun - shares.passed[0].settled
     ended = list_ended(machine, before, rankings.active, running)
     charge_all(rankings, jobs, running, running + ended, now)
     follow(machine, shares, jobs, begun, now)

@@ -14,6 +14,7 @@ import numpy as np
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, carry, first_places, least, room, slide
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs
 
 BLOCK = 64
@@ -26,12 +27,20 @@ STEPS = 12
 """Number of cells that are searched one by one; bisection of these cells, too, is 4 % slower."""
 
 
-SEEN_FIRST, SEEN_AT = 1, 2
-"""Indices of a queue's `size`: the head at the last search, and its cell."""
+class QueueState:
+    """State of a queue.
+
+    blocks: number of blocks in the chain. seen: the first job at the last search, -1 for none.
+    seen_at: its cell then.
+    """
+
+    blocks: int
+    seen: int
+    seen_at: int
 
 
 class Queue(NamedTuple):
-    """Hold blocks of waiting jobs; the first ``size[0]`` entries of `order` are the chain.
+    """Blocks of waiting jobs; the first ``state.blocks`` entries of `order` are the chain.
 
     Invariant: the minima are lower bounds of the needs and estimates of a block, so that a block
     whose minimum is too large may be skipped. `close_cell` does not update the minima; `take_out`
@@ -40,7 +49,7 @@ class Queue(NamedTuple):
     shift.
     """
 
-    size: Int64
+    state: Record[QueueState]
     order: Int64
     first: Int64
     length: Int64
@@ -68,9 +77,10 @@ def cells_of(most: int) -> Int64:
 
 def empty_queue(most: int) -> Queue:
     """Return a queue with room for `most` jobs."""
-    blocks = blocks_of(most)
+    blocks, state = blocks_of(most), record(QueueState)
+    state[0].seen = -1
     return Queue(
-        np.array([0, -1, 0]),
+        state,
         np.arange(blocks),
         np.empty(blocks, np.int64),
         np.zeros(blocks, np.int64),
@@ -97,7 +107,7 @@ def still_waits(queue: Queue, j: int, cell: int) -> bool:
 @verb
 def last_of(queue: Queue) -> int:
     """Return the cell of the last waiting job."""
-    b = queue.order[queue.size[0] - 1]
+    b = queue.order[queue.state[0].blocks - 1]
     return int(queue.first[b] + queue.length[b] - 1)
 
 
@@ -105,7 +115,7 @@ def last_of(queue: Queue) -> int:
 def gather(queue: Queue, waiting: Int64) -> int:
     """Write the waiting jobs, in queue order; return their number."""
     count = 0
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = queue.order[place]
         for cell in range(queue.first[b], queue.first[b] + queue.length[b]):
             waiting[count] = queue.job[cell]
@@ -121,8 +131,8 @@ def precedes(key: Int64, i: int, j: int) -> bool:
 
 @verb
 def find_place(queue: Queue, key: Int64, j: int) -> int:
-    """Return the place in the chain of the block that has, or would have, job `j`."""
-    low, high = 0, queue.size[0] - 1
+    """Return the place in the chain of the block where job `j` is or belongs."""
+    low, high = 0, queue.state[0].blocks - 1
     while low < high:
         middle = (low + high) // 2
         b = queue.order[middle]
@@ -153,11 +163,11 @@ def find_cell(queue: Queue, key: Int64, b: int, j: int) -> int:
 def open_block(queue: Queue, place: int) -> None:
     """Put an empty block into the chain at `place`."""
     order = queue.order
-    fresh = order[queue.size[0]]
-    for p in range(queue.size[0], place, -1):
+    fresh = order[queue.state[0].blocks]
+    for p in range(queue.state[0].blocks, place, -1):
         order[p] = order[p - 1]
     order[place] = fresh
-    queue.size[0] += 1
+    queue.state[0].blocks += 1
     queue.first[fresh] = fresh * BLOCK
     queue.length[fresh] = 0
     queue.least_need[fresh] = NEVER
@@ -221,8 +231,8 @@ def make_room(queue: Queue, key: Int64, place: int, j: int) -> int:
 
 @verb
 def enqueue(queue: Queue, jobs: Jobs, key: Int64, j: int) -> None:
-    """Insert job `j` at the place of its key."""
-    if queue.size[0] == 0 or precedes(key, queue.job[last_of(queue)], j):
+    """Insert job `j` where its key belongs."""
+    if queue.state[0].blocks == 0 or precedes(key, queue.job[last_of(queue)], j):
         append(queue, jobs, j)
         return
     place = find_place(queue, key, j)
@@ -245,7 +255,7 @@ def write_cell(queue: Queue, jobs: Jobs, b: int, cell: int, j: int) -> None:
 @verb
 def append(queue: Queue, jobs: Jobs, j: int) -> None:
     """Append job `j`; full blocks are not split."""
-    last = queue.size[0] - 1
+    last = queue.state[0].blocks - 1
     if last < 0 or queue.length[queue.order[last]] == BLOCK:
         last += 1
         open_block(queue, last)
@@ -295,7 +305,7 @@ def dequeue(queue: Queue, key: Int64, j: int) -> None:
 def tidy(queue: Queue) -> None:
     """Drop the empty blocks and join small neighbours."""
     order, kept = queue.order, 0
-    for place in range(queue.size[0]):
+    for place in range(queue.state[0].blocks):
         b = order[place]
         if queue.length[b] == 0:
             continue
@@ -304,4 +314,4 @@ def tidy(queue: Queue) -> None:
         else:
             order[place], order[kept] = order[kept], b
             kept += 1
-    queue.size[0] = kept
+    queue.state[0].blocks = kept

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, verb
 from schedfarm.core.engine.leaving import next_due, next_leave
 from schedfarm.core.engine.machine import (
@@ -48,16 +48,29 @@ from schedfarm.core.engine.planning import (
 )
 from schedfarm.core.engine.rank import AnyRankings, begun_by, follow_up, rank_list
 from schedfarm.core.engine.ranking import goes_before
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import Options, starving_before
 
-BEFORE, SEEN, ANEW, LOWEST, HIGHEST, TURNED, CLOCK = range(2, 9)
-"""Further fields of a clock: jobs that arrived before the instant; jobs known to starve or to have
-started; whether the pass has to examine every job, else the first and last place to examine;
-whether the pass of this instant is pending. The number of all fields."""
-
 UNSEEN = -2
 """Promise of a job before its first pass."""
+
+
+class PlannerClock(Clock):
+    """Clock of a machine with reservations.
+
+    before: number of jobs that arrived before the instant. seen: number of jobs, from the first on,
+    that are known to starve or to have started. full: whether the pass has to examine every job.
+    lowest, highest: otherwise, the first and last place to examine. turned: whether the pass of
+    this instant is pending.
+    """
+
+    before: int
+    seen: int
+    full: int
+    lowest: int
+    highest: int
+    turned: int
 
 
 class Planner(NamedTuple):
@@ -66,7 +79,7 @@ class Planner(NamedTuple):
     jobs: Jobs
     machine: Machine
     plan: AnyPlan
-    clock: Int64
+    clock: Record[PlannerClock]
     promised: Int64
 
 
@@ -83,25 +96,25 @@ def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
     """Queue the jobs that arrive now; a moving order sorts them later."""
     jobs, _, plan, clock, _ = planner
     lowest, highest = plan.state[0].waiting, -1
-    while clock[ARRIVED] < jobs.submit.size and jobs.submit[clock[ARRIVED]] == clock[NOW]:
-        j = clock[ARRIVED]
+    while clock[0].arrived < jobs.submit.size and jobs.submit[clock[0].arrived] == clock[0].now:
+        j = clock[0].arrived
         place = (
             plan.state[0].waiting if rankings.moves else place_by_key(plan, rankings.queue.key, j)
         )
         insert(plan, jobs, j, place)
-        clock[ARRIVED] += 1
+        clock[0].arrived += 1
         lowest = min(lowest, place)
         highest = max(highest + (place <= highest), place)
         if per_event:
             break
-    clock[LOWEST], clock[HIGHEST] = lowest, highest
+    clock[0].lowest, clock[0].highest = lowest, highest
 
 
 @verb
 def withdraw(planner: Planner) -> None:
     """Remove the jobs that leave now, with the reservations from theirs on."""
     jobs, machine, plan, clock, _ = planner
-    j = next_due(jobs.leaving, jobs.start, clock[NOW])
+    j = next_due(jobs.leaving, jobs.start, clock[0].now)
     while j >= 0:
         i = 0
         while plan.job[plan.front[0] + i] != j:
@@ -109,36 +122,36 @@ def withdraw(planner: Planner) -> None:
         cut(plan, i)
         strike_out(machine, plan, i)
         remove(plan, i)
-        clock[HIGHEST] -= i <= clock[HIGHEST]
-        clock[ANEW] = 1
-        j = next_due(jobs.leaving, jobs.start, clock[NOW])
+        clock[0].highest -= i <= clock[0].highest
+        clock[0].full = 1
+        j = next_due(jobs.leaving, jobs.start, clock[0].now)
 
 
 @verb
 def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     """Go to the next instant or event, its completions and arrivals; return False at the end."""
     jobs, machine, plan, clock, _ = planner
-    arrival = jobs.submit[clock[ARRIVED]] if clock[ARRIVED] < jobs.submit.size else NEVER
+    arrival = jobs.submit[clock[0].arrived] if clock[0].arrived < jobs.submit.size else NEVER
     end = next_end(machine)
     now = min(min(arrival, end), next_leave(jobs.leaving, jobs.start))
     if now == NEVER:
         return False
-    clock[NOW], clock[BEFORE] = now, clock[ARRIVED]
+    clock[0].now, clock[0].before = now, clock[0].arrived
     ended = end == now and not (per_event and arrival == now)
-    clock[ANEW] = ended
+    clock[0].full = ended
     if per_event and give_back(machine, now):
-        clock[ANEW] = 1
+        clock[0].full = 1
     # A job with estimate 0 reserves nothing, so later jobs may have moved it: begin again.
     if plan.state[0].points > 0:
         void(plan)
-        clock[ANEW] = 1
+        clock[0].full = 1
     begun = begun_by(rankings, machine)
     if ended:
         complete(plan, jobs, machine, now, per_event)
     follow_up(rankings, machine, jobs, begun, now)
     loaded = plan.state[0].loaded
     admit(planner, rankings, per_event)
-    clock[ANEW] |= plan.state[0].loaded < loaded
+    clock[0].full |= plan.state[0].loaded < loaded
     withdraw(planner)
     return True
 
@@ -149,13 +162,13 @@ def arrange(planner: Planner, rankings: AnyRankings, limit: int) -> None:
     jobs, _, plan, clock, _ = planner
     loaded, changed = plan.state[0].loaded, plan.state[0].waiting
     if rankings.moves:
-        changed = resort(plan, jobs, rankings.queue, clock[NOW], limit)
+        changed = resort(plan, jobs, rankings.queue, clock[0].now, limit)
     elif limit >= 0:
-        clock[SEEN], changed = starve(plan, jobs, clock[SEEN], limit)
+        clock[0].seen, changed = starve(plan, jobs, clock[0].seen, limit)
     if changed < plan.state[0].waiting:
-        clock[LOWEST] = min(clock[LOWEST], changed)
-        clock[HIGHEST] = plan.state[0].waiting - 1
-    clock[ANEW] |= plan.state[0].loaded < loaded or clock[LOWEST] == 0
+        clock[0].lowest = min(clock[0].lowest, changed)
+        clock[0].highest = plan.state[0].waiting - 1
+    clock[0].full |= plan.state[0].loaded < loaded or clock[0].lowest == 0
 
 
 @verb
@@ -210,7 +223,7 @@ def next_backfill(
     take processors. `last` may start at `where`.
     """
     jobs, machine, plan, clock, _ = planner
-    now, ranking = clock[NOW], rankings.backfill
+    now, ranking = clock[0].now, rankings.backfill
     front, best = plan.front[0], last
     for i in range(last - 1, plan.state[0].planned - 1, -1):
         c = place_now(machine, plan, now, i)
@@ -303,7 +316,7 @@ def extend(
     (`last_rival`); it is forgotten when `last` or the places of the queue change.
     """
     _, machine, plan, clock, promised = planner
-    now, rival = clock[NOW], -1
+    now, rival = clock[0].now, -1
     while plan.state[0].planned <= max(last, min(must, depth - 1)):
         i, t = plan.state[0].planned, now
         if i >= depth:
@@ -345,17 +358,17 @@ def make_pass(
 ) -> None:
     """Start every job whose reservation is now."""
     _, machine, plan, clock, _ = planner
-    now, anew = clock[NOW], clock[ANEW] == 1
-    must = clock[HIGHEST] if promises and clock[ARRIVED] > clock[BEFORE] else -1
+    now, full = clock[0].now, clock[0].full == 1
+    must = clock[0].highest if promises and clock[0].arrived > clock[0].before else -1
     if plan.state[0].loaded == 0:
         resume(machine, plan)
     if plan.state[0].loaded == 1:
         go_on(machine, plan, now)
-        anew |= plan.state[0].due <= now
-    if anew and (plan.state[0].loaded == 0 or plan.state[0].due <= now):
+        full |= plan.state[0].due <= now
+    if full and (plan.state[0].loaded == 0 or plan.state[0].due <= now):
         must = start_ready(planner, now, must)
-    lowest = plan.state[0].planned if anew else clock[LOWEST]
-    highest = plan.state[0].waiting - 1 if anew else clock[HIGHEST]
+    lowest = plan.state[0].planned if full else clock[0].lowest
+    highest = plan.state[0].waiting - 1 if full else clock[0].highest
     last, where = last_candidate(machine, plan, now, lowest, highest)
     if last < lowest and min(must, depth - 1) < plan.state[0].planned:
         return
@@ -368,7 +381,7 @@ def make_pass(
 @verb
 def pass_over(planner: Planner, rankings: AnyRankings, options: Options, promises: bool) -> None:
     """Make the pass of this instant, in the present order of the queue."""
-    plan, limit = planner.plan, starving_before(options, planner.clock[NOW])
+    plan, limit = planner.plan, starving_before(options, planner.clock[0].now)
     rank_list(rankings, plan.job[plan.front[0] :], plan.state[0].waiting)
     arrange(planner, rankings, limit)
     make_pass(planner, rankings, options.depth, limit, promises)
@@ -385,16 +398,16 @@ def run_reserving(
     """
     jobs, _, plan, clock, promised = planner
     while True:
-        if clock[TURNED] == 0:
+        if clock[0].turned == 0:
             if jobs.leave[0] != 0 or not turn(planner, rankings, options.per_event):
                 return False
             if stepwise:
-                clock[TURNED] = 1
+                clock[0].turned = 1
                 return True
-        clock[TURNED] = 0
+        clock[0].turned = 0
         if plan.state[0].waiting == 0:
             continue
         pass_over(planner, rankings, options, promises)
         if promises:
-            for j in range(clock[BEFORE], clock[ARRIVED]):
+            for j in range(clock[0].before, clock[0].arrived):
                 promised[j] = max(promised[j], NO_PROMISE)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import NO_PROMISE, Int64
-from schedfarm.core.engine.cadence import run_cadence
+from schedfarm.core.engine.cadence import CadenceWorld, run_cadence
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.checkpoint import fair_starts
-from schedfarm.core.engine.clock import NOW
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.clone.fixed_order import fair_fixed, fair_patient
 from schedfarm.core.engine.clone.moving_order import fair_moving
 from schedfarm.core.engine.clone.reservations import fair_reserving
@@ -20,23 +20,23 @@ from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.fixed_order import run_fixed
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.leaving import leaving_of, true_starts
-from schedfarm.core.engine.limited import STATE, WAITS, Limited, run_limited
+from schedfarm.core.engine.limited import Limited, LimitedClock, run_limited
 from schedfarm.core.engine.limiting import counters_of
-from schedfarm.core.engine.machine import Machine
+from schedfarm.core.engine.machine import Hold, Machine
 from schedfarm.core.engine.moving_order import next_pass, run_moving, run_pass
 from schedfarm.core.engine.planned import (
     BY_ARRIVAL,
     BY_QUEUE,
     BY_START,
-    COUNT as WAITING,
     AnyKeeper,
     run_planned,
 )
 from schedfarm.core.engine.planning import AnyPlan
-from schedfarm.core.engine.reservations import CLOCK, UNSEEN, Planner, run_reserving
+from schedfarm.core.engine.record import record
+from schedfarm.core.engine.reservations import UNSEEN, Planner, PlannerClock, run_reserving
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.schedulers import cadence_of, new_clock, users_of
-from schedfarm.core.engine.world import EASY, HOLD, RESERVING, Options, World, empty_world
+from schedfarm.core.engine.world import EASY, RESERVING, Options, World, empty_world
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.schedule import Schedule
@@ -127,14 +127,14 @@ class Door(NamedTuple):
             world_of_limits = self.limited(workload, policy, code)
             return self._done(workload, policy, world_of_limits.jobs, world_of_limits.machine)
         options, orders = options_of(workload, policy, code), Orders(workload, policy)
-        world, clock = self.world(workload, orders), np.zeros(2, np.int64)
+        world, clock = self.world(workload, orders), record(Clock)
         jobs, machine = world.jobs, world.machine
         if not _moves(orders):
             run_fixed(world, options)
         elif orders.called:
             waiting = np.empty_like(world.key)
             while count := next_pass(world, clock, orders.rankings, options, waiting):
-                now = int(clock[NOW])
+                now = int(clock[0].now)
                 start = true_starts(workload, jobs.start)
                 orders.call(now, waiting[:count].copy(), start, machine.running_jobs())
                 run_pass(world, orders.rankings, options, now)
@@ -177,7 +177,7 @@ class Door(NamedTuple):
             first = plan.front[0]
             waiting = np.sort(plan.job[first : first + plan.state[0].waiting])
             start = true_starts(workload, jobs.start)
-            orders.call(int(clock[NOW]), waiting, start, machine.running_jobs())
+            orders.call(int(clock[0].now), waiting, start, machine.running_jobs())
         underway().check()
         orders.check()
         return planner
@@ -218,8 +218,8 @@ class Door(NamedTuple):
         orders, options = Orders(workload, policy), options_of(workload, policy, RESERVING)
         walk = WALKS[policy.walk]
         while run_planned(keeper, orders.ranked, options, walk, orders.called):
-            waiting = np.sort(book.job[: book.state[WAITING]])
-            orders.call(int(clock[NOW]), waiting, jobs.start, machine.running_jobs())
+            waiting = np.sort(book.job[: book.state[0].waiting])
+            orders.call(int(clock[0].now), waiting, jobs.start, machine.running_jobs())
         underway().check()
         orders.check()
         return keeper
@@ -231,10 +231,11 @@ class Door(NamedTuple):
             return Schedule(workload, policy.name, np.zeros(0, np.int64), np.zeros(0, np.bool_))
         users = users_of(workload, policy)
         options, orders = options_of(workload, policy, RESERVING), Orders(workload, policy)
-        world = self.limited_world(workload, policy, NO_PROMISE)
-        loosens = bool(world.running.slope.any())
+        idle = self.limited_world(workload, policy, NO_PROMISE)
+        loosens = bool(idle.running.slope.any())
         cadence = cadence_of(policy, loosens, self.has_parts(workload))
-        world = world._replace(clock=new_clock(cadence, int(workload.submit[0])))
+        clock = new_clock(cadence, int(workload.submit[0]))
+        world = CadenceWorld(*idle._replace(clock=clock))
         while run_cadence(world, orders.ranked, options, cadence, users, orders.called):
             _call(orders, workload, world)
         orders.check()
@@ -283,7 +284,7 @@ class Door(NamedTuple):
             idle_jobs(workload, self.needs(workload, machine, unit)),
             machine,
             self.plan(workload, unit, widest),
-            np.zeros(CLOCK, np.int64),
+            record(PlannerClock),
             np.full(n, promise, np.int64),
         )
 
@@ -296,14 +297,14 @@ class Door(NamedTuple):
             jobs,
             machine,
             plan,
-            np.zeros(HOLD, np.int64),
+            record(Hold),
             waiting,
             behind,
             spare,
             outside,
             running,
             submitted,
-            np.zeros(STATE, np.int64),
+            record(LimitedClock),
             promised,
         )
 
@@ -315,9 +316,9 @@ class Door(NamedTuple):
 
 def _call(orders: Orders, workload: Workload, world: Limited) -> None:
     """Compute the keys of the waiting jobs by the functions of the orders."""
-    waiting = np.sort(world.waiting[: world.clock[WAITS]])
+    waiting = np.sort(world.waiting[: world.clock[0].waiting])
     start, running = true_starts(workload, world.jobs.start), world.machine.running_jobs()
-    orders.call(int(world.clock[NOW]), waiting, start, running)
+    orders.call(int(world.clock[0].now), waiting, start, running)
 
 
 def fair_options(workload: Workload, policy: Policy, fair: Fair, rule: int) -> Options:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedfarm.core.arrays import Int64
 from schedfarm.core.durations import seconds_of
-from schedfarm.core.engine.cadence import CYCLE, STATE, Cadence, Users
+from schedfarm.core.engine.cadence import Cadence, CadenceClock, Users
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.errors import InputError
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.workload import Workload
@@ -44,10 +44,10 @@ def cadence_of(policy: Policy, loosens: bool, parts: bool) -> Cadence:
     )
 
 
-def new_clock(cadence: Cadence, first: int) -> Int64:
+def new_clock(cadence: Cadence, first: int) -> Record[CadenceClock]:
     """Return the clock before the first submission, s."""
-    clock = np.zeros(STATE, np.int64)
-    clock[CYCLE] = NEVER if cadence.interval == NEVER else first + cadence.interval
+    clock = record(CadenceClock)
+    clock[0].cycle = NEVER if cadence.interval == NEVER else first + cadence.interval
     return clock
 
 

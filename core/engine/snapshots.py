@@ -26,15 +26,7 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import routine, verb
 from schedfarm.core.engine.lanes import ALL, WORD, below, first_places, lessen, lowest, room
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_from, take_at
-
-SAVED, FREED, ROUND, APART, WORTH, STATE = range(6)
-"""Fields of a state.
-
-SAVED: number of snapshots. FREED: last end, s, of the processors freed since the last check of
-reservations. ROUND: number of checks. APART: number of reservations before the second snapshot.
-WORTH: number of further early completions with few kept reservations until no more snapshots are
-made. STATE: number of fields.
-"""
+from schedfarm.core.engine.record import Record, record
 
 LEAST_APART = 32
 """Number of reservations before the second snapshot.
@@ -47,14 +39,29 @@ MOST, STEPS = 10, 2048
 """Largest number of snapshots, the last one after 2,394 reservations; and of steps in each."""
 
 
+class SnapshotsState:
+    """State of the snapshots of a plan.
+
+    saved: number of snapshots. freed: the last end, s, of processors freed since reservations were
+    checked. checks: number of checks so far. apart: number of reservations before the second
+    snapshot. worth: number of early completions for which snapshots are still made although few
+    reservations are kept.
+    """
+
+    saved: int
+    freed: int
+    checks: int
+    apart: int
+    worth: int
+
+
 class Snapshots(NamedTuple):
     """Hold profiles with the reservations of the first jobs of the queue.
 
-    times, free: int64[most + 1, room(steps)]; the last row is for the profile in the making. mark:
-    int64[most + 1, 2]. below: int64[most], number of reservations of each snapshot, ascending from
-    0. checked: int64[widest + 1, 3], for each need a check, an estimate, s, and an instant, s: in
-    this check no job with this need and at least this estimate fits before the instant. state:
-    int64[STATE].
+    times, free: int64[most + 1, room(steps)], the last row for a profile in the making. mark:
+    int64[most + 1, 2]. below: int64[most], the reservations of each, ascending, the first 0.
+    checked: int64[widest + 1, 3], by need: the check, estimate, s, and start, s, before which no
+    job of this need and of at least this estimate fits.
     """
 
     times: Int64
@@ -62,7 +69,7 @@ class Snapshots(NamedTuple):
     mark: Int64
     below: Int64
     checked: Int64
-    state: Int64
+    state: Record[SnapshotsState]
 
 
 def no_snapshots(n: int = 0, widest: int = 0) -> tuple[Profile, Snapshots]:
@@ -74,8 +81,8 @@ def no_snapshots(n: int = 0, widest: int = 0) -> tuple[Profile, Snapshots]:
     most, width = MOST if n >= 2 * LEAST_APART else 0, room(min(4 * n, STEPS))
     steps, rows = room(4 * n + 8), (most + 1, width)
     block = np.empty((2, steps + (most + 1) * width), np.int64)
-    state = np.zeros(STATE, np.int64)
-    state[APART] = LEAST_APART
+    state = record(SnapshotsState)
+    state[0].apart = LEAST_APART
     profile = Profile(block[0, :steps], block[1, :steps], np.zeros(2, np.int64))
     return profile, Snapshots(
         block[0, steps:].reshape(rows),
@@ -118,20 +125,20 @@ def replace(profile: Profile, other: Profile) -> None:
 
 @routine
 def save(snapshots: Snapshots, profile: Profile, count: int) -> None:
-    """Save a profile with `count` reservations, if there is space for a snapshot."""
-    k = snapshots.state[SAVED]
+    """Save a profile with this many reservations, if there is space for it."""
+    k = snapshots.state[0].saved
     if k < snapshots.below.size and has_space(snapshots, profile):
         replace(profile_of(snapshots, k), profile)
         snapshots.below[k] = count
-        snapshots.state[SAVED] = k + 1
+        snapshots.state[0].saved = k + 1
 
 
 @verb
 def forget_after(snapshots: Snapshots, count: int) -> None:
     """Delete the snapshots with more than `count` reservations."""
     state = snapshots.state
-    while state[SAVED] > 0 and snapshots.below[state[SAVED] - 1] > count:
-        state[SAVED] -= 1
+    while state[0].saved > 0 and snapshots.below[state[0].saved - 1] > count:
+        state[0].saved -= 1
 
 
 @verb
@@ -150,8 +157,8 @@ def give_until(profile: Profile, now: int, end: int, procs: int) -> None:
 def give_all(snapshots: Snapshots, now: int, end: int, procs: int) -> None:
     """Free the processors of a job that ends now, until its predicted end, in every snapshot."""
     state = snapshots.state
-    state[FREED] = max(state[FREED], end)
-    for k in range(state[SAVED]):
+    state[0].freed = max(state[0].freed, end)
+    for k in range(state[0].saved):
         give_until(profile_of(snapshots, k), now, end, procs)
 
 
@@ -159,7 +166,7 @@ def give_all(snapshots: Snapshots, now: int, end: int, procs: int) -> None:
 def start_in_all(snapshots: Snapshots, i: int, now: int, length: int, procs: int) -> None:
     """Start the job at place i in every snapshot."""
     state = snapshots.state
-    for k in range(state[SAVED]):
+    for k in range(state[0].saved):
         if snapshots.below[k] > i:
             snapshots.below[k] -= 1
         elif length > 0:
@@ -167,7 +174,7 @@ def start_in_all(snapshots: Snapshots, i: int, now: int, length: int, procs: int
             head = step_from(profile, profile.mark[HEAD], now)
             profile.mark[HEAD] = head
             if profile.mark[TAIL] + 2 + WORD > snapshots.times.shape[1]:
-                state[SAVED] = k
+                state[0].saved = k
                 break
             take_at(profile, head, now, now + length, procs)
 
@@ -175,5 +182,5 @@ def start_in_all(snapshots: Snapshots, i: int, now: int, length: int, procs: int
 @verb
 def start_in(snapshots: Snapshots, i: int, now: int, length: int, procs: int) -> None:
     """Start the job at place i in the snapshots, if there are any."""
-    if snapshots.state[SAVED] > 0:
+    if snapshots.state[0].saved > 0:
         start_in_all(snapshots, i, now, length, procs)

@@ -10,14 +10,11 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import generic, kernel, verb
 from schedfarm.core.engine.machine import Machine
 from schedfarm.core.engine.ranking import ratio_exceeds
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs, Running
 
 MOST_WAITED, LEAST_WORKED = range(2)
 """Codes of the orders of users: by largest wait per completed work, and by least work."""
-
-SETTLED, REFRESHES, HALVINGS, PASSED = range(4)
-"""Fields of `passed`: number of completed jobs; number of refreshes since the first submission,
-except a refresh at the present instant; number of halvings; and the number of fields."""
 
 EXACT = 2**53
 """Bound below which integers are exact floats, and their quotients keep their order."""
@@ -26,15 +23,27 @@ ALL_BITS = 63
 """Number of halvings that leave 0 of an int64."""
 
 
+class Passed:
+    """What has happened to the usage of users since the first submission.
+
+    settled: number of completed jobs. refreshes: number of refreshes, the latest not counted while
+    its instant lasts. halvings: number of halvings.
+    """
+
+    settled: int
+    refreshes: int
+    halvings: int
+
+
 class Shares(NamedTuple):
     """Hold waits and work of each user's completed jobs, now and at the last refresh.
 
     user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x procs of
-    each job, processor-seconds. Halvings round this amount, so it is not in the larger units of
-    processors of kernels. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited,
-    seen_worked: int64[u], the refreshed sums for orders. quotient: float64[u], the normalised wait
-    time from the refreshed sums, or NaN if it may be rounded. passed: int64[PASSED]. refresh: s, 0
-    to refresh at each pass. halflife: s, or NEVER.
+    each job, processor-seconds: halvings round that, where kernels count processors in larger
+    units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited, seen_worked:
+    int64[u], the sums that orders use; quotient: float64[u], the normalised wait time of these, NaN
+    where it might be rounded. refresh: s, 0 to refresh at each pass.
+    halflife: s, or NEVER.
     """
 
     user: Int64
@@ -44,7 +53,7 @@ class Shares(NamedTuple):
     seen_waited: Int64
     seen_worked: Int64
     quotient: Float64
-    passed: Int64
+    passed: Record[Passed]
     refresh: int
     halflife: int
 
@@ -56,8 +65,7 @@ def copy_shares(shares: Shares, other: Shares) -> None:
         other.waited[u], other.worked[u] = shares.waited[u], shares.worked[u]
         other.seen_waited[u], other.seen_worked[u] = shares.seen_waited[u], shares.seen_worked[u]
         other.quotient[u] = shares.quotient[u]
-    for k in range(PASSED):
-        other.passed[k] = shares.passed[k]
+    other.passed[0] = shares.passed[0]
 
 
 @verb
@@ -91,15 +99,15 @@ def halve(shares: Shares, age: int) -> None:
     The age of an instant is the time since the first submission, s.
     """
     halvings = age // shares.halflife
-    if halvings == shares.passed[HALVINGS]:
+    if halvings == shares.passed[0].halvings:
         return
-    bits = min(halvings - shares.passed[HALVINGS], ALL_BITS)
+    bits = min(halvings - shares.passed[0].halvings, ALL_BITS)
     for u in range(shares.waited.size):
         shares.waited[u] >>= bits
         shares.worked[u] >>= bits
         if shares.refresh == 0:
             look_at(shares, u)
-    shares.passed[HALVINGS] = halvings
+    shares.passed[0].halvings = halvings
 
 
 @verb
@@ -107,10 +115,10 @@ def pass_time(shares: Shares, age: int) -> None:
     """Make the refreshes before an age, s, and the halvings up to this age."""
     if shares.refresh > 0:
         refreshes = (age - 1) // shares.refresh
-        if refreshes > shares.passed[REFRESHES]:
+        if refreshes > shares.passed[0].refreshes:
             halve(shares, refreshes * shares.refresh)
             look_at_all(shares)
-            shares.passed[REFRESHES] = refreshes
+            shares.passed[0].refreshes = refreshes
     halve(shares, age)
 
 
@@ -121,7 +129,7 @@ def settle(shares: Shares, j: int, wait: int, age: int) -> None:
     pass_time(shares, age)
     shares.waited[u] += wait
     shares.worked[u] += shares.work[j]
-    shares.passed[SETTLED] += 1
+    shares.passed[0].settled += 1
     if shares.refresh == 0:
         look_at(shares, u)
 
@@ -147,7 +155,7 @@ def follow(machine: Machine, shares: Shares, jobs: Jobs, begun: int, now: int) -
 def charge_ended(running: Running, shares: Shares, jobs: Jobs, begun: int, now: int) -> None:
     """Charge the jobs behind the end of a list."""
     count = running.count[0]
-    for p in range(begun - shares.passed[SETTLED] - 1, count - 1, -1):
+    for p in range(begun - shares.passed[0].settled - 1, count - 1, -1):
         count_ended(shares, jobs, running.job[p], running.end[p])
     refresh(shares, now - jobs.submit[0])
 

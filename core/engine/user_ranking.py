@@ -11,29 +11,36 @@ from schedfarm.core.engine.machine import Machine, running_count
 from schedfarm.core.engine.queue import Queue, gather
 from schedfarm.core.engine.rank import AnyRankings
 from schedfarm.core.engine.ranking import Ranking, Rankings
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.usage import SETTLED, Shares, copy_shares, follow, goes_first
+from schedfarm.core.engine.usage import Shares, copy_shares, follow, goes_first
 
 NOBODY = -1
 """Code of a line that no order uses."""
 
-COUNT, STAMP = 0, 1
-"""Fields of a line's state: number of users in the line, and number of its updates."""
+
+class LineState:
+    """State of a line of users.
+
+    users: number of users in it. made: number of times that it was made.
+    """
+
+    users: int
+    made: int
 
 
 class Line(NamedTuple):
     """Hold the users with waiting jobs, sorted by one order.
 
-    code: code of the order. user: int64[u], the line. rank: int64[u], rank of each user, from 0 on;
-    equal users have the same rank. stamp: int64[u], for each user, the last update with waiting
-    jobs. state: int64[2].
+    code: code of the order. user: int64[u], the line. rank: int64[u], of each user, from 0 on;
+    equal users share one. stamp: int64[u], of each user, last time with waiting jobs.
     """
 
     code: int
     user: Int64
     rank: Int64
     stamp: Int64
-    state: Int64
+    state: Record[LineState]
 
 
 class Sharing(NamedTuple):
@@ -48,11 +55,11 @@ class Sharing(NamedTuple):
 def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
     """Restrict the line to users of the first `count` waiting jobs; append new users."""
     state, stamp = line.state, line.stamp
-    state[STAMP] += 1
-    here, kept = 2 * state[STAMP], 0
+    state[0].made += 1
+    here, kept = 2 * state[0].made, 0
     for p in range(count):
         stamp[shares.user[waiting[p]]] = here
-    for p in range(state[COUNT]):
+    for p in range(state[0].users):
         u = line.user[p]
         if stamp[u] == here:
             line.user[kept] = u
@@ -64,7 +71,7 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
             line.user[kept] = u
             stamp[u] = here + 1
             kept += 1
-    state[COUNT] = kept
+    state[0].users = kept
 
 
 @verb
@@ -73,14 +80,14 @@ def line_up(shares: Shares, line: Line) -> None:
 
     An insertion sort is used, since the line of the last pass is almost sorted.
     """
-    for p in range(1, line.state[COUNT]):
+    for p in range(1, line.state[0].users):
         u, k = line.user[p], p
         while k > 0 and goes_first(shares, line.code, u, line.user[k - 1]):
             line.user[k] = line.user[k - 1]
             k -= 1
         line.user[k] = u
     rank = 0
-    for p in range(line.state[COUNT]):
+    for p in range(line.state[0].users):
         u = line.user[p]
         if p > 0 and goes_first(shares, line.code, line.user[p - 1], u):
             rank = p
@@ -122,8 +129,8 @@ class SharedRankings(NamedTuple):
 
 @rank.begun_by.of(SharedRankings)
 def begun_by(rankings: SharedRankings, machine: Machine) -> int:
-    """Return the number of counted completed jobs plus the number of running jobs."""
-    return int(rankings.sharing.shares.passed[SETTLED] + running_count(machine))
+    """Return the number of completed jobs counted so far plus the running ones."""
+    return int(rankings.sharing.shares.passed[0].settled + running_count(machine))
 
 
 @rank.follow_up.of(SharedRankings)

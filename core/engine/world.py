@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clock import turn_clock
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.leaving import withdraw_due
-from schedfarm.core.engine.machine import Machine
+from schedfarm.core.engine.machine import Hold, Machine
 from schedfarm.core.engine.queue import Queue, empty_queue, enqueue
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs
 
 NONE, AGGRESSIVE, EASY, RESERVING = 0, 1, 2, 3
 """Codes of the rules that make at most one reservation, again at each pass."""
-
-KNOWN, SHADOW, EXTRA, CLUSTER, HOLD = range(5)
-"""Fields of the head's reservation: whether it is computed; its shadow time, s; the extra
-processors then; on a grid its cluster, -1 for none; the number of fields."""
 
 
 class World(NamedTuple):
@@ -31,7 +26,7 @@ class World(NamedTuple):
     jobs: Jobs
     machine: Machine
     queue: Queue
-    hold: Int64
+    hold: Record[Hold]
     key: Int64
 
 
@@ -52,7 +47,7 @@ class Options(NamedTuple):
 def empty_world(jobs: Jobs, machine: Machine, key: Int64) -> World:
     """Return an idle machine with an empty queue and a key of its own."""
     n = jobs.submit.size
-    return World(jobs, machine, empty_queue(n), np.zeros(HOLD, np.int64), key.copy())
+    return World(jobs, machine, empty_queue(n), record(Hold), key.copy())
 
 
 @verb

@@ -14,8 +14,6 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clone.line import (
-    HEAD,
-    TAIL,
     Line,
     empty_line,
     make_pass,
@@ -23,10 +21,8 @@ from schedfarm.core.engine.clone.line import (
     write_ends,
 )
 from schedfarm.core.engine.clone.passes import (
-    FIRST,
     MOVED,
     NO_HEAD,
-    STOP,
     UNKNOWN,
     Passes,
     advance,
@@ -43,13 +39,23 @@ from schedfarm.core.engine.clone.passes import (
 )
 from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.jit import NEVER, kernel, routine, verb
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, launch, next_end, release
 from schedfarm.core.engine.world import EASY
 
-WAITING, COMPARED, UNTIL, PLACE = range(4)
-"""Fields of the state of a course: number of waiting jobs; number of jobs that waited when a replay
-began; a time, s, until which the replay differs from the old course; position of the job that
-differed last."""
+
+class CourseState:
+    """State of a course.
+
+    waiting: number of waiting jobs. compared: number of jobs that waited when a replay began.
+    until: a time, s, until which the replay differs from the old course. place: position of the job
+    that differed last.
+    """
+
+    waiting: int
+    compared: int
+    until: int
+    place: int
 
 
 class Course(NamedTuple):
@@ -57,7 +63,7 @@ class Course(NamedTuple):
 
     running: the jobs that run at that instant and have started before it. waiting: int64[n], the
     jobs that have arrived and start then or later, in order of arrival; the first
-    ``state[WAITING]`` count. compared, old: int64[n], the jobs that waited when a replay began, and
+    ``state.waiting`` count. compared, old: int64[n], the jobs that waited when a replay began, and
     the start of each job on the course before it, s.
     """
 
@@ -68,7 +74,7 @@ class Course(NamedTuple):
     waiting: Int64
     compared: Int64
     old: Int64
-    state: Int64
+    state: Record[CourseState]
 
 
 def empty_course(n: int, now: int, processors: int) -> Course:
@@ -88,12 +94,12 @@ def empty_course(n: int, now: int, processors: int) -> Course:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.zeros(PLACE + 1, np.int64),
+        record(CourseState),
     )
     for column in columns_of(course.passes):
         column[0] = NEVER
     course.passes.time[0], course.passes.free[0], course.passes.head[0] = now, processors, NO_HEAD
-    course.passes.state[STOP] = 1
+    course.passes.state[0].stop = 1
     return course
 
 
@@ -125,7 +131,7 @@ def run_on(running: Running, jobs: Jobs, now: int, other: Running) -> None:
 def launch_started(course: Course, jobs: Jobs, now: int, running: Running) -> None:
     """Add the waiting jobs that run at now, having started before."""
     # From the latest on: it usually ends last, and the list begins with the last end.
-    for c in range(course.state[WAITING] - 1, -1, -1):
+    for c in range(course.state[0].waiting - 1, -1, -1):
         i = course.waiting[c]
         start = jobs.start[i]
         if start < now < start + jobs.run[i]:
@@ -139,12 +145,12 @@ def follow(course: Course, jobs: Jobs, now: int) -> None:
     while next_end(running) <= now:
         release(jobs, running)
     launch_started(course, jobs, now, running)
-    for c in range(course.state[WAITING]):
+    for c in range(course.state[0].waiting):
         i = course.waiting[c]
         if jobs.start[i] >= now:
             course.waiting[kept] = i
             kept += 1
-    course.state[WAITING] = kept
+    course.state[0].waiting = kept
 
 
 @verb
@@ -153,8 +159,8 @@ def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
     line, running, compared = course.line, course.line.running, 0
     run_on(course.running, jobs, now, running)
     launch_started(course, jobs, now, running)
-    line.state[HEAD] = line.state[TAIL] = 0
-    for c in range(course.state[WAITING]):
+    line.state[0].head = line.state[0].tail = 0
+    for c in range(course.state[0].waiting):
         i = course.waiting[c]
         start = jobs.start[i]
         if start >= now:
@@ -169,7 +175,7 @@ def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
         elif start + jobs.run[newest] > now:
             launch(jobs, running, newest, start)
     state = course.state
-    state[COMPARED], state[UNTIL], state[PLACE] = compared, now, 0
+    state[0].compared, state[0].until, state[0].place = compared, now, 0
 
 
 @verb
@@ -179,22 +185,22 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
     Invariant: worlds without arrivals are equal from an instant on if after its passes the same
     jobs run since the same instants and the same jobs wait. Only jobs that waited when the replay
     began can differ. A job that starts at different instants differs until it has ended on both
-    courses; before state[UNTIL] the job that was found last differs. The search begins with that
+    courses; before state.until the job that was found last differs. The search begins with that
     job.
     """
     state = course.state
-    if now < state[UNTIL]:
+    if now < state[0].until:
         return True
-    place = state[PLACE]
-    for _ in range(state[COMPARED]):
+    place = state[0].place
+    for _ in range(state[0].compared):
         i = course.compared[place]
         start, old = jobs.start[i], course.old[i]
         if start != old and (start >= 0 or old <= now):
             until = (max(start, old) if start >= 0 else now) + jobs.run[i]
             if start < 0 or until > now:
-                state[UNTIL], state[PLACE] = until, place
+                state[0].until, state[0].place = until, place
                 return True
-        place = place + 1 if place + 1 < state[COMPARED] else 0
+        place = place + 1 if place + 1 < state[0].compared else 0
     return False
 
 
@@ -209,10 +215,10 @@ def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
         return True
     passes, line, start = course.passes, course.line, jobs.start[newest]
     if start < 0:
-        if line.job[line.state[HEAD]] == newest:
+        if line.job[line.state[0].head] == newest:
             return True
     elif start + jobs.run[newest] > now:
-        if z == passes.state[STOP] or passes.time[z] > start + jobs.run[newest]:
+        if z == passes.state[0].stop or passes.time[z] > start + jobs.run[newest]:
             return True
         need, predicted = jobs.procs[newest], start + jobs.estimate[newest]
         if first_changed(passes, z, z + 1, need, predicted) == z:
@@ -234,16 +240,16 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
     newest job, -1, make every pass.
     """
     passes, line, running, made = course.passes, course.line, course.line.running, 0
-    now, stop = passes.time[p], passes.state[STOP]
-    while p > passes.state[FIRST] and passes.time[p - 1] == now:
+    now, stop = passes.time[p], passes.state[0].stop
+    while p > passes.state[0].first and passes.time[p - 1] == now:
         p -= 1
-    follow(course, jobs, passes.time[passes.state[FIRST]])
+    follow(course, jobs, passes.time[passes.state[0].first])
     set_out(course, jobs, now, newest)
     z = p
     while True:
         make_pass(line, jobs, rule, now, course.replayed, made)
         made += 1
-        if line.state[HEAD] == line.state[TAIL]:
+        if line.state[0].head == line.state[0].tail:
             made = write_ends(course.replayed, made, jobs, running)
             z = stop
             break
@@ -256,7 +262,7 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
         now = end
         while next_end(running) == now:
             release(jobs, running)
-    for c in range(course.state[COMPARED]):
+    for c in range(course.state[0].compared):
         i = course.compared[c]
         if jobs.start[i] < 0:
             jobs.start[i] = course.old[i]
@@ -287,7 +293,7 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
     """Add job j at the first pass, behind all waiting jobs."""
     passes = course.passes
     need, run, estimate = jobs.procs[j], jobs.run[j], jobs.estimate[j]
-    p = passes.state[FIRST]
+    p = passes.state[0].first
     while p >= 0:
         after = p
         if jobs.start[j] < 0:
@@ -302,7 +308,7 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
         stop = first_from(passes, after, end)
         changed = first_changed(passes, p, stop, need, predicted)
         if changed == stop:
-            if stop == passes.state[STOP] or passes.time[stop] > end:
+            if stop == passes.state[0].stop or passes.time[stop] > end:
                 open_pass(passes, stop, end)
             charge(passes, p, stop, need, predicted)
             return
@@ -325,8 +331,8 @@ def set_up(course: Course, jobs: Jobs, rule: int, first: int) -> None:
 @verb
 def enlist(course: Course, j: int) -> None:
     """Add a job that has arrived to the waiting ones."""
-    course.waiting[course.state[WAITING]] = j
-    course.state[WAITING] += 1
+    course.waiting[course.state[0].waiting] = j
+    course.state[0].waiting += 1
 
 
 @kernel
@@ -346,10 +352,10 @@ def fair_on_course(
         if jobs.leave[0] != 0:
             return
         now = jobs.submit[j]
-        if now > passes.time[passes.state[FIRST]]:
+        if now > passes.time[passes.state[0].first]:
             advance(passes, now)
         if fair.relaxed and fair.wanted[j]:
-            alone = first_alone(passes, passes.state[FIRST])
+            alone = first_alone(passes, passes.state[0].first)
             fst[j] = passes.time[first_wide(passes, alone, jobs.procs[j])]
         join(course, jobs, rule, j)
         enlist(course, j)

@@ -44,7 +44,7 @@ def fork(
             jobs.start[i] = here.jobs.start[i]
     copy_queue(here.queue, queue, jobs.start, keys, fair.rank, fair.rank[j] - (not joined))
     while True:
-        if look and queue.size[0] > 0:
+        if look and queue.state[0].blocks > 0:
             if threshold < NEVER:
                 oldest = promote(copy.queue, copy.jobs, copy.key, oldest, k, now - threshold)
             schedule(copy, options.rule, now)
@@ -52,7 +52,7 @@ def fork(
         first = answer(jobs.start, fst, first, j + joined, NEVER)
         if first > j:
             return
-        if not joined and queue.size[0] == 0:
+        if not joined and queue.state[0].blocks == 0:
             joined = True
             # The pass of this instant has been over all jobs before `oldest`.
             jobs.start[j], key[j] = -1, STARVED if j < oldest else here.key[j]
@@ -78,7 +78,7 @@ def fair_fixed(here: World, copy: World, fair: Fair, options: Options, fst: Int6
         for j in range(first, arrived):
             if forks_at_arrival(fair, j, arrived):
                 fork(here, copy, fair, options, fst, j, j, now, oldest, arrived, True)
-        if queue.size[0] > 0:
+        if queue.state[0].blocks > 0:
             if threshold < NEVER:
                 oldest = promote(here.queue, here.jobs, here.key, oldest, arrived, now - threshold)
             schedule(here, options.rule, now)
@@ -100,7 +100,7 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
     while known < fair.last and jobs.leave[0] == 0:
         first = arrived
         now, arrived, look = turn_clock(jobs, running, arrived, options.per_event)
-        if take_in(here, options.rule, first, arrived, look) and queue.size[0] > 0:
+        if take_in(here, options.rule, first, arrived, look) and queue.state[0].blocks > 0:
             schedule(here, options.rule, now)
         latest = latest_running(running, known - 1)
         for j in range(min(latest, fair.last - 1), known - 1, -1):

@@ -10,11 +10,19 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.clone.passes import NO_HEAD, Passes
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, first_places, lowest, room, up_to
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs, Running, find_shadow, idle_machine, launch
 from schedfarm.core.engine.world import EASY
 
-HEAD, TAIL = 0, 1
-"""Fields of the state of a line: the first cell whose job waits, and the cell behind the last."""
+
+class LineState:
+    """State of a line.
+
+    head: the first cell whose job waits. tail: the cell behind the last.
+    """
+
+    head: int
+    tail: int
 
 
 class Line(NamedTuple):
@@ -26,35 +34,35 @@ class Line(NamedTuple):
     job: Int64
     need: Int64
     estimate: Int64
-    state: Int64
+    state: Record[LineState]
     running: Running
 
 
 def empty_line(n: int, processors: int) -> Line:
     """Return an empty line with room for n jobs, and an idle machine for them."""
     job, need, estimate = (np.zeros(room(n), np.int64) for _ in range(3))
-    return Line(job, need, estimate, np.zeros(2, np.int64), idle_machine(processors, n))
+    return Line(job, need, estimate, record(LineState), idle_machine(processors, n))
 
 
 @verb
 def start_heads(line: Line, jobs: Jobs, now: int) -> int:
     """Start the first job while it fits; return the cell of the first job that does not fit."""
-    head, running = line.state[HEAD], line.running
-    while head < line.state[TAIL]:
+    head, running = line.state[0].head, line.running
+    while head < line.state[0].tail:
         need = line.need[head]
         if need < NEVER:
             if need > running.free[0]:
                 break
             launch(jobs, running, line.job[head], now)
         head += 1
-    line.state[HEAD] = head
+    line.state[0].head = head
     return int(head)
 
 
 @verb
 def make_pass(line: Line, jobs: Jobs, rule: int, now: int, passes: Passes, p: int) -> None:
     """Make a pass of the aggressive rule or of easy, and write down the state after it."""
-    running, tail = line.running, line.state[TAIL]
+    running, tail = line.running, line.state[0].tail
     head = start_heads(line, jobs, now)
     passes.time[p] = now
     shadow, extra = NEVER, NEVER
@@ -100,7 +108,7 @@ def write_ends(passes: Passes, p: int, jobs: Jobs, running: Running) -> int:
 @verb
 def queue_up(line: Line, jobs: Jobs, i: int) -> None:
     """Put a job at the end of the line."""
-    cell = line.state[TAIL]
+    cell = line.state[0].tail
     line.job[cell], line.need[cell], line.estimate[cell] = i, jobs.procs[i], jobs.estimate[i]
-    line.state[TAIL] = cell + 1
+    line.state[0].tail = cell + 1
     jobs.start[i] = -1

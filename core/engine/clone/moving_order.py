@@ -42,7 +42,7 @@ def fork(
             make_pass(copy, own, options, now)
         look = True
         if not joined:
-            if queue.size[0] == 0:
+            if queue.state[0].blocks == 0:
                 joined = True
                 jobs.start[j] = -1
                 enqueue(queue, jobs, by_age, j)

@@ -18,20 +18,28 @@ from schedfarm.core.engine.lanes import (
     room,
     slide,
 )
+from schedfarm.core.engine.record import Record, record
 
 NO_HEAD, UNKNOWN = -1, -2
 """Head of a pass after which no job waits, and of a pass with an uncomputed reservation, whose
 shadow time and extra processors are UNKNOWN, too."""
 
-FIRST, STOP = 0, 1
-"""Fields of the state of a list of passes: the first pass, and the place behind the last."""
-
 MOVED = 256
 """Places before the first pass that may be unused."""
 
 
+class PassesState:
+    """State of a list of passes.
+
+    first: the first pass. stop: the place behind the last.
+    """
+
+    first: int
+    stop: int
+
+
 class Passes(NamedTuple):
-    """Passes in order of time, each with the state after it, from ``state[FIRST]`` on.
+    """Passes in order of time, each with the state after it, from ``state.first`` on.
 
     time: int64, s. free: free processors. head: the first waiting job, or NO_HEAD. shadow, slack,
     extra: of the head's reservation, the shadow time, s; the time left until then, s; and the
@@ -45,13 +53,13 @@ class Passes(NamedTuple):
     shadow: Int64
     slack: Int64
     extra: Int64
-    state: Int64
+    state: Record[PassesState]
 
 
 def no_passes(most: int) -> Passes:
     """Return an empty list with room for `most` passes."""
     time, free, head, shadow, slack, extra = (np.zeros(room(most), np.int64) for _ in range(6))
-    return Passes(time, free, head, shadow, slack, extra, np.zeros(2, np.int64))
+    return Passes(time, free, head, shadow, slack, extra, record(PassesState))
 
 
 @verb
@@ -68,18 +76,18 @@ def advance(passes: Passes, now: int) -> None:
     waiting job's start legal and moves no shadow time.
     """
     state, time = passes.state, passes.time
-    first = state[FIRST]
-    while time[first] < now and first + 1 < state[STOP] and time[first + 1] <= now:
+    first = state[0].first
+    while time[first] < now and first + 1 < state[0].stop and time[first + 1] <= now:
         first += 1
     if passes.shadow[first] < NEVER:
         passes.slack[first] = passes.shadow[first] - now
     time[first] = now
     # The passes remain in the first places of their arrays, and thus in the cache.
-    if first > MOVED + state[STOP] - first:
-        slide(columns_of(passes), first, state[STOP], -first)
-        state[STOP] -= first
+    if first > MOVED + state[0].stop - first:
+        slide(columns_of(passes), first, state[0].stop, -first)
+        state[0].stop -= first
         first = 0
-    state[FIRST] = first
+    state[0].first = first
 
 
 @verb
@@ -120,7 +128,7 @@ def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
 @verb
 def first_from(passes: Passes, p: int, t: int) -> int:
     """Return the first pass from p on that is not before t, or one past the last."""
-    stop = passes.state[STOP]
+    stop = passes.state[0].stop
     while p < stop:
         word = below(passes.time, p, t) ^ ALL
         if word != 0:
@@ -164,8 +172,8 @@ def charge(passes: Passes, p: int, stop: int, need: int, predicted: int) -> None
 @verb
 def open_pass(passes: Passes, p: int, now: int) -> None:
     """Put a pass that changes nothing before pass p."""
-    slide(columns_of(passes), p, passes.state[STOP], 1)
-    passes.state[STOP] += 1
+    slide(columns_of(passes), p, passes.state[0].stop, 1)
+    passes.state[0].stop += 1
     for column in columns_of(passes):
         column[p] = column[p - 1]
     passes.time[p] = now
@@ -178,8 +186,8 @@ def splice(passes: Passes, first: int, stop: int, other: Passes, count: int) -> 
     """Put the first `count` of other passes in the place of the passes first..stop - 1."""
     by = first + count - stop
     if by != 0:
-        slide(columns_of(passes), stop, passes.state[STOP], by)
-        passes.state[STOP] += by
+        slide(columns_of(passes), stop, passes.state[0].stop, by)
+        passes.state[0].stop += by
     for i in range(count):
         passes.time[first + i], passes.free[first + i] = other.time[i], other.free[i]
         passes.head[first + i], passes.shadow[first + i] = other.head[i], other.shadow[i]

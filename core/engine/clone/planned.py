@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.clone.machine import copy_machine
 from schedfarm.core.engine.clone.state import Fair, fill_in, is_over
 from schedfarm.core.engine.jit import rolled_kernel, routine, verb
 from schedfarm.core.engine.planned import (
-    BOOK,
-    COUNT,
     Book,
     Bookkeeper,
     compact,
@@ -26,12 +23,11 @@ from schedfarm.core.engine.world import Options
 @verb
 def copy_book(book: Book, other: Book, start: Int64) -> None:
     """Copy the reservations and the profile."""
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         other.job[i], other.need[i], other.length[i] = book.job[i], book.need[i], book.length[i]
         other.at[i], other.earliest[i] = book.at[i], book.earliest[i]
         start[book.job[i]] = -1
-    for i in range(BOOK):
-        other.state[i] = book.state[i]
+    other.state[0] = book.state[0]
     head, tail = book.profile.mark[HEAD], book.profile.mark[TAIL]
     for i in range(head, tail):
         other.profile.times[i - head] = book.profile.times[i]
@@ -58,11 +54,11 @@ def fork(
     copy_machine(here.running, here.jobs, start, copy.running)
     copy_book(here.book, book, start)
     copy_usage(rankings[0], own)
-    clock[NOW], clock[ARRIVED] = here.clock[NOW], start.size
+    clock[0].now, clock[0].arrived = here.clock[0].now, start.size
     start[j] = -1
     while True:
         start_due(copy, own, options)
-        if not joined and book.state[COUNT] == 0:
+        if not joined and book.state[0].waiting == 0:
             joined = True
             enter(copy, j)
             start_due(copy, own, options)
@@ -88,17 +84,17 @@ def fair_planned(
     starts, only if no job waited at its arrival.
     """
     jobs, _, book, clock, _ = here
-    while not is_over(jobs, fair, fst, clock[ARRIVED]):
+    while not is_over(jobs, fair, fst, clock[0].arrived):
         turn(here, rankings[0], options.per_event)
         compact(here, rankings[0], options, walk)
         while is_coming(here):
-            j = clock[ARRIVED]
+            j = clock[0].arrived
             if j > 0 and fair.wanted[j - 1] and fst[j - 1] < 0 and jobs.start[j - 1] < 0:
                 fst[j - 1] = fork(here, copy, rankings, options, walk, j - 1, True)
-            if fair.relaxed and fair.wanted[j] and book.state[COUNT] > 0:
+            if fair.relaxed and fair.wanted[j] and book.state[0].waiting > 0:
                 fst[j] = fork(here, copy, rankings, options, walk, j, False)
             enter(here, j)
-            clock[ARRIVED] = j + 1
+            clock[0].arrived = j + 1
             if options.per_event:
                 break
         start_due(here, rankings[0], options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
 from schedfarm.core.engine.clone.machine import copy_machine, latest_running, withdraw
 from schedfarm.core.engine.clone.state import (
     GONE,
@@ -23,9 +22,6 @@ from schedfarm.core.engine.plan_queue import insert, place_by_key
 from schedfarm.core.engine.planning import AnyPlan
 from schedfarm.core.engine.rank import AnyRankings, begun_by, copy_usage, follow_up
 from schedfarm.core.engine.reservations import (
-    ANEW,
-    BEFORE,
-    SEEN,
     Planner,
     complete,
     pass_over,
@@ -74,7 +70,7 @@ def turn_alone(
     k = coming(fair, jobs.start, k, j)
     due, end = jobs.submit[k] if k < fair.until[j] else NEVER, next_end(machine)
     now = min(due, end)
-    clock[NOW] = now
+    clock[0].now = now
     if plan.state[0].points > 0:
         void(plan)
     if per_event:
@@ -105,19 +101,19 @@ def fork(
     # Starvation examines every job of the columns, so that later jobs are cut off.
     jobs = Jobs(submit[: fair.until[j]], run, estimate, procs, start, backfilled, leave, leaving)
     copy = Planner(jobs, whole.machine, whole.plan, whole.clock, whole.promised)
-    joined, k, own = not fair.relaxed, here.clock[ARRIVED], rankings[1]
-    copy.clock[NOW], copy.clock[SEEN] = here.clock[NOW], here.clock[SEEN]
+    joined, k, own = not fair.relaxed, here.clock[0].arrived, rankings[1]
+    copy.clock[0].now, copy.clock[0].seen = here.clock[0].now, here.clock[0].seen
     copy_machine(here.machine, here.jobs, start, copy.machine)
     if fair.patient:
         withdraw(copy.machine, here.jobs, j + joined)
     if options.threshold < NEVER:
-        for i in range(here.clock[SEEN], k):
+        for i in range(here.clock[0].seen, k):
             start[i] = here.jobs.start[i]
     copy_plan(here.plan, copy.plan, start, fair.rank, fair.rank[j] - (not joined))
     copy_usage(rankings[0], own)
     while True:
         if look and copy.plan.state[0].waiting > 0:
-            copy.clock[ANEW] = 1
+            copy.clock[0].full = 1
             pass_over(copy, own, options, False)
         look = True
         alone = joined or copy.plan.state[0].waiting == 0
@@ -129,7 +125,7 @@ def fork(
             joined = True
             enter(copy, own, j)
             # The pass of this instant has been over all jobs before; the queue was empty.
-            copy.plan.state[0].starving += j < copy.clock[SEEN]
+            copy.plan.state[0].starving += j < copy.clock[0].seen
             continue
         k = turn_alone(copy, own, fair, options.per_event, k, j)
 
@@ -168,15 +164,15 @@ def fair_reserving(
     jobs, running, plan, clock, _ = here
     known = 0
     while True:
-        if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[ARRIVED]):
-            j = clock[ARRIVED] - 1
+        if not fair.patient and forks_before_next(jobs, running, fair, fst, clock[0].arrived):
+            j = clock[0].arrived - 1
             fork(here, copy, fair, rankings, options, fst, j, j, False)
-        if is_over(jobs, fair, fst, clock[ARRIVED]):
+        if is_over(jobs, fair, fst, clock[0].arrived):
             break
         turn(here, rankings[0], options.per_event)
         if not fair.patient:
-            for j in range(clock[BEFORE], clock[ARRIVED]):
-                if forks_at_arrival(fair, j, clock[ARRIVED]):
+            for j in range(clock[0].before, clock[0].arrived):
+                if forks_at_arrival(fair, j, clock[0].arrived):
                     fork(here, copy, fair, rankings, options, fst, j, j, True)
         if plan.state[0].waiting > 0:
             pass_over(here, rankings[0], options, False)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.machine import Machine, give_back, next_end, release_due
-from schedfarm.core.engine.queue import BLOCK, SEEN_FIRST, Queue, enqueue
+from schedfarm.core.engine.queue import BLOCK, Queue, enqueue
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import World
 
@@ -46,7 +46,7 @@ def copy_queue(
 ) -> None:
     """Copy the waiting jobs with a rank of at most `bar`, packed into full blocks."""
     place, filled, b = -1, BLOCK, 0
-    for p in range(queue.size[0]):
+    for p in range(queue.state[0].blocks):
         source = queue.first[queue.order[p]]
         for cell in range(source, source + queue.length[queue.order[p]]):
             j = queue.job[cell]
@@ -67,7 +67,7 @@ def copy_queue(
             other.length[b] = filled
             other.least_need[b] = min(other.least_need[b], need)
             other.least_estimate[b] = min(other.least_estimate[b], estimate)
-    other.size[0], other.size[SEEN_FIRST] = place + 1, -1
+    other.state[0].blocks, other.state[0].seen = place + 1, -1
 
 
 @verb

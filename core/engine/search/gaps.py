@@ -27,10 +27,19 @@ from schedfarm.core.engine.profile import (
     step_at,
     step_from,
 )
+from schedfarm.core.engine.record import Record, record
 
-COUNT, LEVELS, STALE = range(3)
-"""Fields of the state of gaps: their number, that of their levels, and whether a gap has been
-removed since these were laid."""
+
+class GapsState:
+    """State of gaps.
+
+    count: their number. levels: that of their levels. stale: whether a gap has been removed since
+    these were laid.
+    """
+
+    count: int
+    levels: int
+    stale: int
 
 
 class Gaps(NamedTuple):
@@ -39,8 +48,7 @@ class Gaps(NamedTuple):
     begin, end, length, place: int64[room], of each its start, end and length, s (NEVER: without
     end), and cluster. first, last: int64[room], the interval that contains the freed parts, s.
     widest: int64[room], at least the most processors that are free there. since, long:
-    int64[room], the levels: each gap begins no earlier than a level that is no shorter. state:
-    int64[3].
+    int64[room], the levels: each gap begins no earlier than a level that is no shorter.
 
     Invariant: a gap is a run of steps with free processors, as long as possible, from now on. If a
     part of a window with free processors was freed since the gaps were cleared, and has not been
@@ -66,7 +74,7 @@ class Gaps(NamedTuple):
     widest: Int64
     since: Int64
     long: Int64
-    state: Int64
+    state: Record[GapsState]
 
 
 def no_gaps(most: int) -> Gaps:
@@ -74,20 +82,20 @@ def no_gaps(most: int) -> Gaps:
     begin, end, length, place, first, last, widest, since, long = (
         np.zeros(room(most), np.int64) for _ in range(9)
     )
-    state = np.zeros(3, np.int64)
+    state = record(GapsState)
     return Gaps(begin, end, length, place, first, last, widest, since, long, state)
 
 
 @verb
 def clear_gaps(gaps: Gaps) -> None:
     """Remove all gaps."""
-    gaps.state[COUNT], gaps.state[LEVELS], gaps.state[STALE] = 0, 0, 0
+    gaps.state[0].count, gaps.state[0].levels, gaps.state[0].stale = 0, 0, 0
 
 
 @verb
 def add_level(gaps: Gaps, begin: int, length: int) -> None:
     """Make a gap part of the levels, unless it is after a level that is as long."""
-    count = gaps.state[LEVELS]
+    count = gaps.state[0].levels
     for k in range(count):
         if gaps.since[k] <= begin and gaps.long[k] >= length:
             return
@@ -97,22 +105,22 @@ def add_level(gaps: Gaps, begin: int, length: int) -> None:
             gaps.since[left], gaps.long[left] = gaps.since[k], gaps.long[k]
             left += 1
     gaps.since[left], gaps.long[left] = begin, length
-    gaps.state[LEVELS] = left + 1
+    gaps.state[0].levels = left + 1
 
 
 @verb
 def lay_levels(gaps: Gaps) -> None:
     """Make levels of the present gaps only; some levels belonged to gaps that were taken."""
-    gaps.state[LEVELS], gaps.state[STALE] = 0, 0
-    for k in range(gaps.state[COUNT]):
+    gaps.state[0].levels, gaps.state[0].stale = 0, 0
+    for k in range(gaps.state[0].count):
         add_level(gaps, gaps.begin[k], gaps.length[k])
 
 
 @verb
 def remove_gap(gaps: Gaps, k: int) -> None:
     """Remove the gap at place k, which the last one takes."""
-    last = gaps.state[COUNT] - 1
-    gaps.state[COUNT], gaps.state[STALE] = last, 1
+    last = gaps.state[0].count - 1
+    gaps.state[0].count, gaps.state[0].stale = last, 1
     gaps.begin[k], gaps.end[k], gaps.length[k] = gaps.begin[last], gaps.end[last], gaps.length[last]
     gaps.place[k], gaps.first[k], gaps.last[k] = gaps.place[last], gaps.first[last], gaps.last[last]
     gaps.widest[k] = gaps.widest[last]
@@ -124,10 +132,10 @@ def put_gap(
 ) -> None:
     """Write a gap over that at place k, or after the last one if k is negative."""
     if k < 0:
-        k = gaps.state[COUNT]
-        gaps.state[COUNT] = k + 1
+        k = gaps.state[0].count
+        gaps.state[0].count = k + 1
     else:
-        gaps.state[STALE] = 1
+        gaps.state[0].stale = 1
     length = end - begin if end < NEVER else NEVER
     gaps.begin[k], gaps.end[k], gaps.length[k], gaps.place[k] = begin, end, length, c
     gaps.first[k], gaps.last[k], gaps.widest[k] = first, last, widest
@@ -137,7 +145,7 @@ def put_gap(
 @verb
 def next_gap(gaps: Gaps, k: int, c: int, begin: int, end: int) -> int:
     """Return the first gap from place k on of a cluster that overlaps an interval, s; or -1."""
-    count = gaps.state[COUNT]
+    count = gaps.state[0].count
     while k < count:
         word = up_to(gaps.place, k, c) & (below(gaps.place, k, c) ^ ALL)
         word &= below(gaps.begin, k, end) & (up_to(gaps.end, k, begin) ^ ALL)
@@ -262,7 +270,7 @@ def fits_of(gaps: Gaps, k: int, length: int, own: int, at: int) -> int:
     """
     here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
     fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
-    return fits & below(gaps.begin, k, at) & first_places(gaps.state[COUNT] - k)
+    return fits & below(gaps.begin, k, at) & first_places(gaps.state[0].count - k)
 
 
 @verb
@@ -272,7 +280,7 @@ def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
     As one processor is free all along each gap, the job starts where the gap begins.
     """
     best, place = at, own
-    for k in range(0, gaps.state[COUNT], WORD):
+    for k in range(0, gaps.state[0].count, WORD):
         fits = fits_of(gaps, k, length, own, at)
         if fits != 0:
             t = least(gaps.begin, k, fits)

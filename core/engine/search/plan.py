@@ -26,6 +26,7 @@ from schedfarm.core.engine.lanes import (
     without,
 )
 from schedfarm.core.engine.profile import HEAD, earlier_fit, move, step_at
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.search.clusters import (
     Clusters,
     earliest_place,
@@ -35,9 +36,6 @@ from schedfarm.core.engine.search.clusters import (
     untake,
 )
 from schedfarm.core.engine.search.gaps import (
-    COUNT as GAPS,
-    LEVELS,
-    STALE,
     Gaps,
     clear_gaps,
     close_gaps,
@@ -50,8 +48,15 @@ from schedfarm.core.engine.search.gaps import (
     widest_in,
 )
 
-COUNT, NEWS = 0, 1
-"""Fields of a book's state: number of waiting jobs; number of news."""
+
+class BookState:
+    """State of the reservations.
+
+    waiting: number of waiting jobs. news: number of news.
+    """
+
+    waiting: int
+    news: int
 
 
 class News(NamedTuple):
@@ -69,7 +74,7 @@ class Book(NamedTuple):
     """The reservations of the waiting jobs, in order of (start, submit, position).
 
     job, need, length, at, place: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and cluster. state: int64[2].
+    reserved start, s, and cluster.
 
     Invariant: a reservation that can start earlier does so in a window with a part of the news, or
     of the processors that the present walk has freed.
@@ -81,7 +86,7 @@ class Book(NamedTuple):
     at: Int64
     place: Int64
     news: News
-    state: Int64
+    state: Record[BookState]
 
 
 class Moves(NamedTuple):
@@ -118,7 +123,7 @@ def empty_plan(size: Int64, n: int) -> Plan:
     count, clusters = size.size, idle_clusters(size, n)
     job, need, length, at, place = (np.zeros(room(n), np.int64) for _ in range(5))
     news = News(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
-    book = Book(job, need, length, at, place, news, np.zeros(2, np.int64))
+    book = Book(job, need, length, at, place, news, record(BookState))
     moves = Moves(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -162,7 +167,7 @@ def arrange(book: Book) -> None:
     Invariant: places before i are sorted, and each place of the lane that is not set starts after
     its predecessor.
     """
-    count = book.state[COUNT]
+    count = book.state[0].waiting
     for first in range(1, count, WORD):
         word = (less(book.at, first - 1, book.at, first) ^ ALL) & first_places(count - first)
         while word != 0:
@@ -178,12 +183,12 @@ def arrange(book: Book) -> None:
 def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
     """Reserve for a job that arrives now, after all others; return its start, s."""
     clusters, book, _ = plan
-    i = book.state[COUNT]
+    i = book.state[0].waiting
     t, c, step = earliest_place(clusters, need, length, now)
     take_at(clusters, c, step, t, length, need)
     book.job[i], book.need[i], book.length[i] = j, need, length
     book.at[i], book.place[i] = t, c
-    book.state[COUNT] = i + 1
+    book.state[0].waiting = i + 1
     settle(book, i)
     return t
 
@@ -191,15 +196,15 @@ def enter(plan: Plan, j: int, need: int, length: int, now: int) -> int:
 @verb
 def leave(book: Book, i: int) -> None:
     """Remove the reservation at place i from the book; its processors stay taken."""
-    slide(columns_of(book), i + 1, book.state[COUNT], -1)
-    book.state[COUNT] -= 1
+    slide(columns_of(book), i + 1, book.state[0].waiting, -1)
+    book.state[0].waiting -= 1
 
 
 @routine
 def recall_news(plan: Plan, now: int) -> None:
     """Open the gaps of the news."""
     news = plan.book.news
-    for k in range(plan.book.state[NEWS]):
+    for k in range(plan.book.state[0].news):
         low, high, c = max(now, news.low[k]), news.high[k], news.place[k]
         if low < high:
             reopen_gaps(plan.moves.gaps, profile_of(plan.clusters, c), c, low, high, now)
@@ -210,19 +215,19 @@ def begin_walk(plan: Plan, now: int) -> None:
     """Forget the moves and results of the last walk; nothing but the news has been freed yet."""
     book, moves = plan.book, plan.moves
     moves.count[0] = 0
-    for k in range(0, book.state[COUNT], WORD):
+    for k in range(0, book.state[0].waiting, WORD):
         moves.due[k // WORD] = 0
     for c in range(plan.clusters.size.size):
         moves.dirty[c] = 0
     clear_gaps(moves.gaps)
-    if book.state[NEWS] > 0:
+    if book.state[0].news > 0:
         recall_news(plan, now)
 
 
 @verb
 def first_after(book: Book, first: int, t: int) -> int:
     """Return the first place from `first` on of a reservation that starts after t."""
-    low, left = first, book.state[COUNT] - first
+    low, left = first, book.state[0].waiting - first
     # Halving by a length has no branch to mispredict.
     while left > WORD:
         half = left >> 1
@@ -236,7 +241,7 @@ def first_after(book: Book, first: int, t: int) -> int:
 def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
     """Mark the reservations from place `first` on that processors have been freed just before."""
     book, moves = plan.book, plan.moves
-    count = book.state[COUNT]
+    count = book.state[0].waiting
     first = first_after(book, first, low)
     left = ALL << first % WORD
     for k in range(first - first % WORD, count, WORD):
@@ -333,7 +338,7 @@ def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
         t, c = first_fit(gaps, length, own, at)
         return t, c, step_at(profile_of(plan.clusters, c), t) if t < at else 0
     best, place, found = at, own, 0
-    for k in range(0, gaps.state[GAPS], WORD):
+    for k in range(0, gaps.state[0].count, WORD):
         fits = wide_fits(gaps, k, need, length, own, at)
         while fits != 0:
             g = k + lowest(fits)
@@ -351,7 +356,7 @@ def may_move(plan: Plan, k: int) -> int:
     """Return the lane mask of the places from k on of jobs that may start earlier."""
     book, gaps = plan.book, plan.moves.gaps
     word = plan.moves.due[k // WORD]
-    for level in range(gaps.state[LEVELS]):
+    for level in range(gaps.state[0].levels):
         late = up_to(book.at, k, gaps.since[level]) ^ ALL
         word |= late & up_to(book.length, k, gaps.long[level])
     return int(word)
@@ -365,7 +370,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
     of the jobs that are still to come.
     """
     book, moves, gaps = plan.book, plan.moves, plan.moves.gaps
-    count = book.state[COUNT]
+    count = book.state[0].waiting
     for k in range(0, count, WORD):
         left = without(first_places(count - k), skip - k)
         word = may_move(plan, k) & left
@@ -376,7 +381,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
             if t < book.at[k + p]:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
-            elif gaps.state[STALE] == 1 and moves.due[k // WORD] >> p & 1 == 0:
+            elif gaps.state[0].stale == 1 and moves.due[k // WORD] >> p & 1 == 0:
                 # The gap for it may have been taken meanwhile.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
@@ -398,13 +403,13 @@ def commit(plan: Plan) -> None:
     that moved did, and so not after the freed interval begins.
     """
     book, moves = plan.book, plan.moves
-    book.state[NEWS] = 0
+    book.state[0].news = 0
     for k in range(moves.count[0]):
         low, high, c = moves.low[k], moves.high[k], moves.place[k]
         if low < high:
             profile = profile_of(plan.clusters, c)
             if widest_in(profile, step_at(profile, low), high) > 0:
-                news = book.state[NEWS]
+                news = book.state[0].news
                 book.news.low[news], book.news.high[news], book.news.place[news] = low, high, c
-                book.state[NEWS] = news + 1
+                book.state[0].news = news + 1
     arrange(book)

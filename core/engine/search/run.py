@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine.clock import ARRIVED, NOW
+from schedfarm.core.engine.clock import Clock
 from schedfarm.core.engine.jit import NEVER, rolled_kernel, routine, verb
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs, Running, launch, next_end, release
 from schedfarm.core.engine.search.clusters import advance_all, untake
 from schedfarm.core.engine.search.plan import (
-    COUNT,
     Book,
     Plan,
     begin_walk,
@@ -23,8 +23,14 @@ from schedfarm.core.engine.search.plan import (
 from schedfarm.core.engine.search.score import Past, Score, note_end, note_start
 from schedfarm.core.engine.search.search import Aim, Search, change_plan, look_for_better
 
-SEARCHED = 2
-"""Field of a clock after `NOW` and `ARRIVED`: the instant of the last search, s."""
+
+class SearchClock(Clock):
+    """Clock of a plan that is searched.
+
+    searched: the instant of the last search, s.
+    """
+
+    searched: int
 
 
 class Planner(NamedTuple):
@@ -46,7 +52,7 @@ class Planner(NamedTuple):
 @verb
 def next_reservation(book: Book, now: int) -> int:
     """Return the next reservation after now, s: it is an event of its own."""
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         if book.at[i] > now:
             return int(book.at[i])
     return NEVER
@@ -55,7 +61,7 @@ def next_reservation(book: Book, now: int) -> int:
 @verb
 def next_tick(book: Book, first: int, every: int, now: int) -> int:
     """Return the next instant after now at which the plan is searched, s, if a job waits."""
-    if every == NEVER or book.state[COUNT] == 0:
+    if every == NEVER or book.state[0].waiting == 0:
         return NEVER
     return int(first + ((now - first) // every + 1) * every)
 
@@ -63,7 +69,7 @@ def next_tick(book: Book, first: int, every: int, now: int) -> int:
 @verb
 def is_tick(book: Book, first: int, every: int, now: int, searched: int) -> bool:
     """Return whether the plan is to be searched now; the last search was at `searched`, s."""
-    if every == NEVER or now == searched or book.state[COUNT] == 0:
+    if every == NEVER or now == searched or book.state[0].waiting == 0:
         return False
     return bool(now > first and (now - first) % every == 0)
 
@@ -94,7 +100,7 @@ def complete(planner: Planner, now: int) -> None:
 def first_due(book: Book, now: int, after: int) -> int:
     """Return the place of the first job after `after`, by arrival, whose planned start has come."""
     best = -1
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         if book.at[i] > now:
             break
         if book.job[i] > after and (best < 0 or book.job[i] < book.job[best]):
@@ -106,7 +112,7 @@ def first_due(book: Book, now: int, after: int) -> int:
 def overtakes(book: Book, j: int) -> bool:
     """Return whether a waiting job was submitted before job j."""
     least = j
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         least = min(least, book.job[i])
     return bool(least < j)
 
@@ -134,7 +140,7 @@ def start_due(planner: Planner, now: int) -> None:
 
 
 @rolled_kernel
-def run_plan(planner: Planner, aim: Aim, clock: Int64, due: Int64) -> bool:
+def run_plan(planner: Planner, aim: Aim, clock: Record[SearchClock], due: Int64) -> bool:
     """Run every event and its pass, to the last completion or until cancelled.
 
     If the interval is NEVER, the plan is never searched. Returns True between two instants if
@@ -142,7 +148,7 @@ def run_plan(planner: Planner, aim: Aim, clock: Int64, due: Int64) -> bool:
     """
     jobs, running, plan = planner.jobs, planner.running, planner.plan
     book, n, first = plan.book, jobs.submit.size, jobs.submit[0]
-    now, arrived, searched = clock[NOW], clock[ARRIVED], clock[SEARCHED]
+    now, arrived, searched = clock[0].now, clock[0].arrived, clock[0].searched
     while jobs.leave[0] == 0:
         arrival = jobs.submit[arrived] if arrived < n else NEVER
         tick = next_tick(book, first, aim.every, now)
@@ -161,6 +167,6 @@ def run_plan(planner: Planner, aim: Aim, clock: Int64, due: Int64) -> bool:
             searched = now
         start_due(planner, now)
         if due[0] != 0:
-            clock[NOW], clock[ARRIVED], clock[SEARCHED] = now, arrived, searched
+            clock[0].now, clock[0].arrived, clock[0].searched = now, arrived, searched
             return True
     return False

@@ -9,7 +9,7 @@ import numpy as np
 from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import verb
 from schedfarm.core.engine.running import Jobs
-from schedfarm.core.engine.search.plan import COUNT, Book, Moves
+from schedfarm.core.engine.search.plan import Book, Moves
 from schedfarm.core.engine.usage import area
 
 SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
@@ -147,7 +147,7 @@ def count_jobs(score: Score, past: Past, counts: Counts, book: Book, jobs: Jobs)
         score.waited[u] = past.waited[u] if counts.users else 0
         score.worked[u] = past.worked[u] if counts.users else 0
         score.nuwt[u] = past.jobs[u] if counts.users else 0
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         j = book.job[i]
         u, late, size = score.user[j], book.at[i] - jobs.submit[j], book.length[i]
         slow += slowdown(late, size)

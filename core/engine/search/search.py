@@ -12,6 +12,7 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.jit import NEVER, routine, verb
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.search.clusters import (
     Clusters,
@@ -23,8 +24,6 @@ from schedfarm.core.engine.search.clusters import (
 )
 from schedfarm.core.engine.search.draws import draw
 from schedfarm.core.engine.search.plan import (
-    COUNT,
-    NEWS,
     Book,
     Plan,
     arrange,
@@ -40,10 +39,6 @@ from schedfarm.core.engine.search.score import Counts, Past, Score, count_jobs, 
 TABU, RANDOM, GAP = 0, 1, 2
 """Codes of the searches."""
 
-VERSION, OLDEST, LISTED = range(3)
-"""Fields of a search's state: version of the plan; position of the oldest job in the tabu list;
-number of jobs in it."""
-
 
 class Aim(NamedTuple):
     """Options of a policy for a search.
@@ -58,6 +53,18 @@ class Aim(NamedTuple):
     counts: Counts
 
 
+class SearchState:
+    """State of a search apart from its arrays.
+
+    version: version of the plan. oldest: position of the oldest job in the tabu list. listed:
+    number of jobs in it.
+    """
+
+    version: int
+    oldest: int
+    listed: int
+
+
 class Search(NamedTuple):
     """State of a search.
 
@@ -65,7 +72,7 @@ class Search(NamedTuple):
     number of times that a job is in it. tried, soonest: int64[n], version of the plan at the last
     attempt to move each job, and the earliest start, s, that the attempt gave. saved: profiles of
     the best plan; valid: int64[c], whether that of a cluster is saved. route: int64[n], jobs in the
-    order of a control. state: int64[3].
+    order of a control.
 
     Invariant: if tried[j] is the present version and soonest[j] >= now, moving job j gains nothing.
     The version changes with each arrival, start, completion and accepted move, so that the
@@ -82,7 +89,7 @@ class Search(NamedTuple):
     saved: Clusters
     valid: Int64
     route: Int64
-    state: Int64
+    state: Record[SearchState]
 
 
 def empty_search(size: Int64, n: int, tenure: int, seed: Int64) -> Search:
@@ -96,14 +103,14 @@ def empty_search(size: Int64, n: int, tenure: int, seed: Int64) -> Search:
         idle_clusters(size, n),
         np.zeros(size.size, np.int64),
         np.zeros(n, np.int64),
-        np.zeros(3, np.int64),
+        record(SearchState),
     )
 
 
 @verb
 def change_plan(search: Search) -> None:
     """Begin a new version of the plan, for which no attempt or saved profile is valid."""
-    search.state[VERSION] += 1
+    search.state[0].version += 1
     for c in range(search.valid.size):
         search.valid[c] = 0
 
@@ -144,14 +151,14 @@ def drop_news(search: Search, plan: Plan, now: int) -> None:
     Otherwise every move examines the news again: 20,000 jobs of MetaCentrum's grid took 3,600
     searches per move instead of 2,200.
     """
-    if plan.book.state[NEWS] == 0:
+    if plan.book.state[0].news == 0:
         return
     for c in range(search.valid.size):
         save(search, plan, c)
     begin_walk(plan, now)
     compress(plan, now)
     if plan.moves.count[0] == 0:
-        plan.book.state[NEWS] = 0
+        plan.book.state[0].news = 0
     else:
         restore(search, plan)
 
@@ -168,7 +175,7 @@ def try_move(
     clusters, book, moves = plan
     j, at, c = book.job[i], book.at[i], book.place[i]
     need, length = book.need[i], book.length[i]
-    if search.tried[j] == search.state[VERSION] and search.soonest[j] >= now:
+    if search.tried[j] == search.state[0].version and search.soonest[j] >= now:
         return False
     for k in range(clusters.size.size):
         save(search, plan, k)
@@ -190,7 +197,7 @@ def try_move(
         change_plan(search)
         drop_news(search, plan, now)
         return True
-    search.tried[j], search.soonest[j] = search.state[VERSION], soonest_start(plan)
+    search.tried[j], search.soonest[j] = search.state[0].version, soonest_start(plan)
     restore(search, plan)
     return False
 
@@ -198,9 +205,9 @@ def try_move(
 @verb
 def empty_list(search: Search) -> None:
     """Empty the tabu list."""
-    for k in range(search.state[LISTED]):
-        search.listed[search.tenure[(search.state[OLDEST] + k) % search.tenure.size]] = 0
-    search.state[LISTED] = 0
+    for k in range(search.state[0].listed):
+        search.listed[search.tenure[(search.state[0].oldest + k) % search.tenure.size]] = 0
+    search.state[0].listed = 0
 
 
 @verb
@@ -209,13 +216,13 @@ def enlist(search: Search, j: int) -> None:
     size, state = search.tenure.size, search.state
     if size == 0:
         return
-    if state[LISTED] == size:
-        search.listed[search.tenure[state[OLDEST]]] = 0
-        state[OLDEST] = (state[OLDEST] + 1) % size
-        state[LISTED] -= 1
-    search.tenure[(state[OLDEST] + state[LISTED]) % size] = j
+    if state[0].listed == size:
+        search.listed[search.tenure[state[0].oldest]] = 0
+        state[0].oldest = (state[0].oldest + 1) % size
+        state[0].listed -= 1
+    search.tenure[(state[0].oldest + state[0].listed) % size] = j
     search.listed[j] = 1
-    state[LISTED] += 1
+    state[0].listed += 1
 
 
 @verb
@@ -230,7 +237,7 @@ def place_of(book: Book, j: int) -> int:
 @verb
 def reorder(search: Search, book: Book) -> None:
     """Draw a job and a new position for it in the order of starts, and write that order."""
-    waiting = book.state[COUNT]
+    waiting = book.state[0].waiting
     source, target = draw(search.stream, waiting), draw(search.stream, waiting)
     k = 0
     for i in range(waiting):
@@ -253,10 +260,10 @@ def try_order(
     begin_walk(plan, now)
     for c in range(clusters.size.size):
         moves.dirty[c] = 1
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         untake(clusters, book.place[i], book.at[i], book.length[i], book.need[i])
     reorder(search, book)
-    for k in range(book.state[COUNT]):
+    for k in range(book.state[0].waiting):
         i = search.route[k]
         at, place, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
         t, c, step = earliest_place(clusters, need, length, now)
@@ -266,7 +273,7 @@ def try_order(
             note_move(moves, i, at, place, NEVER, 0)
     if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
         # Each job has its earliest gap next to those before it; later ones only took processors.
-        book.state[NEWS] = 0
+        book.state[0].news = 0
         arrange(book)
         change_plan(search)
         return True
@@ -280,10 +287,10 @@ def next_place(search: Search, book: Book, kind: int, k: int) -> int:
 
     It is drawn from those that are not tabu.
     """
-    waiting = book.state[COUNT]
+    waiting = book.state[0].waiting
     if kind == GAP:
         return place_of(book, search.route[k % waiting])
-    if search.state[LISTED] >= waiting:
+    if search.state[0].listed >= waiting:
         empty_list(search)
         return -1
     i = draw(search.stream, waiting)
@@ -298,7 +305,7 @@ def look_for_better(
 ) -> None:
     """Search for a better plan, and keep the best plan found."""
     book, counts = plan.book, aim.counts
-    waiting = book.state[COUNT]
+    waiting = book.state[0].waiting
     drop_news(search, plan, now)
     count_jobs(score, past, counts, book, jobs)
     count_users(score, counts)

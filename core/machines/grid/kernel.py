@@ -10,7 +10,9 @@ from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import up_to
+from schedfarm.core.engine.machine import Hold
 from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import (
     Jobs,
     Running,
@@ -19,7 +21,7 @@ from schedfarm.core.engine.running import (
     next_end,
     release,
 )
-from schedfarm.core.engine.world import CLUSTER, EASY, EXTRA, KNOWN, SHADOW
+from schedfarm.core.engine.world import EASY
 
 
 class Clusters(NamedTuple):
@@ -170,50 +172,50 @@ def earliest_shadow(clusters: Clusters, need: int) -> tuple[int, int, int]:
 
 
 @machine.reserve.of(Clusters)
-def reserve(clusters: Clusters, hold: Int64, rule: int, need: int) -> None:
-    """Make the head's reservation on the cluster with the earliest shadow time."""
-    hold[CLUSTER], hold[SHADOW], hold[EXTRA] = -1, NEVER, 0
+def reserve(clusters: Clusters, hold: Record[Hold], rule: int, need: int) -> None:
+    """Make the head's reservation, on the cluster where it is earliest."""
+    hold[0].cluster, hold[0].shadow, hold[0].extra = -1, NEVER, 0
     if rule == EASY:
-        hold[CLUSTER], hold[SHADOW], hold[EXTRA] = earliest_shadow(clusters, need)
-    hold[KNOWN] = 1
+        hold[0].cluster, hold[0].shadow, hold[0].extra = earliest_shadow(clusters, need)
+    hold[0].known = 1
 
 
 @machine.place_beside.of(Clusters)
-def place_beside(clusters: Clusters, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return the first cluster on which a job fits without delaying the head."""
+def place_beside(clusters: Clusters, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
+    """Return the first cluster where a job fits without affecting the reservation."""
     for c in range(clusters.size.size):
         if need > clusters.free[c, 0]:
             continue
-        if c != hold[CLUSTER] or now + estimate <= hold[SHADOW]:
+        if c != hold[0].cluster or now + estimate <= hold[0].shadow:
             return c
-        if need <= hold[EXTRA]:
-            hold[EXTRA] -= need
+        if need <= hold[0].extra:
+            hold[0].extra -= need
             return c
     return -1
 
 
 @machine.candidates.of(Clusters)
-def candidates(clusters: Clusters, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the mask of jobs that fit next to the reservation on its cluster, or on another."""
-    held, others = hold[CLUSTER], 0
+def candidates(clusters: Clusters, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
+    """Return the jobs that fit next to the reservation on its cluster, or on another cluster."""
+    held, others = hold[0].cluster, 0
     for c in range(clusters.size.size):
         if c != held:
             others = max(others, clusters.free[c, 0])
     word = up_to(queue.need, cell, others)
     if held >= 0:
-        short = up_to(queue.estimate, cell, hold[SHADOW] - now)
-        narrow = up_to(queue.need, cell, hold[EXTRA])
+        short = up_to(queue.estimate, cell, hold[0].shadow - now)
+        narrow = up_to(queue.need, cell, hold[0].extra)
         word |= up_to(queue.need, cell, clusters.free[held, 0]) & (short | narrow)
     return word
 
 
 @machine.within_reach.of(Clusters)
-def within_reach(clusters: Clusters, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block may have a backfill next to the reservation or on another cluster."""
-    held, need = hold[CLUSTER], queue.least_need[b]
+def within_reach(clusters: Clusters, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
+    """Return whether a block may hold a job for another cluster or next to the reservation."""
+    held, need = hold[0].cluster, queue.least_need[b]
     for c in range(clusters.size.size):
         if need <= clusters.free[c, 0] and (
-            c != held or need <= hold[EXTRA] or now + queue.least_estimate[b] <= hold[SHADOW]
+            c != held or need <= hold[0].extra or now + queue.least_estimate[b] <= hold[0].shadow
         ):
             return True
     return False

@@ -11,11 +11,12 @@ from schedfarm.core.durations import seconds_of
 from schedfarm.core.engine.cancel import underway
 from schedfarm.core.engine.checkpoint import checkpointed, state_of
 from schedfarm.core.engine.jit import NEVER
+from schedfarm.core.engine.record import record
 from schedfarm.core.engine.run import idle_jobs
 from schedfarm.core.engine.running import idle_machine
 from schedfarm.core.engine.search import draws
 from schedfarm.core.engine.search.plan import empty_plan
-from schedfarm.core.engine.search.run import Planner, run_plan
+from schedfarm.core.engine.search.run import Planner, SearchClock, run_plan
 from schedfarm.core.engine.search.score import Counts, empty_past, empty_score
 from schedfarm.core.engine.search.search import GAP, RANDOM, TABU, Aim, empty_search
 from schedfarm.core.errors import InputError
@@ -91,9 +92,10 @@ def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
         np.full(n, NO_PROMISE, np.int64),
         np.zeros(n, np.int64),
     )
-    clock = np.array([0, 0, -1])
-    state = {**state_of(planner), "clock": clock}
-    # The cancellation request is no part of the state of the simulation.
+    clock = record(SearchClock)
+    clock[0].searched = -1
+    state = {**state_of(planner), **state_of(clock, "clock")}
+    # The wish to cancel is not the simulation's.
     del state["jobs.leave"]
     with checkpointed(workload, policy, "schedule", state) as checkpoints:
         while n and run_plan(planner, aim, clock, checkpoints.due):

@@ -15,28 +15,26 @@ from schedfarm.core.engine import planned
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.machine import begin, release_due
-from schedfarm.core.engine.planned import CLOCK, COUNT, DUE, EARLY, first_reservation
+from schedfarm.core.engine.planned import BookState, KeeperClock, first_reservation
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.machines.hosts.bookings import hold, unbook
 from schedfarm.core.machines.hosts.kernel import Fleet
 from schedfarm.core.machines.hosts.plans import earliest_start, pick_at
 
-STATE = DUE + 1
-"""Number of fields of a book's state."""
-
 
 class HostBook(NamedTuple):
     """Hold the waiting jobs' reservations, in the order of the walk; the fleet has their hosts.
 
-    job, need, length, at: int64[room(n)], for each reservation the job's index, kind, estimate, s,
-    and reserved start, s. state: int64[STATE].
+    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
+    s.
     """
 
     job: Int64
     need: Int64
     length: Int64
     at: Int64
-    state: Int64
+    state: Record[BookState]
 
 
 class HostKeeper(NamedTuple):
@@ -45,7 +43,7 @@ class HostKeeper(NamedTuple):
     jobs: Jobs
     running: Fleet
     book: HostBook
-    clock: Int64
+    clock: Record[KeeperClock]
     promised: Int64
 
 
@@ -53,10 +51,10 @@ def host_keeper(jobs: Jobs, fleet: Fleet, promised: Int64) -> HostKeeper:
     """Return an empty reservation table of idle hosts."""
     n = jobs.submit.size
     job, need, length, at = (np.zeros(room(n), np.int64) for _ in range(4))
-    state = np.zeros(STATE, np.int64)
-    state[DUE] = NEVER
+    state = record(BookState)
+    state[0].due = NEVER
     book = HostBook(job, need, length, at, state)
-    return HostKeeper(jobs, fleet, book, np.zeros(CLOCK, np.int64), promised)
+    return HostKeeper(jobs, fleet, book, record(KeeperClock), promised)
 
 
 @planned.columns_of.of(HostKeeper)
@@ -70,7 +68,7 @@ def columns_of(keeper: HostKeeper) -> tuple[Int64, Int64, Int64, Int64]:
 def complete(keeper: HostKeeper, per_event: bool) -> None:
     """End the jobs that complete now."""
     clock = keeper.clock
-    clock[EARLY] = int(release_due(keeper.running, keeper.jobs, clock[planned.NOW], False))
+    clock[0].early = int(release_due(keeper.running, keeper.jobs, clock[0].now, False))
 
 
 @verb
@@ -98,20 +96,20 @@ def place(keeper: HostKeeper, i: int, now: int) -> None:
     book = keeper.book
     book_at(keeper, i, earliest_start(keeper.running, book.need[i], now, book.length[i]))
     settle(keeper, i)
-    book.state[DUE] = min(book.state[DUE], book.at[i])
+    book.state[0].due = min(book.state[0].due, book.at[i])
 
 
 @planned.compress.of(HostKeeper)
 def compress(keeper: HostKeeper, now: int) -> None:
     """Search an earlier gap for each job, given the bookings of all other jobs."""
     book, fleet = keeper.book, keeper.running
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         unbook(fleet.bookings, book.job[i])
         t = earliest_start(fleet, book.need[i], now, book.length[i])
         if t < book.at[i]:
             book_at(keeper, i, t)
         settle(keeper, i)
-    book.state[DUE] = first_reservation(book, -1)
+    book.state[0].due = first_reservation(book, -1)
 
 
 @planned.start_at.of(HostKeeper)

@@ -13,14 +13,14 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.changes import (
-    FIELDS,
-    NEXT,
     Constant,
+    TableState,
     change_at,
     next_change,
     pass_change,
 )
 from schedfarm.core.engine.jit import NEVER, generic
+from schedfarm.core.engine.record import Record, record
 
 
 class Closings(NamedTuple):
@@ -40,7 +40,7 @@ class Closings(NamedTuple):
     then: Int64
     closes: Int64
     lasting: Int64
-    state: Int64
+    state: Record[TableState]
 
 
 def closings_of(
@@ -78,7 +78,7 @@ def closings_of(
         np.tile(following, 2)[order],
         closes,
         lasting,
-        np.zeros(FIELDS, np.int64),
+        record(TableState),
     )
 
 
@@ -158,8 +158,8 @@ def set_nothing(table: Constant, q: int) -> None:
 
 @next_change.of(Closings)
 def next_change_of(table: Closings) -> int:
-    """Return the index of the next change."""
-    return int(table.state[NEXT])
+    """Return the first change that has not passed."""
+    return int(table.state[0].next)
 
 
 @change_at.of(Closings)
@@ -170,8 +170,8 @@ def instant_of(table: Closings, k: int) -> int:
 
 @pass_change.of(Closings)
 def pass_one(table: Closings) -> None:
-    """Count a past change."""
-    table.state[NEXT] += 1
+    """Count it."""
+    table.state[0].next += 1
 
 
 @is_open.of(Closings)

@@ -24,11 +24,12 @@ from schedfarm.core.engine.changes import (
 )
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
+from schedfarm.core.engine.machine import Hold
 from schedfarm.core.engine.queue import Queue
-from schedfarm.core.engine.record import Record, Records, record, records
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
-from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
-from schedfarm.core.machines.hosts.bookings import Bookings, no_bookings, unbook
+from schedfarm.core.engine.world import EASY
+from schedfarm.core.machines.hosts.bookings import PENDING, Bookings, no_bookings, unbook
 from schedfarm.core.machines.hosts.closings import (
     amount_of,
     first_of,
@@ -425,16 +426,16 @@ def find_shadow(fleet: Fleet, need: int) -> int:
 
 
 @machine.reserve.of(Fleet)
-def reserve(fleet: Fleet, hold: Int64, rule: int, need: int) -> None:
+def reserve(fleet: Fleet, hold: Record[Hold], rule: int, need: int) -> None:
     """Make the head's reservation."""
-    hold[SHADOW] = find_shadow(fleet, need) if rule == EASY else NEVER
-    hold[KNOWN] = 1
+    hold[0].shadow = find_shadow(fleet, need) if rule == EASY else NEVER
+    hold[0].known = 1
 
 
 @machine.place_beside.of(Fleet)
-def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without delaying the head, else -1; reduce the extra amounts."""
-    if now + estimate <= hold[SHADOW]:
+def place_beside(fleet: Fleet, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits without affecting the reservation; charge what that leaves."""
+    if now + estimate <= hold[0].shadow:
         return 0 if pick(fleet, need, now) else -1
     if not pick_beside(fleet, need):
         return -1
@@ -445,10 +446,10 @@ def place_beside(fleet: Fleet, hold: Int64, now: int, need: int, estimate: int) 
 
 
 @machine.candidates.of(Fleet)
-def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the jobs that fit without delaying the head."""
-    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
-    beside = up_to(queue.need, cell, narrow_enough(fleet, EXTRA)) if hold[SHADOW] < NEVER else 0
+def candidates(fleet: Fleet, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
+    """Return the jobs that fit without affecting the reservation."""
+    short = up_to(queue.estimate, cell, hold[0].shadow - now)
+    beside = up_to(queue.need, cell, narrow_enough(fleet, EXTRA)) if hold[0].shadow < NEVER else 0
     word = up_to(queue.need, cell, narrow_enough(fleet, FREE)) & (short | beside)
     # Lanes behind the last job are arbitrary, so their kinds are not read.
     kept, left = 0, word
@@ -458,14 +459,14 @@ def candidates(fleet: Fleet, queue: Queue, hold: Int64, now: int, cell: int) -> 
         need = queue.need[cell + at]
         if need <= 0:
             continue
-        is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
+        is_short = now + queue.estimate[cell + at] <= hold[0].shadow
         if pick(fleet, need, now) and (is_short or pick_beside(fleet, need)):
             kept |= 1 << at
     return kept
 
 
 @machine.within_reach.of(Fleet)
-def within_reach(fleet: Fleet, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's least estimate or least kind allows a backfill."""
-    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+def within_reach(fleet: Fleet, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
+    """Return whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[0].shadow
     return bool(soon or queue.least_need[b] <= narrow_enough(fleet, EXTRA))

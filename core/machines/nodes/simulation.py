@@ -28,7 +28,9 @@ from schedfarm.core.machines.nodes.kernels.machine import (
 from schedfarm.core.machines.nodes.kernels.plan import Many, Plan
 from schedfarm.core.machines.nodes.kernels.run import END, run_nodes
 from schedfarm.core.machines.nodes.kernels.world import (
-    Clock,
+    CLOCK,
+    NOW,
+    RESET,
     Outages,
     Shelves,
     Waiting,

@@ -10,18 +10,14 @@ import numpy as np
 from schedfarm.core import own
 from schedfarm.core.arrays import NO_PROMISE, Int64
 from schedfarm.core.engine.cancel import underway
-from schedfarm.core.engine.clock import NOW
 from schedfarm.core.engine.compiled_order import Orders
 from schedfarm.core.engine.custom_code import code_of, in_python
 from schedfarm.core.engine.custom_pass import (
     ARRIVALS,
     AT,
-    DETAIL,
     END,
     FAULT,
     IDLE,
-    JOB,
-    KIND,
     ORDER,
     OUTSIDE,
     OVER,
@@ -36,7 +32,7 @@ from schedfarm.core.engine.custom_pass import (
     empty_view,
     run_custom,
 )
-from schedfarm.core.engine.reservations import TURNED, Planner
+from schedfarm.core.engine.reservations import Planner
 from schedfarm.core.engine.run import options_of, unit_of
 from schedfarm.core.engine.time_limit import Overrun, Pace, within_limit
 from schedfarm.core.engine.world import RESERVING
@@ -146,7 +142,7 @@ class _Simulation:
                 plan, first = planner.plan, planner.plan.front[0]
                 waiting = np.sort(plan.job[first : first + plan.state[0].waiting])
                 running = planner.machine.running_jobs()
-                orders.call(int(planner.clock[NOW]), waiting, planner.jobs.start, running)
+                orders.call(int(planner.clock[0].now), waiting, planner.jobs.start, running)
             elif why == FAULT:
                 self._refuse()
             elif why == END:
@@ -199,7 +195,7 @@ class _Simulation:
         and records.
         """
         self._view.memory[:] = self._view.before
-        self._planner.clock[TURNED] = 1
+        self._planner.clock[0].turned = 1
         self._run(0, False)
         self._python = in_python(self._python)
         self._ask()
@@ -240,15 +236,15 @@ class _Simulation:
     def _refuse(self) -> None:
         """Raise an error for the mistake of the rule."""
         fault = self._view.fault
-        if fault[KIND] == RAISED:
+        if fault[0].kind == RAISED:
             with self._pace:
                 self._ask_why()
-        work, j = self._workload, fault[JOB]
-        text = _SENTENCES[int(fault[KIND])].format(
+        work, j = self._workload, fault[0].job
+        text = _SENTENCES[int(fault[0].kind)].format(
             now=self._view.desk[AT],
             number=work.job[j],
             procs=work.procs[j],
-            detail=fault[DETAIL],
+            detail=fault[0].detail,
             last=self._view.desk[ARRIVALS] - 1,
         )
         raise InputError(f"{self._name} {text}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from schedfarm.core.arrays import Int64
 from schedfarm.core.engine import machine
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import up_to
+from schedfarm.core.engine.machine import Hold
 from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import (
     Jobs,
     Running,
@@ -16,7 +17,7 @@ from schedfarm.core.engine.running import (
     next_end,
     release,
 )
-from schedfarm.core.engine.world import EASY, EXTRA, KNOWN, SHADOW
+from schedfarm.core.engine.world import EASY
 
 
 @machine.next_end.of(Running)
@@ -77,43 +78,43 @@ def set_aside(running: Running, need: int) -> bool:
 
 
 @machine.reserve.of(Running)
-def reserve(running: Running, hold: Int64, rule: int, need: int) -> None:
+def reserve(running: Running, hold: Record[Hold], rule: int, need: int) -> None:
     """Make the head's reservation."""
     if rule == EASY:
-        hold[SHADOW], hold[EXTRA] = find_shadow(running, need)
+        hold[0].shadow, hold[0].extra = find_shadow(running, need)
     else:
-        hold[SHADOW], hold[EXTRA] = NEVER, 0
-    hold[KNOWN] = 1
+        hold[0].shadow, hold[0].extra = NEVER, 0
+    hold[0].known = 1
 
 
 @verb
-def leaves_alone(hold: Int64, now: int, need: int, estimate: int) -> bool:
-    """Return whether a job that fits does not delay the head; subtract extra processors."""
-    if now + estimate <= hold[SHADOW]:
+def leaves_alone(hold: Record[Hold], now: int, need: int, estimate: int) -> bool:
+    """Return whether a job that fits now respects the reservation; charge its extra processors."""
+    if now + estimate <= hold[0].shadow:
         return True
-    if need > hold[EXTRA]:
+    if need > hold[0].extra:
         return False
-    hold[EXTRA] -= need
+    hold[0].extra -= need
     return True
 
 
 @machine.place_beside.of(Running)
-def place_beside(running: Running, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without delaying the head, else -1."""
+def place_beside(running: Running, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits without affecting the reservation."""
     fits = need <= running.free[0] and leaves_alone(hold, now, need, estimate)
     return 0 if fits else -1
 
 
 @machine.candidates.of(Running)
-def candidates(running: Running, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the jobs that fit without delaying the head."""
-    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
-    narrow = up_to(queue.need, cell, hold[EXTRA])
+def candidates(running: Running, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
+    """Return the jobs that fit without affecting the reservation."""
+    short = up_to(queue.estimate, cell, hold[0].shadow - now)
+    narrow = up_to(queue.need, cell, hold[0].extra)
     return up_to(queue.need, cell, running.free[0]) & (short | narrow)
 
 
 @machine.within_reach.of(Running)
-def within_reach(running: Running, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's least estimate or least width allows a backfill."""
-    soon = now + queue.least_estimate[b] <= hold[SHADOW]
-    return bool(soon or queue.least_need[b] <= hold[EXTRA])
+def within_reach(running: Running, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
+    """Return whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[0].shadow
+    return bool(soon or queue.least_need[b] <= hold[0].extra)

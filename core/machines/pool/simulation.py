@@ -15,11 +15,12 @@ from schedfarm.core.engine.clone.state import Fair
 from schedfarm.core.engine.compiled_order import Orders, cloned
 from schedfarm.core.engine.plan import Plan, empty_plan
 from schedfarm.core.engine.planned import (
-    CLOCK,
     Bookkeeper,
+    KeeperClock,
     empty_book,
 )
 from schedfarm.core.engine.predicted import promise_predicted, simulate_predicted
+from schedfarm.core.engine.record import record
 from schedfarm.core.engine.run import WALKS, Door, idle_jobs, options_of, unit_of
 from schedfarm.core.engine.running import Running, idle_machine
 from schedfarm.core.engine.world import AGGRESSIVE, EASY, NONE, RESERVING
@@ -48,7 +49,7 @@ def _keeper(workload: Workload) -> Bookkeeper:
         idle_jobs(workload, workload.procs // unit),
         idle_machine(processors, n),
         empty_book(n, processors),
-        np.zeros(CLOCK, np.int64),
+        record(KeeperClock),
         np.full(n, NO_PROMISE, np.int64),
     )
 

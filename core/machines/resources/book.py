@@ -15,24 +15,29 @@ from schedfarm.core.engine import planned
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import WORD, room
 from schedfarm.core.engine.machine import begin, place_for, release_due
-from schedfarm.core.engine.planned import CLOCK, COUNT, DUE, EARLY, first_reservation
+from schedfarm.core.engine.planned import BookState, KeeperClock, first_reservation
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
+from schedfarm.core.engine.record import Record, record
 from schedfarm.core.engine.running import Jobs
 from schedfarm.core.machines.resources.kernel import Stock
 from schedfarm.core.machines.resources.plans import lay_out_levels
 from schedfarm.core.machines.resources.profile import advance, empty_levels, fit_before, take_at
 
-STALE, STATE = 2, 3
-"""Further fields of a book's state: whether the profile lacks a change of running jobs or
-reservations; and the number of fields."""
+
+class StockBookState(BookState):
+    """State of the reservations of a pool with several resources.
+
+    stale: whether the profile lacks a change of running jobs or reservations.
+    """
+
+    stale: int
 
 
 class StockBook(NamedTuple):
     """Hold the reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at: int64[room(n)], for each reservation the job's index, kind, estimate, s,
-    and reserved start, s. profile: free amounts, given the running jobs and all reservations.
-    state: int64[STATE].
+    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
+    s. profile: levels that are free next to the running jobs and all reservations.
     """
 
     job: Int64
@@ -40,7 +45,7 @@ class StockBook(NamedTuple):
     length: Int64
     at: Int64
     profile: Profile
-    state: Int64
+    state: Record[StockBookState]
 
 
 class StockKeeper(NamedTuple):
@@ -49,7 +54,7 @@ class StockKeeper(NamedTuple):
     jobs: Jobs
     running: Stock
     book: StockBook
-    clock: Int64
+    clock: Record[KeeperClock]
     promised: Int64
 
 
@@ -62,10 +67,10 @@ def stock_keeper(jobs: Jobs, stock: Stock, changes: int, promised: Int64) -> Sto
     job, need, length, at = (np.zeros(room(n), np.int64) for _ in range(4))
     # Each job adds at most four steps between two layouts: by its reservation, and by one move.
     levels = empty_levels(stock.level.shape[1], 4 * n + 8 + 2 * changes)
-    state = np.zeros(STATE, np.int64)
-    state[DUE], state[STALE] = NEVER, 1
+    state = record(StockBookState)
+    state[0].due, state[0].stale = NEVER, 1
     book = StockBook(job, need, length, at, levels, state)
-    return StockKeeper(jobs, stock, book, np.zeros(CLOCK, np.int64), promised)
+    return StockKeeper(jobs, stock, book, record(KeeperClock), promised)
 
 
 @planned.columns_of.of(StockKeeper)
@@ -89,9 +94,9 @@ def lay_out(keeper: StockKeeper, now: int) -> None:
     """Lay out the profile of windows, running jobs and reservations."""
     book = keeper.book
     lay_out_levels(book.profile, keeper.running, now, 1)
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         take(keeper, i, now, 1)
-    book.state[STALE] = 0
+    book.state[0].stale = 0
 
 
 @verb
@@ -109,23 +114,23 @@ def find_gap(keeper: StockKeeper, i: int, now: int, stop: int) -> tuple[int, int
 def complete(keeper: StockKeeper, per_event: bool) -> None:
     """End the jobs that complete now, and make the changes of capacities."""
     clock, book = keeper.clock, keeper.book
-    now = clock[planned.NOW]
+    now = clock[0].now
     early = release_due(keeper.running, keeper.jobs, now, False)
-    clock[EARLY] = int(early)
-    book.state[STALE] |= int(early)
+    clock[0].early = int(early)
+    book.state[0].stale |= int(early)
 
 
 @planned.place.of(StockKeeper)
 def place(keeper: StockKeeper, i: int, now: int) -> None:
     """Reserve the earliest gap for a job in the profile."""
     book, levels = keeper.book, keeper.book.profile
-    if book.state[STALE] == 1 or levels.mark[TAIL] + WORD > levels.times.size - WORD:
+    if book.state[0].stale == 1 or levels.mark[TAIL] + WORD > levels.times.size - WORD:
         lay_out(keeper, now)
     book.at[i], step = find_gap(keeper, i, now, NEVER)
     if book.length[i] > 0:
         t, end = book.at[i], book.at[i] + book.length[i]
         take_at(levels, step, t, end, keeper.running.request, book.need[i], 1)
-    book.state[DUE] = min(book.state[DUE], book.at[i])
+    book.state[0].due = min(book.state[0].due, book.at[i])
 
 
 @planned.compress.of(StockKeeper)
@@ -133,11 +138,11 @@ def compress(keeper: StockKeeper, now: int) -> None:
     """Search an earlier gap for each job, given the reservations of all other jobs."""
     book = keeper.book
     lay_out(keeper, now)
-    for i in range(book.state[COUNT]):
+    for i in range(book.state[0].waiting):
         take(keeper, i, now, -1)
         book.at[i] = min(book.at[i], find_gap(keeper, i, now, max(book.at[i], now))[0])
         take(keeper, i, now, 1)
-    book.state[DUE] = first_reservation(book, -1)
+    book.state[0].due = first_reservation(book, -1)
 
 
 @planned.start_at.of(StockKeeper)
@@ -146,14 +151,14 @@ def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
     book, stock = keeper.book, keeper.running
     if place_for(stock, book.need[i], now) < 0:
         return False
-    # A job that starts late occupies another interval than its reservation.
-    book.state[STALE] |= int(book.at[i] < now)
+    # A job that starts late leaves its reservation, and takes something else.
+    book.state[0].stale |= int(book.at[i] < now)
     begin(stock, keeper.jobs, 0, book.job[i], now)
     return True
 
 
 @planned.drop_past.of(StockKeeper)
 def drop_past(keeper: StockKeeper, now: int) -> None:
-    """Advance the profile to the present instant."""
-    if keeper.book.state[STALE] == 0:
+    """Advance the profile."""
+    if keeper.book.state[0].stale == 0:
         advance(keeper.book.profile, now)

@@ -17,7 +17,9 @@ from schedfarm.core.engine import machine
 from schedfarm.core.engine.changes import CONSTANT, change_at, next_change, pass_change
 from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
+from schedfarm.core.engine.machine import Hold
 from schedfarm.core.engine.queue import Queue
+from schedfarm.core.engine.record import Record
 from schedfarm.core.engine.running import (
     Jobs,
     Running,
@@ -26,7 +28,7 @@ from schedfarm.core.engine.running import (
     next_end,
     release,
 )
-from schedfarm.core.engine.world import EASY, KNOWN, SHADOW
+from schedfarm.core.engine.world import EASY
 from schedfarm.core.machines.resources.timetable import change_of, has_spare, promise
 
 FREE, EXTRA, ASIDE = range(3)
@@ -239,18 +241,18 @@ def find_shadow(stock: Stock, need: int) -> int:
 
 
 @machine.reserve.of(Stock)
-def reserve(stock: Stock, hold: Int64, rule: int, need: int) -> None:
+def reserve(stock: Stock, hold: Record[Hold], rule: int, need: int) -> None:
     """Make the head's reservation."""
-    hold[SHADOW] = find_shadow(stock, need) if rule == EASY else NEVER
-    hold[KNOWN] = 1
+    hold[0].shadow = find_shadow(stock, need) if rule == EASY else NEVER
+    hold[0].known = 1
 
 
 @machine.place_beside.of(Stock)
-def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without delaying the head, else -1; reduce the extra amounts."""
+def place_beside(stock: Stock, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
+    """Return 0 if a job fits without affecting the reservation; charge the extra resources."""
     if not fits(stock, need, now):
         return -1
-    if now + estimate <= hold[SHADOW]:
+    if now + estimate <= hold[0].shadow:
         return 0
     if not is_enough(stock, EXTRA, need):
         return -1
@@ -259,10 +261,10 @@ def place_beside(stock: Stock, hold: Int64, now: int, need: int, estimate: int) 
 
 
 @machine.candidates.of(Stock)
-def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> int:
-    """Return the lane mask of the jobs that fit without delaying the head."""
-    short = up_to(queue.estimate, cell, hold[SHADOW] - now)
-    beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[SHADOW] < NEVER else 0
+def candidates(stock: Stock, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
+    """Return the jobs that fit without affecting the reservation."""
+    short = up_to(queue.estimate, cell, hold[0].shadow - now)
+    beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[0].shadow < NEVER else 0
     word = up_to(queue.need, cell, narrow_enough(stock, FREE)) & (short | beside)
     # Lanes behind the last job are arbitrary, so their kinds are not read.
     kept, left = 0, word
@@ -272,14 +274,14 @@ def candidates(stock: Stock, queue: Queue, hold: Int64, now: int, cell: int) -> 
         need = queue.need[cell + at]
         if need <= 0:
             continue
-        is_short = now + queue.estimate[cell + at] <= hold[SHADOW]
+        is_short = now + queue.estimate[cell + at] <= hold[0].shadow
         if fits(stock, need, now) and (is_short or is_enough(stock, EXTRA, need)):
             kept |= 1 << at
     return kept
 
 
 @machine.within_reach.of(Stock)
-def within_reach(stock: Stock, queue: Queue, hold: Int64, now: int, b: int) -> bool:
-    """Return whether a block's least estimate or least kind allows a backfill."""
-    soon = now + queue.least_estimate[b] <= hold[SHADOW]
+def within_reach(stock: Stock, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
+    """Return whether a block's minima are short or narrow enough."""
+    soon = now + queue.least_estimate[b] <= hold[0].shadow
     return bool(soon or queue.least_need[b] <= narrow_enough(stock, EXTRA))

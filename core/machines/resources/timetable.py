@@ -11,14 +11,14 @@ import numpy as np
 
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.changes import (
-    FIELDS,
-    NEXT,
     Constant,
+    TableState,
     change_at,
     next_change,
     pass_change,
 )
 from schedfarm.core.engine.jit import NEVER, generic
+from schedfarm.core.engine.record import Record, record
 
 
 class Timetable(NamedTuple):
@@ -33,7 +33,7 @@ class Timetable(NamedTuple):
     amount: Int64
     spare: Int64
     lasting: Int64
-    state: Int64
+    state: Record[TableState]
 
 
 def timetable_of(
@@ -52,7 +52,7 @@ def timetable_of(
     amount = np.zeros((instant.size, amounts.size), np.int64)
     np.add.at(amount, which.ravel(), np.concatenate((-withheld, withheld)))
     spare = amounts + np.cumsum(amount, axis=0)
-    return Timetable(instant, amount, spare, lasting, np.zeros(FIELDS, np.int64))
+    return Timetable(instant, amount, spare, lasting, record(TableState))
 
 
 @generic
@@ -95,8 +95,8 @@ def always_has_spare(table: Constant, request: Int64, kind: int, now: int) -> bo
 
 @next_change.of(Timetable)
 def next_change_of(table: Timetable) -> int:
-    """Return the index of the next change."""
-    return int(table.state[NEXT])
+    """Return the first change that has not passed."""
+    return int(table.state[0].next)
 
 
 @change_at.of(Timetable)
@@ -113,14 +113,14 @@ def amount_of(table: Timetable, k: int, r: int) -> int:
 
 @pass_change.of(Timetable)
 def pass_one(table: Timetable) -> None:
-    """Count a past change."""
-    table.state[NEXT] += 1
+    """Count it."""
+    table.state[0].next += 1
 
 
 @promise.of(Timetable)
 def promise_until(table: Timetable, request: Int64, kind: int, until: int, by: int) -> None:
-    """Take a request from `spare` at the future changes before an instant, s."""
-    k = table.state[NEXT]
+    """Take the request from each change that has not passed."""
+    k = table.state[0].next
     while k < table.instant.size and table.instant[k] < until:
         for r in range(table.spare.shape[1]):
             table.spare[k, r] -= by * request[kind, r]
@@ -129,8 +129,8 @@ def promise_until(table: Timetable, request: Int64, kind: int, until: int, by: i
 
 @has_spare.of(Timetable)
 def has_spare_until(table: Timetable, request: Int64, kind: int, now: int) -> bool:
-    """Compare a request with `spare` at each future change before the job's predicted end."""
-    k, until, enough = table.state[NEXT], now + table.lasting[kind], True
+    """Compare the request with each change."""
+    k, until, enough = table.state[0].next, now + table.lasting[kind], True
     while enough and k < table.instant.size and table.instant[k] < until:
         for r in range(table.spare.shape[1]):
             enough &= request[kind, r] == 0 or request[kind, r] <= table.spare[k, r]

@@ -7,7 +7,6 @@ import pytest
 
 from schedfarm.core.engine.clone.course import (
     NO_HEAD,
-    STOP,
     Passes,
     advance,
     charge,
@@ -32,7 +31,7 @@ def course_of(*rows: tuple[int, int, int, int]) -> Passes:
         row = (time, free, head, shadow, slack, extra)
         for column, value in zip(columns_of(passes), row, strict=True):
             column[p] = value
-    passes.state[STOP] = len(rows)
+    passes.state[0].stop = len(rows)
     return passes
 
 
@@ -70,7 +69,7 @@ def test_one_more_job_ends_between_passes() -> None:
 def test_time_passes() -> None:
     passes = three()
     advance(passes, 12)
-    first = passes.state[0]
+    first = passes.state[0].first
     assert (first, passes.time[first], passes.slack[first]) == (1, 12, 18)
 
 

@@ -26,7 +26,7 @@ from schedfarm.core.engine.queue import (
 from schedfarm.core.engine.ranking import ratio_exceeds
 from schedfarm.core.engine.running import Jobs, find_shadow, idle_machine, launch, next_end, release
 from schedfarm.core.engine.simulate import simulate
-from schedfarm.core.engine.world import EXTRA, KNOWN, SHADOW, empty_world
+from schedfarm.core.engine.world import empty_world
 from schedfarm.core.workload.workload import Workload
 
 
@@ -48,7 +48,7 @@ def some_jobs(n: int, seed: int = 3) -> Jobs:
 def contents(queue: Queue) -> list[int]:
     """Return the chain's jobs, having checked every block on the way."""
     found = []
-    for b in queue.order[: queue.size[0]]:
+    for b in queue.order[: queue.state[0].blocks]:
         cells = slice(queue.first[b], queue.first[b] + queue.length[b])
         assert b * BLOCK <= cells.start
         assert cells.stop <= (b + 1) * BLOCK
@@ -93,7 +93,8 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     # Heads have left since the bounds were exact.
     for _ in range(min(seed % 3, n - 1)):
         close_cell(world.queue, 0, head_of(world.queue))
-    world.hold[[KNOWN, SHADOW, EXTRA]] = 1, shadow, extra
+    hold = world.hold[0]
+    hold.known, hold.shadow, hold.extra = 1, shadow, extra
     waiting, started = contents(world.queue), []
     for j in waiting:
         need, beside = int(jobs.procs[j]), now + jobs.estimate[j] > shadow
@@ -105,7 +106,7 @@ def test_a_block_starts_who_may_in_order(seed: int) -> None:
     left = [j for j in waiting if j not in started]
     assert np.flatnonzero(jobs.start == now).tolist() == started
     assert np.flatnonzero(jobs.backfilled).tolist() == started
-    assert (world.machine.free[0], world.hold[EXTRA]) == (free, extra)
+    assert (world.machine.free[0], hold.extra) == (free, extra)
     if left:
         assert contents(world.queue) == left
     assert world.queue.length[0] == len(left)
@@ -122,13 +123,13 @@ def test_chain_taken_out_of_has_exact_minima() -> None:
         enqueue(queue, jobs, key, j)
     while waiting:
         j = waiting.pop(random.integers(len(waiting)))
-        chain = queue.order[: queue.size[0]]
+        chain = queue.order[: queue.state[0].blocks]
         cells = np.concatenate([np.arange(queue.length[b]) + queue.first[b] for b in chain])
         cell = int(cells[queue.job[cells] == j][0])
         take_out(queue, cell)
         assert not still_waits(queue, j, cell)
         assert contents(queue) == waiting
-        for b in queue.order[: queue.size[0]]:
+        for b in queue.order[: queue.state[0].blocks]:
             cells = slice(queue.first[b], queue.first[b] + queue.length[b])
             assert queue.least_need[b] == queue.need[cells].min()
             assert queue.least_estimate[b] == queue.estimate[cells].min()
@@ -141,7 +142,7 @@ def test_chain_in_order_of_arrival_fills_its_blocks() -> None:
     jobs, key, queue = some_jobs(n), np.arange(n), empty_queue(n)
     for j in range(n):
         enqueue(queue, jobs, key, j)
-    assert queue.size[0] == 10
+    assert queue.state[0].blocks == 10
     assert contents(queue) == list(range(n))
 
 
@@ -155,7 +156,7 @@ def test_small_neighbours_become_one_block() -> None:
         close_cell(queue, int(queue.order[0]), int(queue.first[queue.order[0]]))
         tidy(queue)
         assert contents(queue) == list(range(j + 1, n))
-    assert queue.size[0] == 1
+    assert queue.state[0].blocks == 1
 
 
 def test_starving_mark_goes_before_every_key() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from schedfarm.core.engine.leaving import STAYING
-from schedfarm.core.engine.plan import COUNT, STARVING, Plan, empty_plan, remove
+from schedfarm.core.engine.plan import Plan, empty_plan, remove
 from schedfarm.core.engine.plan_queue import insert, move, place_by_key
 from schedfarm.core.engine.running import Jobs
 
@@ -15,7 +15,7 @@ JOBS = 300
 def columns(plan: Plan) -> list[list[int]]:
     """Return job, processors, estimate and submit time of all who wait, in queue order."""
     first = plan.front[0]
-    stop = first + plan.state[COUNT]
+    stop = first + plan.state[0].waiting
     waiting = (plan.job, plan.need, plan.length, plan.submit)
     return [column[first:stop].tolist() for column in waiting]
 
@@ -65,7 +65,7 @@ def test_a_key_is_looked_up_from_where_the_queue_begins() -> None:
     """Behind those that starve, whatever theirs are."""
     jobs, plan, key = some_jobs(), empty_plan(JOBS, 7), np.arange(JOBS)[::-1].copy()
     for j in (5, 9, 6, 4, 3, 2):
-        insert(plan, jobs, j, plan.state[COUNT])
+        insert(plan, jobs, j, plan.state[0].waiting)
     remove(plan, 0)
-    plan.state[STARVING] = 1
+    plan.state[0].starving = 1
     assert [place_by_key(plan, key, j) for j in (8, 5, 1)] == [1, 2, 5]

@@ -17,7 +17,6 @@ from schedfarm.core.engine.search import plan as plans
 from schedfarm.core.engine.search.clusters import advance_all, untake
 from schedfarm.core.engine.search.draws import SIZE
 from schedfarm.core.engine.search.plan import (
-    COUNT,
     Plan,
     begin_walk,
     commit,
@@ -98,7 +97,7 @@ class Slow:
 
 def as_slow(plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
     book = plan.book
-    waiting = range(book.state[COUNT])
+    waiting = range(book.state[0].waiting)
     return (
         {int(book.job[i]): int(book.at[i]) for i in waiting},
         {int(book.job[i]): int(book.place[i]) for i in waiting},
@@ -171,7 +170,9 @@ def run_on(plan: Plan, slow: Slow, search: Search, now: int) -> int:
     """Start whoever is due, and go to the next second."""
     for j in [j for j in slow.order() if slow.at[j] <= now]:
         slow.running[j] = (slow.at[j] + slow.length[j], slow.place.pop(j), slow.at.pop(j))
-        plans.leave(plan.book, int(np.flatnonzero(plan.book.job[: plan.book.state[COUNT]] == j)[0]))
+        plans.leave(
+            plan.book, int(np.flatnonzero(plan.book.job[: plan.book.state[0].waiting] == j)[0])
+        )
     now += 1
     slow.running = {j: held for j, held in slow.running.items() if held[0] > now}
     advance_all(plan.clusters, now)
