@@ -55,7 +55,7 @@ class Gaps(NamedTuple):
     taken since, then the window lies in a gap, and overlaps the interval from its `first` to its
     `last`. Proof: it holds after the window's last part was freed, when `open_gap` added the run
     around it. Later changes to that run are further parts freed in it, which `open_gap` joins, and
-    processors taken, where `close_gaps` cuts it; the window keeps its processors, so that it is not
+    processors taken, where `close_gap` cuts it; the window keeps its processors, so that it is not
     split.
 
     Room for twice the jobs and clusters suffices for the levels. Proof: no gap is as early and as
@@ -215,37 +215,36 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
 
 
 @verb
-def close_gaps(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
+def close_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
     """Record that processors of a cluster have been taken, from and until, s.
 
-    Step i does not begin after `low`. Only steps in that interval can be without free processors;
-    the rest of a gap is still free. The parts that are left of a gap lie before its end, so that
-    the search for other gaps goes on there.
+    Step i does not begin after `low`. The interval lay in one run of steps with free processors, so
+    that it overlaps one gap at most. Of this gap only steps in the interval can now be without free
+    processors.
     """
-    times = profile.times
+    times, tail = profile.times, profile.mark[TAIL]
     k = next_gap(gaps, 0, c, low, high)
-    while k >= 0:
-        begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
-        left, until, widest = begin, min(end, high), gaps.widest[k]
-        i = step_from(profile, i, max(low, begin))
+    if k < 0:
+        return
+    begin, end, first, last = gaps.begin[k], gaps.end[k], gaps.first[k], gaps.last[k]
+    left, until, widest = begin, min(end, high), gaps.widest[k]
+    i = first_short(profile, step_from(profile, i, max(low, begin)), 1, until)
+    if i >= tail or times[i] >= until:
+        return
+    while True:
+        right = times[i] if i < tail and times[i] < until else end
+        if left < right and right > first:
+            put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
+            k = -1
+        if right == end:
+            break
+        i = first_free(profile, i)
+        left = times[i]
+        if left >= min(end, last):
+            break
         i = first_short(profile, i, 1, until)
-        if i < profile.mark[TAIL] and times[i] < until:
-            while True:
-                right = times[i] if i < profile.mark[TAIL] and times[i] < until else end
-                if left < right and right > first:
-                    put_gap(gaps, k, c, left, right, max(first, left), min(last, right), widest)
-                    k = -1
-                if right == end:
-                    break
-                i = first_free(profile, i)
-                left = times[i]
-                if left >= min(end, last):
-                    break
-                i = first_short(profile, i, 1, until)
-            if k >= 0:
-                remove_gap(gaps, k)
-        low = max(low, end)
-        k = next_gap(gaps, 0, c, low, high) if low < high else -1
+    if k >= 0:
+        remove_gap(gaps, k)
 
 
 @verb

@@ -38,7 +38,7 @@ from schedfarm.core.engine.search.clusters import (
 from schedfarm.core.engine.search.gaps import (
     Gaps,
     clear_gaps,
-    close_gaps,
+    close_gap,
     first_fit,
     lay_levels,
     no_gaps,
@@ -316,7 +316,7 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
         freed = untake(clusters, old, at, length, need)
         take_at(clusters, c, step, t, length, need)
         low, taken = at, t + length
-    close_gaps(moves.gaps, profile, c, behind, t, taken)
+    close_gap(moves.gaps, profile, c, behind, t, taken)
     moves.dirty[old], moves.dirty[c] = 1, 1
     note_move(moves, i, at, old, low, at + length)
     make_free(plan, old, freed, low, at + length, now, i + 1)

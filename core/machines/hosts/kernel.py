@@ -26,10 +26,10 @@ from schedfarm.core.engine.jit import NEVER, verb
 from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.machine import Hold
 from schedfarm.core.engine.queue import Queue
-from schedfarm.core.engine.record import Record
+from schedfarm.core.engine.record import Record, Records, record, records
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
 from schedfarm.core.engine.world import EASY
-from schedfarm.core.machines.hosts.bookings import PENDING, Bookings, no_bookings, unbook
+from schedfarm.core.machines.hosts.bookings import Bookings, no_bookings, unbook
 from schedfarm.core.machines.hosts.closings import (
     amount_of,
     first_of,

@@ -28,9 +28,7 @@ from schedfarm.core.machines.nodes.kernels.machine import (
 from schedfarm.core.machines.nodes.kernels.plan import Many, Plan
 from schedfarm.core.machines.nodes.kernels.run import END, run_nodes
 from schedfarm.core.machines.nodes.kernels.world import (
-    CLOCK,
-    NOW,
-    RESET,
+    Clock,
     Outages,
     Shelves,
     Waiting,

@@ -7,10 +7,8 @@ import numpy as np
 from schedfarm.core.engine.jit import NEVER
 from schedfarm.core.engine.profile import Profile, change, clear, empty_profile, reserve, step_at
 from schedfarm.core.engine.search.gaps import (
-    COUNT,
-    LEVELS,
     Gaps,
-    close_gaps,
+    close_gap,
     lay_levels,
     no_gaps,
     open_gap,
@@ -35,7 +33,7 @@ def check(gaps: Gaps, profile: Profile, freed: set[int]) -> None:
     """Compare the gaps with the runs around freed seconds in which a processor is still free."""
     free = free_at(profile)
     found = {}
-    for k in range(gaps.state[COUNT]):
+    for k in range(gaps.state[0].count):
         gap = (int(gaps.begin[k]), int(gaps.end[k]))
         assert gap == run_around(free, gap[0])
         assert gap not in found
@@ -47,7 +45,7 @@ def check(gaps: Gaps, profile: Profile, freed: set[int]) -> None:
             assert gaps.first[k] <= s < gaps.last[k]
             assert gaps.widest[k] >= free[s]
     for (begin, _), k in found.items():
-        levels = zip(gaps.since, gaps.long, range(gaps.state[LEVELS]), strict=False)
+        levels = zip(gaps.since, gaps.long, range(gaps.state[0].levels), strict=False)
         assert any(since <= begin and long >= gaps.length[k] for since, long, _ in levels)
 
 
@@ -66,17 +64,17 @@ def test_gaps_are_the_runs_around_freed_processors() -> None:
         for _ in range(30):
             begin, length = int(rng.integers(0, END - 1)), int(rng.integers(1, 12))
             end = min(begin + length, END)
-            free, before = free_at(profile)[begin:end], int(gaps.state[COUNT])
+            free, before = free_at(profile)[begin:end], int(gaps.state[0].count)
             step = int(rng.integers(0, step_at(profile, begin) + 1))
             if max(free) < SIZE and rng.random() < 0.5:
                 change(profile, step_at(profile, begin), begin, end, -1)
                 open_gap(gaps, profile, 0, min(step, step_at(profile, begin)), begin, end, 0)
                 freed |= set(range(begin, end))
                 opened += 1
-                joined += gaps.state[COUNT] < before
+                joined += gaps.state[0].count < before
             elif min(free) > 0:
                 change(profile, step_at(profile, begin), begin, end, 1)
-                close_gaps(gaps, profile, 0, min(step, step_at(profile, begin)), begin, end)
+                close_gap(gaps, profile, 0, min(step, step_at(profile, begin)), begin, end)
                 freed -= set(range(begin, end))
             if rng.random() < 0.2:
                 lay_levels(gaps)
