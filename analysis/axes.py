@@ -228,10 +228,11 @@ Cells: TypeAlias = dict[str, dict[str, tuple[str, str]]]
 def across(
     store: Store, axis: str, where: Mapping[str, Labels]
 ) -> tuple[xr.DataTree, list[Any], Cells]:
-    """Return a summary whose policies are the values of an axis, these values, and their cells.
+    """Return a summary with one policy per value of an axis, these values, and their cells.
 
-    where: labels that select one policy, and one value of each other axis. The summary has no log
-    if a trace is a model, because resample 0 of a model is one more draw.
+    where: labels that select one policy, and one value of each other axis. If any trace is a model,
+    the summary omits resample 0, which is the log of other traces: for a model, it is a sample like
+    the others.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)

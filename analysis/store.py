@@ -366,7 +366,7 @@ def at_labels(data: Data, **wanted: Labels) -> Data:
 
 
 def known_labels(axis: str, given: Labels, labels: list[str]) -> list[str]:
-    """Return the labels of an axis, given spellings for `known_label`; all labels for None."""
+    """Return the labels of an axis that the given spellings name (`known_label`); for None, all."""
     if given is None:
         return labels
     each = [given] if isinstance(given, str | int | float) else given

@@ -28,7 +28,7 @@ class Rectangles:
         return int(self.left.size)
 
     def take(self, kept: Bool) -> Rectangles:
-        """Return the rectangles under a mask."""
+        """Return the rectangles that a mask selects."""
         return Rectangles(self.left[kept], self.right[kept], self.bottom[kept], self.top[kept])
 
 

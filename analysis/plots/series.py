@@ -1,4 +1,4 @@
-"""Data of the figures that are not over time; counts are exact."""
+"""Data of the figures without a time axis; all counts in them are exact."""
 
 from __future__ import annotations
 

@@ -235,9 +235,10 @@ class GenericStep(Step):
         return self._of(kinds[0].instance_class)
 
     def _of(self, kind: type) -> Step:
-        return (
-            self.variants[kind] if self.default is None else self.variants.get(kind, self.default)
-        )
+        found = self.variants.get(kind, self.default)
+        if found is None:
+            raise KeyError(f"step {self.__name__!r} has no implementation for {kind.__name__}")
+        return found
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Type a call by the implementation for its first argument."""

@@ -170,7 +170,10 @@ def note_start(planner: Planner, view: View, j: int) -> None:
 
 @verb
 def start_decided(planner: Planner, view: View, unit: int) -> bool:
-    """Start the jobs that the rule has decided on; return whether each may start."""
+    """Start the jobs that the rule has decided on, in its order.
+
+    Stop at the first job that may not start, and return whether there was none.
+    """
     jobs, machine, plan, clock, _ = planner
     head = plan.front[0]
     for k in range(min(view.tally[STARTS], view.decided.size)):

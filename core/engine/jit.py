@@ -133,9 +133,12 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the implementation for the type of the first argument."""
         kind = type(args[0])
-        if self.default is not None and kind not in self.variants:
-            return self.default(*args, **kwargs)
-        return self.variants[kind](*args, **kwargs)
+        found = self.variants.get(kind, self.default)
+        if found is None:
+            raise KeyError(
+                f"a step of {self.declared.name} has no implementation for {kind.__name__}"
+            )
+        return found(*args, **kwargs)
 
 
 def optional(function: Callable[P, R]) -> generic[P, R]:

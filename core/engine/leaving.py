@@ -16,7 +16,7 @@ from schedfarm.core.workload.workload import Workload
 
 
 class Staying(NamedTuple):
-    """Stand for a workload in which every job waits until it starts."""
+    """Stand for a workload in which no job leaves the queue before it starts."""
 
     none: int
 

@@ -64,7 +64,7 @@ def running_count(machine: Machine) -> int:
 
 @generic
 def most_free(machine: Machine) -> int:
-    """Return the free processors of the place with the most of them."""
+    """Return an upper bound of the needs that fit somewhere now; a smaller need may not fit."""
     raise NotImplementedError
 
 
@@ -115,7 +115,10 @@ def place_beside(machine: Machine, hold: Record[Hold], now: int, need: int, esti
 
 @generic
 def candidates(machine: Machine, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
-    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place."""
+    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place.
+
+    The mask is exact for waiting jobs; lanes behind the last job are arbitrary.
+    """
     raise NotImplementedError
 
 

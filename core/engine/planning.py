@@ -65,7 +65,11 @@ def last_candidate(
 def last_rival(
     machine: Machine, plan: AnyPlan, c: int, now: int, first: int, last: int, end: int
 ) -> int:
-    """Return the last in first..last - 1 whose job may start at c before `end`, or first - 1."""
+    """Return the last in first..last - 1 whose job may start at c before `end`, or first - 1.
+
+    Return `last` itself if a place before c has room for its job in the profile: a job without
+    duration has just taken the free processors there. A machine with one place never does.
+    """
     raise NotImplementedError
 
 

@@ -255,17 +255,17 @@ def next_to_place(
 ) -> tuple[int, int, int, int, int]:
     """Return the next job to reserve for, its place and start, the step there, and the last rival.
 
-    The next job is the first without a reservation; or `last`, which starts now at `where`, if it
-    has no rival, that is, if no job before it can start at `where` before the end of `last`. The
-    last rival is -1 if it is not known.
+    A rival of `last` is a job before it that can start at `where` before `last` ends. If `last` has
+    no rival, it is the next job, and starts now at `where`. Otherwise the next job is the first
+    without a reservation. The last rival is -1 if it is not known.
 
     Invariant: reserving for `last` out of turn changes no start. In a pass reservations only take
-    processors. So (1) a job that cannot start at `where` before the end of `last` with the
-    reservations so far cannot with all of them; it neither occupies processors during `last`, nor
-    is it delayed by `last`. (2) No place before `where` gets room for `last`. The first job without
-    a reservation is tested by its own earliest start t. Under FCFS at load 0.9 a sixth of the
-    reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it may
-    be denied processors that other such jobs have just taken.
+    processors. So (1) a job that cannot start at `where` before the end of `last` now cannot do so
+    after further reservations either: it takes no processors during `last`, and `last` does not
+    delay it. (2) No place before `where` gets room for `last`. The first job without a reservation
+    is no rival if its earliest start t is not before `last` ends. Under FCFS at load 0.9 a sixth of
+    the reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it
+    may be denied processors that other such jobs have just taken.
     """
     i = plan.state[0].planned
     if i < plan.state[0].kept:

@@ -107,8 +107,10 @@ class Door(NamedTuple):
     of each job, int64[n], or None if places follow from the starts. needs: returns the need of each
     job, int64[n], given the workload, the machine and the unit. has_parts: returns whether some
     free processors may be unusable for the first job that does not fit. replans: returns whether
-    each pass makes all decisions again, because free resources also change between starts and ends.
-    keeper: returns the idle machine with an empty reservation table, for ``planned``.
+    each pass makes all decisions again, because free resources also change between starts and ends,
+    or because a job may start earlier although none ends early: a plan keeps its reservations
+    between passes. ``easy`` is then simulated as ``depth(1)``. keeper: returns the idle machine
+    with an empty reservation table, for ``planned``.
     """
 
     check: Callable[[Policy], None]

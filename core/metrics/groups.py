@@ -27,7 +27,7 @@ class Means(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Hold the group of each counted job, int64[k], from 0, and the number of groups."""
+    """Hold the group of each counted job (int64[k], numbered from 0), and the number of groups."""
 
     place: Int64
     groups: int

@@ -145,7 +145,7 @@ def _most(begins: Int64, ends: Int64, demand: Int64) -> int:
 
 
 def _counted_off(schedule: Schedule) -> Int64:
-    """Return the number of the job's processors before each part, int64[k]."""
+    """Return the processors of the earlier parts of the same job, for each part, int64[k]."""
     parts = schedule.segments
     assert parts is not None, "called with segments only"
     order = np.lexsort((parts.place, parts.job))

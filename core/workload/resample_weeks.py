@@ -228,7 +228,7 @@ def _drawn(
 
 
 def check_draws(what: str, weeks: int, users: int) -> None:
-    """Refuse to draw more weeks of users than fit in memory."""
+    """Refuse to draw more user-weeks (weeks times users) than fit in memory."""
     if weeks * users > MAX_DRAWS:
         raise InputError(
             f"{what} has {weeks} weeks of {users} users, more than {MAX_DRAWS} to draw from; "

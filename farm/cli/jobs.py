@@ -132,7 +132,10 @@ def jobs_of(store: Place) -> list[Job]:
 
 
 def of_submitted(store: Place) -> dict[str, Any] | None:
-    """Return the jobs of a store that does not exist yet; None for an existing store."""
+    """Return the submitted jobs of a run whose store is not created yet.
+
+    None if the store exists, or if no coordinator was submitted.
+    """
     from schedfarm.core.format.names import MANIFEST
 
     if store.has(MANIFEST) or read_jobs(store, COORDINATOR) is None:

@@ -77,8 +77,8 @@ def plan(
 
     Nothing is written. Each fairness measure of a simulation counts as a cell. Jobs and bytes are
     upper bounds, computed for the longest resample and without compression. CPU time is measured:
-    the command simulates part of one cell of each trace, load and rule, and extrapolates by the
-    length of the queue. This takes at most a tenth of the run's CPU time. --no-probe uses the
+    the command simulates part of one cell of each trace, load and rule, and estimates the rest from
+    the length of the queue. This takes at most a tenth of the run's CPU time. --no-probe uses the
     planner's rates, which ignore queues: they were too low by a factor of up to 20 on logs with
     long queues. Wall time includes starting processes and drawing figures, but no wait for a batch
     system. For a campaign with precision, the costs are for the expected number of samples,

@@ -527,7 +527,10 @@ with a request, and the value that means no request.
 
 
 def _asked(log: Workload) -> dict[str, Any]:
-    """Return the numbers of places and of jobs with requests, on a platform with places."""
+    """Return the number of places, and the number of jobs with each kind of request.
+
+    Empty on a platform whose jobs have no requests.
+    """
     platform = log.platform
     if not platform.asks:
         return {}

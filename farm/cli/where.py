@@ -64,8 +64,8 @@ OPTIONS = (
     click.option(
         "--certificates",
         metavar="FOLDER",
-        help="Folder made by `farm certificates`; by default the certificates of Dask's "
-        "configuration, or your own.",
+        help="Folder made by `farm certificates`; by default the certificates set in Dask's "
+        "configuration, or else those in your configuration folder.",
     ),
     click.option(
         "--insecure",

@@ -52,7 +52,7 @@ def resource(
 def promise(
     made: Simulations, block: Block, cell: Cell, stored: Rows | None
 ) -> tuple[int, Rows, Figures]:
-    """Return the starts promised to a range of jobs at arrival, s, and the jobs' lateness."""
+    """Return the starts (s) that some jobs were promised at arrival, and the jobs' lateness."""
     schedule = made.schedule(cell)
     here = made.piece(block, schedule)
     promised = promises(schedule.workload, schedule.policy)[here]

@@ -1,4 +1,4 @@
-"""Long tables of a selection: one row per cell and job, week, user or width, streamed in parts."""
+"""Long tables of a selection, in parts: one row per cell, or per job, week, user or width of it."""
 
 from __future__ import annotations
 

@@ -167,7 +167,8 @@ def _judged(
 def by_week(sums: npt.NDArray[Any], unit: str) -> npt.NDArray[Any]:
     """Return sums over days as sums over weeks; sums over other periods are unchanged.
 
-    Neighbouring days share a queue: intervals over days held 71 to 79 % instead of 90 %.
+    Neighbouring days share a queue, so intervals from sums over days are too short: 71 to 79 % of
+    these 90 % intervals held the true value.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def decode_schedule(jobs: Workload, policy: str, rows: Rows, counts: Mapping[str
 
 
 def _names() -> dict[str, str]:
-    """Return the array of each attribute that only some platforms have."""
+    """Return the name of the array of each attribute that only some platforms have."""
     rows = (one for row in PRODUCTS.values() if row.simulates for one in row.kept)
     return {name: variable.name for name, variable in rows}
 

@@ -140,7 +140,7 @@ def launch_started(course: Course, jobs: Jobs, now: int, running: Running) -> No
 
 @verb
 def follow(course: Course, jobs: Jobs, now: int) -> None:
-    """Advance to now: start the jobs that start before, and end the jobs that end by then."""
+    """Advance to `now`: add the jobs that started before it, and remove those that ended by it."""
     running, kept = course.running, 0
     while next_end(running) <= now:
         release(jobs, running)

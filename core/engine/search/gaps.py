@@ -180,7 +180,7 @@ def first_free(profile: Profile, i: int) -> int:
 
 @verb
 def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, now: int) -> None:
-    """Record that processors of a cluster have been freed, from and until, s, throughout.
+    """Record that processors of a cluster have been freed from `low` until `high`, s, throughout.
 
     Step i does not begin after `low`. The profile is searched only where no gap touches the freed
     part: otherwise the gap, as long as possible, begins or ends where the new one does.
@@ -216,10 +216,10 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
 
 @verb
 def close_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
-    """Record that processors of a cluster have been taken, from and until, s.
+    """Record that processors of a cluster have been taken from `low` until `high`, s.
 
-    Step i does not begin after `low`. The interval lay in one run of steps with free processors, so
-    that it overlaps one gap at most. Of this gap only steps in the interval can now be without free
+    Step i does not begin after `low`. All steps of the interval had free processors before, so it
+    overlaps at most one gap. Only steps of this gap that lie in the interval may now have no free
     processors.
     """
     times, tail = profile.times, profile.mark[TAIL]
@@ -249,7 +249,7 @@ def close_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int)
 
 @verb
 def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: int) -> None:
-    """Record processors of a cluster that were freed, from and until, s, and are partly free."""
+    """Record processors that were freed from `low` until `high`, s, some of which are free now."""
     times, mark = profile.times, profile.mark
     i = first_free(profile, step_at(profile, low))
     while i < mark[TAIL] and times[i] < high:

@@ -45,6 +45,6 @@ def list_running(clusters: Clusters, active: Int64) -> int:
 
 @limits.forget_ended.of(Clusters)
 def forget_ended(clusters: Clusters) -> None:
-    """Reset the number of released jobs."""
+    """Forget the released jobs of each cluster: set their number to 0."""
     for c in range(clusters.size.size):
         clusters.released[c] = 0

@@ -239,13 +239,13 @@ def pick_at(fleet: Fleet, need: int, t: int, length: int) -> bool:
 
 @planning.lay_out.of(Fleet)
 def lay_out(fleet: Fleet, plan: Plan, now: int) -> None:
-    """Delete all bookings."""
+    """Delete all bookings; hosts have no profile to lay out."""
     lay_out_rounded(fleet, plan, now, 1)
 
 
 @planning.lay_out_rounded.of(Fleet)
 def lay_out_rounded(fleet: Fleet, plan: Plan, now: int, unit: int) -> None:
-    """Delete all bookings; ends of running jobs are rounded up to a unit."""
+    """Delete all bookings; searches round ends of running jobs up to multiples of `unit`, s."""
     forget_all(fleet.bookings, unit)
     plan.state[0].loaded, plan.state[0].due = 1, NEVER
     plan.state[0].layout += 1

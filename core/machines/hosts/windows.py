@@ -59,7 +59,7 @@ def rows_of(given: object, count: int) -> tuple[Row, ...]:
 
 
 def _row(what: str, given: object, count: int) -> Row:
-    """Return the row of a table; `what` is its name in messages."""
+    """Return the row that a given table describes; messages call the table `what`."""
     if not isinstance(given, Mapping):
         raise InputError(f"{what} is {shown(given)}; give a table with from and until")
     begin, end, every, times, _ = row_of(what, given, {}, (HOSTS,))

@@ -63,7 +63,10 @@ def empty_plan(n: int, resources: int, kinds: int, changes: int) -> Plan:
 
 @verb
 def lay_out_levels(levels: Profile, stock: Stock, now: int, unit: int) -> None:
-    """Lay out the profile of windows and running jobs, with ends rounded up to a unit, s."""
+    """Lay out the profile of windows and running jobs.
+
+    Ends of jobs are rounded up to multiples of `unit`, s.
+    """
     times, free, mark = levels
     running, table, request, resources = stock.running, stock.table, stock.request, free.shape[0]
     i, t, p, k = 0, now, running.count[0] - 1, next_change(table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from schedfarm.core.arrays import Int64
 from schedfarm.core.engine.compiler import KernelCompiler
 from schedfarm.core.engine.jit import verb
+from schedfarm.core.engine.machine import most_free
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="Python asks for itself")
@@ -121,3 +124,13 @@ def test_debug_information_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     write(array)
     assert array.tolist() == [3, 3, 5, 5]
     assert larger(4, 7) == 7
+
+
+def test_a_missing_step__is_named() -> None:
+    """A machine without an implementation is told which step it lacks."""
+
+    class Pair(NamedTuple):
+        free: Int64
+
+    with pytest.raises(KeyError, match="has no implementation for Pair"):
+        most_free(Pair(np.zeros(1, np.int64)))
