@@ -175,7 +175,7 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
     for fault in faults:
         if fault.why == REENCODED:
             place.write(fault.name, next(encodings(place.read(fault.name))))
-        elif fault.name.endswith(".npz"):
+        elif fault.name.endswith(".npz") and fault.why != STRANGE:
             place.remove(fault.name)
         if fault.name.endswith(".json") and fault.name.startswith(f"{RECORDS}/"):
             place.remove(fault.name)

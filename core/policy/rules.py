@@ -544,10 +544,9 @@ def find_rule(name: str) -> Rule:
         return row
     found = own.brought("rule", own.RULES, name)
     if found is None:
-        unnumbered = next((known for known in RULES if known.lower() == name.lower()), None)
-        if unnumbered is not None:
-            example = unnumbered.replace("K", "4")
-            raise InputError(f"rule {name!r} has no number in place of K; write {example}, say")
+        number = f"{name.removesuffix('(k)').removesuffix('(K)')}(4)"
+        if _NUMBERED.sub(r"\1(K)", number) in RULES:
+            raise InputError(f"rule {name!r} needs a number of reservations; write {number}, say")
         known = choices(name, [*RULES, *own.entered(own.RULES)], "module:name", aliases=ALIASES)
         raise InputError(f"unknown rule {name!r}; {known}")
     return found if isinstance(found, Rule) else _row_of(name, found)

@@ -99,7 +99,7 @@ def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
 
 def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
     from schedfarm.core.numerals import counted, grouped
-    from schedfarm.farm.verify import REENCODED
+    from schedfarm.farm.verify import REENCODED, STRANGE
 
     if again.left_out:
         click.echo(
@@ -115,8 +115,10 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
     if not found:
         click.echo(f"{store} is sound")
     elif repaired:
-        logs = sum(fault.name.endswith(".npz") and fault.why != REENCODED for fault in found)
-        again_read = f" and stores {counted(logs, 'log')} again" if logs else ""
+        others = (REENCODED, STRANGE)
+        logs = {fault.name for fault in found if fault.why not in others}
+        lost = sum(name.endswith(".npz") for name in logs)
+        again_read = f" and stores {counted(lost, 'log')} again" if lost else ""
         click.echo(f"repaired; the next run repeats {counted(mended, 'block')}{again_read}")
     else:
         click.echo(f"{counted(len(found), 'fault')}; repair them with --repair", err=True)

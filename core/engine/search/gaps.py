@@ -219,7 +219,7 @@ def close_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int)
     """Record that processors of a cluster have been taken from `low` until `high`, s.
 
     Step i does not begin after `low`. All steps of the interval had free processors before, so it
-    overlaps at most one gap. Only steps of this gap that lie in the interval may now have no free
+    lies in at most one gap. Only steps of this gap that lie in the interval may now have no free
     processors.
     """
     times, tail = profile.times, profile.mark[TAIL]

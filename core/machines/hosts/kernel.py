@@ -58,10 +58,10 @@ class Level:
 
 
 class Failure:
-    """The last tests in which a kind did not fit, -1 for none.
+    """The last tests in which a kind did not fit.
 
     free, both: the ages of the levels at which it found too few hosts in `free`, and in `free` and
-    `extra`. age, now, length: the age and the instant, s, at which it did not fit next to
+    `extra`; -1 for none. age, now, length: the age and the instant, s, at which it did not fit next to
     reservations, and for how long, s.
     """
 

@@ -7,10 +7,13 @@ import re
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from schedfarm.core import own
+from schedfarm.core.errors import InputError
 from schedfarm.core.policy.orders import ORDERS
 from schedfarm.core.policy.policy import Policy
-from schedfarm.core.policy.rules import RULES
+from schedfarm.core.policy.rules import RULES, find_rule
 from tests.support.paths import ROOT
 
 
@@ -85,12 +88,16 @@ def test_rules_are_not_asked_for_by_name() -> None:
 def imported(path: Path) -> set[str]:
     """Modules of core that a module imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {
-        f"{node.module}.{name.name}" if node.module == "schedfarm.core" else str(node.module)
+    found = {
+        f"{node.module}.{name.name}"
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("schedfarm.core")
+        if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
+    found |= {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
+    return {name for name in found if name.startswith("schedfarm.core.")}
 
 
 def test_policies_import_no_kernel() -> None:
@@ -113,3 +120,12 @@ def test_kernels_know_no_table_of_policies() -> None:
     for path in kernels:
         for module in imported(path):
             assert not module.startswith(tuple(f"schedfarm.core.{name}" for name in above)), path
+
+
+@pytest.mark.parametrize("name", ["depth", "depth(K)", "depth(k)", "icsb(K)"])
+def test_a_rule_without_its_number__says_so(name: str) -> None:
+    """The example has a number; names in other case are unknown as before."""
+    with pytest.raises(InputError, match=r"needs a number of reservations; write \w+\(4\), say"):
+        find_rule(name)
+    with pytest.raises(InputError, match="unknown rule 'EASY'"):
+        find_rule("EASY")
