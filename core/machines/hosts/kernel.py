@@ -61,8 +61,8 @@ class Failure:
     """The last tests in which a kind did not fit.
 
     free, both: the ages of the levels at which it found too few hosts in `free`, and in `free` and
-    `extra`; -1 for none. age, now, length: the age and the instant, s, at which it did not fit next to
-    reservations, and for how long, s.
+    `extra`; -1 for none. age, now, length: the age and the instant, s, at which it did not fit next
+    to reservations, and for how long, s.
     """
 
     free: int
