@@ -74,8 +74,8 @@ def verify(
             mended.update(mend(store, faults))
             # Damaged metadata hides the data behind it until it is repaired.
             known = {fault.name for fault in found if fault.block is None}
-            anew = check(store, Again(sample, again.seed, trust))
-            hidden = _told((fault for fault in anew if fault.name not in known), store, as_json)
+            repeated = check(store, Again(sample, again.seed, trust))
+            hidden = _told((fault for fault in repeated if fault.name not in known), store, as_json)
             mended.update(mend(store, hidden))
             found += hidden
     if as_json:

@@ -127,7 +127,7 @@ def test_debug_information_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_step__is_named() -> None:
-    """A machine without an implementation is told which step it lacks."""
+    """The error for a machine without an implementation names the type of the machine."""
 
     class Pair(NamedTuple):
         free: Int64
