@@ -135,19 +135,20 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
 
 
 _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end": 2, "down": 2}
-"""Precedence of checks at one instant; a replayed fault has precedence 3, any other check 4."""
+"""Precedence of rules at one instant; the policy itself has precedence 3, any other rule 4."""
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; of faults at one instant, that of the most specific check.
+    """Return the earliest fault; of faults at one instant, that of the most specific rule.
 
-    If a check and the replay name the same job, the check has precedence.
+    If a check and a replayed pass name the same job, the check has precedence. A replayed end is as
+    specific as a checked one.
     """
+    decided = replayed.job if replayed is not None and replayed.rule not in _RANK else None
 
     def key(fault: Fault) -> tuple[int, int]:
-        if fault is replayed:
-            return fault.instant, 3
-        same = replayed is not None and fault.job == replayed.job
-        return fault.instant, min(_RANK.get(fault.rule, 4), 1 if same else 4)
+        rank = _RANK.get(fault.rule, 3 if fault is replayed else 4)
+        checked = fault is not replayed and fault.job == decided
+        return fault.instant, min(rank, 1) if checked else rank
 
     return min([*plain, *([replayed] if replayed else [])], key=key, default=None)

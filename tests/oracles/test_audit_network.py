@@ -274,6 +274,19 @@ def test_ends_that_do_not_follow_from_the_shares(
     assert verdict.why.endswith(says)
 
 
+def test_an_end_that_also_overloads_a_cluster() -> None:
+    """The end is at fault: by its shares of the links the job with run 0 ends as it starts."""
+    rows = Row(0, 1, 1, 2), Row(0, 0, 0, 2)
+    good = made("spf+ics", (1, 1), *rows, links=(1, 1))
+    assert good.start.tolist() == [0, 0]
+    bad = changed(good, 1, end=1)
+    fault = overload(evidence(bad))
+    assert fault is not None
+    assert (fault.rule, fault.instant) == ("capacity", 0)
+    verdict = audit(bad, "spf+ics")
+    assert blamed(verdict) == ("end", 1, 0)
+
+
 def test_an_end_where_links_have_no_limit() -> None:
     """Nobody is slowed down there."""
     verdict = audit(changed(made(ICS, (4, 4), *TALKING), 2, end=11), ICS)
