@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -54,6 +55,7 @@ def test_select_better_is_the_sum_of_relative_gains(data: st.DataObject) -> None
     assert answer == plainly_better(one, other, weights)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="its three searches take minutes without it")
 def test_the_search_is_no_worse_than_the_plan_by_its_own_measure() -> None:
     """A search keeps what it began with unless it has found better; so another seed may differ."""
     random = np.random.default_rng(4)
