@@ -9,6 +9,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from schedfarm.core.format.names import (
     CAMPAIGN,
     COPY,
     MANIFEST,
-    RECORDS,
     block_of,
     record_name,
 )
@@ -41,9 +41,26 @@ from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold, folded
 from schedfarm.farm.store.template import template_of, unknown_entries
 
-REENCODED = "has other bytes than its content is encoded to"
-
 STRANGE = "does not belong to the store; move it elsewhere if it is needed"
+
+
+class Remedy(Enum):
+    """Effect of a repair on the file of a fault."""
+
+    DERIVE = auto()
+    """The file is derived from the rest of the store, as at every repair."""
+
+    REMOVE = auto()
+    """The record is removed."""
+
+    READ_AGAIN = auto()
+    """The log is removed; the next run writes it again, from the trace's source."""
+
+    ENCODE = auto()
+    """The content of the log is encoded again."""
+
+    KEEP = auto()
+    """The file is left for its owner to decide on."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +75,14 @@ class Fault:
         Description of the fault.
     block : Block or None
         The block to run again, if that repairs the fault.
+    remedy : Remedy
+        Effect of a repair on the file.
     """
 
     name: str
     why: str
     block: Block | None = None
+    remedy: Remedy = Remedy.DERIVE
 
 
 @dataclass
@@ -124,7 +144,7 @@ def verify(where: Where, again: Again | None = None) -> Iterator[Fault]:
     yield from _check_campaign(store)
     skeleton = list(_check_skeleton(store))
     yield from skeleton
-    if any(fault.why != STRANGE for fault in skeleton):
+    if any(fault.remedy is not Remedy.KEEP for fault in skeleton):
         return  # values cannot be read with wrong metadata
     logs = list(_check_logs(store))
     yield from logs
@@ -173,11 +193,9 @@ def repair(where: Where, faults: list[Fault]) -> list[Block]:
     store.save()
     blocks: dict[Block, None] = {}
     for fault in faults:
-        if fault.why == REENCODED:
+        if fault.remedy is Remedy.ENCODE:
             place.write(fault.name, next(encodings(place.read(fault.name))))
-        elif fault.name.endswith(".npz") and fault.why != STRANGE:
-            place.remove(fault.name)
-        if fault.name.endswith(".json") and fault.name.startswith(f"{RECORDS}/"):
+        elif fault.remedy in (Remedy.REMOVE, Remedy.READ_AGAIN):
             place.remove(fault.name)
         if fault.block is not None:
             place.remove(record_name(fault.block))
@@ -241,7 +259,7 @@ def _check_skeleton(store: Store) -> Iterator[Fault]:
         elif data != right and _in_present_words(data) != right:
             yield Fault(name, "does not agree with the store's description")
     for name in unknown_entries(store, fresh):
-        yield Fault(name, STRANGE)
+        yield Fault(name, STRANGE, remedy=Remedy.KEEP)
 
 
 def _in_present_words(metadata: bytes) -> bytes:
@@ -263,33 +281,37 @@ def _check_logs(store: Store) -> Iterator[Fault]:
         try:
             data = store.place.read(name)
             if load_log(data).digest() != digest_in(name):
-                yield Fault(name, "does not match the digest in its name")
+                why = "does not match the digest in its name"
+                yield Fault(name, why, remedy=Remedy.READ_AGAIN)
             elif data not in encodings(data):
-                yield Fault(name, REENCODED)
+                why = "has other bytes than its content is encoded to"
+                yield Fault(name, why, remedy=Remedy.ENCODE)
         except Unavailable:
             raise
         except FileNotFoundError:
-            yield Fault(name, "is missing; the next run writes it again, from the trace's source")
+            why = "is missing; the next run writes it again, from the trace's source"
+            yield Fault(name, why, remedy=Remedy.READ_AGAIN)
         except Exception as error:  # numpy and zipfile raise many kinds of errors on altered bytes
-            yield Fault(name, f"cannot be read: {error}")
+            yield Fault(name, f"cannot be read: {error}", remedy=Remedy.READ_AGAIN)
 
 
 def _check_record(store: Store, name: str, data: bytes) -> tuple[Record | None, Fault | None]:
     try:
         block = block_of(name)
     except ValueError:
-        return None, Fault(name, "is the record of no block")
+        return None, Fault(name, "is the record of no block", None, Remedy.REMOVE)
     try:
         record = Record.from_bytes(data)
     except ValueError as error:
-        return None, Fault(name, str(error), block)
+        return None, Fault(name, str(error), block, Remedy.REMOVE)
     header = record.header
     ours = header.block == block and header.store == store.identity
     if not ours or not store.has_cells(block, header.span):
-        return None, Fault(name, "belongs to another block or campaign", block)
+        return None, Fault(name, "belongs to another block or campaign", block, Remedy.REMOVE)
     if header.own != store.definition_digest(header.span.policies):
-        why = "was simulated by orders or rules that have changed since"
-        return None, Fault(name, f"{', '.join(header.span.policies)} {why}", block)
+        named = ", ".join(header.span.policies)
+        why = f"{named} was simulated by orders or rules that have changed since"
+        return None, Fault(name, why, block, Remedy.REMOVE)
     return record, _check_values(_as_recorded(store, record), record)
 
 

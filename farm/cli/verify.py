@@ -99,7 +99,7 @@ def _told(faults: Iterable[Fault], store: str, as_json: bool) -> list[Fault]:
 
 def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bool) -> None:
     from schedfarm.core.numerals import counted, grouped
-    from schedfarm.farm.verify import REENCODED, STRANGE
+    from schedfarm.farm.verify import Remedy
 
     if again.left_out:
         click.echo(
@@ -115,9 +115,7 @@ def _say(store: str, again: Again, found: list[Fault], mended: int, repaired: bo
     if not found:
         click.echo(f"{store} is sound")
     elif repaired:
-        others = (REENCODED, STRANGE)
-        logs = {fault.name for fault in found if fault.why not in others}
-        lost = sum(name.endswith(".npz") for name in logs)
+        lost = len({fault.name for fault in found if fault.remedy is Remedy.READ_AGAIN})
         again_read = f" and stores {counted(lost, 'log')} again" if lost else ""
         click.echo(f"repaired; the next run repeats {counted(mended, 'block')}{again_read}")
     else:

@@ -15,7 +15,7 @@ from schedfarm.analysis.store import open_summary
 from schedfarm.core.arrays import fixed
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.store.logs import load_log, log_bytes
-from schedfarm.farm.verify import REENCODED, Again, repair, verify
+from schedfarm.farm.verify import Again, Remedy, repair, verify
 from tests.support.growing import assert_same_by_label, counts
 from tests.support.paths import ROOT
 
@@ -67,7 +67,7 @@ def test_damage_is_still_found(store: Path) -> None:
     whole, name = path.read_bytes(), f"traces/{path.name}"
     path.write_bytes(whole[:-1] + b"\1")
     (fault,) = verify(store)
-    assert (fault.name, fault.why) == (name, REENCODED)
+    assert (fault.name, fault.remedy) == (name, Remedy.ENCODE)
     assert repair(store, [fault]) == []
     assert load_log(path.read_bytes()).digest() == path.stem
     assert list(verify(store)) == []
