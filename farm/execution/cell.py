@@ -29,7 +29,7 @@ from schedfarm.core.workload.resample_users import origin_user
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.faults import MissingRequirement
+from schedfarm.farm.execution.messages import MissingRequirement
 from schedfarm.farm.store.block import Rows
 from schedfarm.farm.store.checkpoints import Kept
 from schedfarm.farm.store.codec import decode_schedule, encode_schedule, has_schedule

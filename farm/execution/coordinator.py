@@ -16,13 +16,12 @@ from schedfarm.farm.execution.cancellation import (
     CancellationToken,
     in_thread,
 )
-from schedfarm.farm.execution.dask_executor import on_dask
-from schedfarm.farm.execution.faults import Killed, MissingRequirement
+from schedfarm.farm.execution.executors import Result, on_dask, serial
+from schedfarm.farm.execution.messages import Killed, MissingRequirement
 from schedfarm.farm.execution.monitor import Monitor
 from schedfarm.farm.execution.preparation import Prepared
-from schedfarm.farm.execution.serial import serial
 from schedfarm.farm.execution.spot_checks import SpotChecks, Withdrawn
-from schedfarm.farm.execution.worker import Result, isolated_fingerprint
+from schedfarm.farm.execution.worker import isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing
@@ -129,12 +128,10 @@ class Coordinator:
         self, first: Task, backlog: Backlog, monitor: Monitor
     ) -> Generator[tuple[Task, Result], None, None]:
         if self._client is None:
-            return serial(backlog, self._token, first.run, monitor.update, self._say)
-        context, bad = (
-            RunContext(first.store.place, first.run, first.program),
-            self._checks.quarantined,
-        )
-        return on_dask(self._client, backlog, self._token, context, monitor.update, self._say, bad)
+            return serial(backlog, self._token, first.run, monitor, self._say)
+        context = RunContext(first.store.place, first.run, first.program)
+        bad = self._checks.quarantined
+        return on_dask(self._client, backlog, self._token, context, monitor, self._say, bad)
 
     def _take(
         self, task: Task, blocks: Sequence[BlockDone], backlog: Backlog, monitor: Monitor

@@ -12,8 +12,7 @@ from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import task_progress, worker
-from schedfarm.farm.execution.faults import WorkerFault
-from schedfarm.farm.execution.messages import TaskEncoder, decoded
+from schedfarm.farm.execution.messages import TaskEncoder, WorkerFault, decoded
 from schedfarm.farm.execution.preparation import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
@@ -130,5 +129,5 @@ def test_a_message_holds_the_task(prepared: Prepared, monkeypatch: pytest.Monkey
     done = run_message(one)
     assert not isinstance(done, WorkerFault)
     assert tuple(told.block for told in done) == first.blocks
-    monkeypatch.setattr(worker, "attempt", lambda task: task)
+    monkeypatch.setattr(worker, "run_task", lambda task: task)
     assert run_message(other) == second
