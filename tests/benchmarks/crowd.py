@@ -175,8 +175,7 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     """Run a campaign on a crowd and tell what scheduler and coordinator spent."""
     from distributed import Client
 
-    from schedfarm.farm.execution.preparation import begin
-    from schedfarm.farm.execution.run import execute
+    from schedfarm.farm.execution.run import begin, execute
 
     count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:

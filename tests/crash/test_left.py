@@ -27,7 +27,7 @@ from schedfarm.farm.cli import simulation_progress
 from schedfarm.farm.execution import executors, task_progress
 from schedfarm.farm.execution.cancellation import FINISH_SECONDS, in_thread
 from schedfarm.farm.execution.messages import Done
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.watching.events import Said, read_events
 from tests.support.harness import Command, counts, recorded_cells, wait_for

@@ -20,7 +20,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution import executors
 from schedfarm.farm.execution.cancellation import CancellationToken
 from schedfarm.farm.execution.messages import Killed
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.execution.workers import RunContext, SchedulerLost, Workers
 from schedfarm.farm.store.place import place_of

@@ -13,7 +13,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import task_progress, worker
 from schedfarm.farm.execution.messages import TaskEncoder, WorkerFault, decoded
-from schedfarm.farm.execution.preparation import Prepared, begin
+from schedfarm.farm.execution.run import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs
@@ -96,7 +96,7 @@ def test_progress_of_task_and_batch(prepared: Prepared) -> None:
     whole, store = joined(prepared), prepared.store
     count = len(whole.batches)
     with task_progress.tracked(whole) as progress:
-        assert progress.done() == 0
+        assert progress.report().done == 0
         for place, batch in enumerate(whole.batches):
             cells = [
                 (b, cell) for b in batch if b.product.simulates for cell in store.span_of(b).cells
@@ -109,7 +109,7 @@ def test_progress_of_task_and_batch(prepared: Prepared) -> None:
             assert not found.is_long
             for _ in cells:
                 progress.advance()
-        assert progress.done() == pytest.approx(1.0)
+        assert progress.report().done == pytest.approx(1.0)
         # As many as before take as long as those; of the first one the plan is all that is known.
         progress._begun -= 100
         last = whole.batches[-1]
