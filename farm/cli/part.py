@@ -15,8 +15,7 @@ from schedfarm.farm.cli.where import ClusterOptions
 
 if TYPE_CHECKING:
     from schedfarm.farm.campaign.campaign import Campaign
-    from schedfarm.farm.execution.preparation import PreparedPart
-    from schedfarm.farm.execution.run import Outcome
+    from schedfarm.farm.execution.run import Outcome, Prepared
     from schedfarm.farm.planning.parts import Part
     from schedfarm.farm.store.place import Place
 
@@ -47,8 +46,7 @@ def run_part(
     quiet: bool,
 ) -> None:
     """Simulate one part, print its counts, and exit as `farm run` does."""
-    from schedfarm.farm.execution.preparation import begin_part
-    from schedfarm.farm.execution.run import execute_part
+    from schedfarm.farm.execution.run import begin_part, execute_part
     from schedfarm.farm.planning.parts import Part
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.watching.progress import Quiet, watcher
@@ -61,7 +59,7 @@ def run_part(
             begin_part(campaign, target.resolved(), part, retry_failed=retry_failed)
         )
         if not as_json:
-            _warn(prepared)
+            _warn(prepared, part)
         begun.set()
         outcome = execute_part(prepared, Quiet(sys.stderr) if quiet else watcher())
     click.echo(_as_json(outcome, part, target) if as_json else _as_text(outcome, part, target))
@@ -73,13 +71,13 @@ def run_part(
         sys.exit(SOME_FAILED)
 
 
-def _warn(begun: PreparedPart) -> None:
-    store = begun.prepared.store
-    warn(store.cautions)
-    if not begun.blocks:
+def _warn(prepared: Prepared, part: Part) -> None:
+    warn(prepared.store.cautions)
+    if not prepared.share:
+        count = len(prepared.store.blocks())
         click.echo(
-            f"note: part {begun.part} is empty, since the campaign has {len(store.blocks())} "
-            "blocks; use fewer parts, or a smaller block_seconds in a new store",
+            f"note: part {part} is empty, since the campaign has {count} blocks; use fewer parts, "
+            "or a smaller block_seconds in a new store",
             err=True,
         )
 

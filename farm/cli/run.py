@@ -95,8 +95,7 @@ def run(
         return
     from schedfarm.cluster import connect
     from schedfarm.cluster.watching import check_bokeh
-    from schedfarm.farm.execution.preparation import begin
-    from schedfarm.farm.execution.run import execute
+    from schedfarm.farm.execution.run import begin, execute
     from schedfarm.farm.output import output
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.watching.progress import Quiet, watcher

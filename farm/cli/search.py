@@ -147,8 +147,7 @@ def _judge(found: Found, store: Path, client: Client | None, *, quiet: bool) -> 
 
     A cell that an interrupted search has simulated is not simulated again.
     """
-    from schedfarm.farm.execution.preparation import begin
-    from schedfarm.farm.execution.run import execute
+    from schedfarm.farm.execution.run import begin, execute
     from schedfarm.farm.store.place import place_of
     from schedfarm.farm.watching.progress import Quiet, watcher
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from schedfarm.core.workload.workload import Workload
     from schedfarm.farm.campaign.campaign import Campaign
     from schedfarm.farm.campaign.trace import Trace
-    from schedfarm.farm.execution.preparation import Prepared
-    from schedfarm.farm.execution.run import Outcome
+    from schedfarm.farm.execution.run import Outcome, Prepared
     from schedfarm.farm.store.place import Place
     from schedfarm.farm.watching.events import Watcher
 
@@ -469,7 +468,7 @@ def _run(plan: Plan, question: Question, spec: ClusterSpec, pace: _Pace, quiet: 
     from schedfarm.cluster import connect
     from schedfarm.farm.cli.cautions import warn
     from schedfarm.farm.cli.run import opening_of
-    from schedfarm.farm.execution.preparation import begin
+    from schedfarm.farm.execution.run import begin
     from schedfarm.farm.watching.progress import Quiet, watcher
 
     place, client = question.place.resolved(), None

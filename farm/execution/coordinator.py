@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.format.names import record_name
 from schedfarm.farm.execution.cancellation import (
     COORDINATOR_POLL_SECONDS,
     CancellationToken,
     in_thread,
 )
-from schedfarm.farm.execution.dask_executor import on_dask
-from schedfarm.farm.execution.faults import Killed, MissingRequirement
+from schedfarm.farm.execution.executors import Result, on_dask, serial
+from schedfarm.farm.execution.messages import Killed, MissingRequirement
 from schedfarm.farm.execution.monitor import Monitor
-from schedfarm.farm.execution.preparation import Prepared
-from schedfarm.farm.execution.serial import serial
 from schedfarm.farm.execution.spot_checks import SpotChecks, Withdrawn
-from schedfarm.farm.execution.worker import Result, isolated_fingerprint
+from schedfarm.farm.execution.worker import isolated_fingerprint
 from schedfarm.farm.execution.workers import RunContext
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs, cells_missing
@@ -30,6 +29,7 @@ from schedfarm.farm.store.files import unwritable, writing
 from schedfarm.farm.store.fingerprint import Fingerprint
 from schedfarm.farm.store.provenance import Foreign
 from schedfarm.farm.store.records import read_record
+from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import Refresher, Unfolded
 from schedfarm.farm.watching.events import All, BlockDone, Event, Lost, Retracted, Said, now
 
@@ -44,12 +44,14 @@ class Coordinator:
     """Execute the tasks of a run, handle their results, and count cells.
 
     `done` counts simulated cells. `lost` counts cells without a record of their failure: cells of a
-    lost task, and cells to which a new metric could not be added.
+    lost task, and cells to which a new metric could not be added. missing: number of missing cells
+    of each block. kept: cells of these blocks that earlier runs have simulated.
     """
 
     def __init__(
         self,
-        prepared: Prepared,
+        missing: dict[Block, int],
+        kept: Mapping[Block, set[Cell]],
         client: Client | None,
         token: CancellationToken,
         watch: All,
@@ -59,8 +61,8 @@ class Coordinator:
     ) -> None:
         self._refreshes = refreshes
         self.done = self.lost = 0
-        self._prepared, self._client, self._token, self._watch = prepared, client, token, watch
-        self._checks = SpotChecks(share, prepared.kept, self._arbitrate, self._say)
+        self._missing, self._client, self._token, self._watch = missing, client, token, watch
+        self._checks = SpotChecks(share, kept, self._arbitrate, self._say)
         self._again: list[Task] = []
         self._said: set[str] = set()
 
@@ -69,9 +71,9 @@ class Coordinator:
         """Cells whose results were compared between two workers."""
         return self._checks.compared
 
-    def run(self) -> None:
-        """Execute all tasks; if a worker dies, repeat its tasks in isolation."""
-        lost = self._execute(self._prepared.tasks)
+    def run(self, tasks: list[Task]) -> None:
+        """Execute tasks; if a worker dies, repeat its tasks in isolation."""
+        lost = self._execute(tasks)
         # A task is lost when its worker died too often. Its blocks run again one by one, with each
         # cell in a separate process, so that only the cell that kills its process fails.
         alone = [
@@ -86,7 +88,7 @@ class Coordinator:
         for task, error in lost + self._execute(deadly):
             block = task.blocks[0]
             # A block without missing cells is here because a new metric could not be added to it.
-            cells = self._prepared.missing[block] or cells_missing(task.store, block, None)
+            cells = self._missing[block] or cells_missing(task.store, block, None)
             self.lost += cells
             self._watch.see(Lost(cells=cells, why=f"{block}: {error!r}"))
 
@@ -99,8 +101,7 @@ class Coordinator:
         return lost
 
     def _execute_once(self, tasks: list[Task]) -> list[Loss]:
-        store = self._prepared.store
-        lost = list[Loss]()
+        store, lost = tasks[0].store, list[Loss]()
         summary = Refresher(store) if self._refreshes else None
         backlog = Backlog(tasks, block_costs(store, (b for t in tasks for b in t.blocks)))
         monitor = Monitor(backlog, self._token, self._watch)
@@ -120,7 +121,8 @@ class Coordinator:
                 else:
                     done = [one for one in result if isinstance(one, BlockDone)]
                     self._take(task, done, backlog, monitor)
-                    self._refresh(summary)
+                    if summary is not None:
+                        self._refresh(store, summary)
                 for check in self._checks.due(last=not backlog):
                     backlog.give_back(check)
         return lost
@@ -129,12 +131,10 @@ class Coordinator:
         self, first: Task, backlog: Backlog, monitor: Monitor
     ) -> Generator[tuple[Task, Result], None, None]:
         if self._client is None:
-            return serial(backlog, self._token, first.run, monitor.update, self._say)
-        context, bad = (
-            RunContext(first.store.place, first.run, first.program),
-            self._checks.quarantined,
-        )
-        return on_dask(self._client, backlog, self._token, context, monitor.update, self._say, bad)
+            return serial(backlog, self._token, first.run, monitor, self._say)
+        context = RunContext(first.store.place, first.run, first.program)
+        bad = self._checks.quarantined
+        return on_dask(self._client, backlog, self._token, context, monitor, self._say, bad)
 
     def _take(
         self, task: Task, blocks: Sequence[BlockDone], backlog: Backlog, monitor: Monitor
@@ -148,7 +148,7 @@ class Coordinator:
         for done in blocks:
             # The count is from the store: an earlier attempt may have finished blocks before it
             # died.
-            cells = 0 if done.why else self._prepared.missing[done.block]
+            cells = 0 if done.why else self._missing[done.block]
             self.done += cells
             events.append(structs.replace(done, cells=cells, time=time, left=left))
         self._watch.see_all(events)
@@ -163,14 +163,14 @@ class Coordinator:
         """Remove the records of withdrawn blocks, and subtract their cells from the done cells."""
         if withdrawn is None:
             return
-        store = self._prepared.store
         if withdrawn.why:
             self._say(withdrawn.why)
-        for block in (block for task in withdrawn.tasks for block in task.blocks):
+        for task, block in ((one, block) for one in withdrawn.tasks for block in one.blocks):
+            store = task.store
             with writing(store.place):
                 record = read_record(store.place, block)
                 store.place.remove(record_name(block))
-            cells = self._prepared.missing[block] = cells_missing(store, block, None)
+            cells = self._missing[block] = cells_missing(store, block, None)
             failed = len(record.header.failed) if record and block.product.policies else 0
             self.done -= cells
             event = Retracted(block=block, cells=cells, failed=failed, worker=withdrawn.worker)
@@ -188,11 +188,9 @@ class Coordinator:
             partial(isolated_fingerprint, check), check_overdue, COORDINATOR_POLL_SECONDS
         )
 
-    def _refresh(self, summary: Refresher | None) -> None:
-        if summary is None:
-            return
+    def _refresh(self, store: Store, summary: Refresher) -> None:
         try:
-            with writing(self._prepared.store.place):
+            with writing(store.place):
                 summary.look()
         except Unfolded as error:
             # A folder without space may have space at the end.

@@ -1,4 +1,4 @@
-"""Messages between coordinator and workers: serialised tasks, and the events with their results.
+"""Messages between coordinator and workers: serialised tasks, and events with results or faults.
 
 A scheduler deserialises and serialises everything that it forwards, except bytes. The part common
 to the tasks of a trace, mostly the store's axes, is therefore pickled and unpickled only once.
@@ -7,19 +7,29 @@ Fetching a result needs a separate connection: an encrypted connection costs bot
 among thousands of workers most connections are closed before the next result. Results are therefore
 published over each worker's existing connection to the scheduler. They also remain the results of
 their Dask tasks, in case an event is lost. The blocks themselves are always in the store.
+
+A fault of a worker sends its task to another worker, unlike the failure of a cell. Examples of
+faults are too little memory, a missing package, or a store that is not mounted.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import platform
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from schedfarm.farm.planning.tasks import Task
+from schedfarm.core.errors import InputError
+from schedfarm.core.own import NotLoaded
+from schedfarm.farm.planning.tasks import Spot, Task
+from schedfarm.farm.store.fingerprint import Fingerprint
+from schedfarm.farm.store.provenance import Foreign
+from schedfarm.farm.watching.events import BlockDone
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -29,6 +39,9 @@ SHARED = ("store", "trace", "run", "program")
 
 TOPIC = "schedfarm"
 """Topic of all runs: a scheduler keeps the last thousand messages of each topic."""
+
+COMMON_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.ECANCELED)
+"""Errors common to all workers: the disk is full, or the run has lost the lock of its store."""
 
 
 class TaskMessage(NamedTuple):
@@ -78,6 +91,77 @@ def _shared(data: bytes) -> dict[str, Any]:
 def worker_name() -> str:
     """Return the host and process id of this process, which identify a worker in messages."""
     return f"{platform.node()}:{os.getpid()}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Hold the fingerprint of a cell that `worker` (host and process) simulated a second time."""
+
+    worker: str
+    spot: Spot
+    fingerprint: Fingerprint
+
+
+Done = list[BlockDone] | list[Checked]
+"""Result of a task without a fault of its worker."""
+
+
+class MissingRequirement(RuntimeError):
+    """Report that a worker lacks memory, a package, or a file that a module reads.
+
+    It is not an `OSError`, since an `OSError` concerns the store.
+    """
+
+
+class Killed(RuntimeError):
+    """Report that the process of a simulation was killed, and the cause."""
+
+
+FAULTS = (MemoryError, ImportError, OSError, Foreign, MissingRequirement, Killed)
+"""Errors that are the worker's fault."""
+
+
+@dataclass(frozen=True)
+class WorkerFault:
+    """Report, as the result of a task, that its worker could not do it.
+
+    host: host and process of the worker. address: the worker's address at the scheduler, empty
+    outside of Dask.
+    """
+
+    error: Exception
+    host: str
+    address: str
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the worker would fail at every task: its disk or its program is unusable."""
+        if isinstance(self.error, Foreign):
+            return True
+        return isinstance(self.error, OSError) and self.error.errno not in COMMON_ERRORS
+
+    def __str__(self) -> str:
+        error = self.error
+        if isinstance(error, Foreign):
+            return str(error)
+        path = getattr(error, "filename", None) or "the store"
+        return f"worker {self.host} cannot use {path} ({getattr(error, 'strerror', None) or error})"
+
+
+def fault_behind(error: InputError) -> MissingRequirement | None:
+    """Return the worker's fault behind an error of a plug-in or a kernel; None for other errors.
+
+    A lack of memory or of a package is always the worker's fault. Another error of the operating
+    system is the worker's fault only while a module loads. Other errors of a user's function belong
+    to the cell.
+    """
+    loading = False
+    cause: BaseException | None = error
+    while isinstance(cause, InputError):
+        loading |= isinstance(cause, NotLoaded)
+        cause = cause.__cause__
+    kinds = (MemoryError, ImportError, *((OSError,) if loading else ()))
+    return MissingRequirement(str(error)) if isinstance(cause, kinds) else None
 
 
 def publish(result: object) -> None:

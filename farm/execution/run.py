@@ -1,35 +1,31 @@
-"""Runs of campaigns or of parts: execute the missing tasks, fold the summary."""
+"""Runs of campaigns or of parts: lock the store, execute its missing tasks, fold the summary."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from schedfarm.core.errors import InputError
+from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.core.format.names import PARTS
+from schedfarm.core.format.record import Header
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.execution.cancellation import cancelled_by_signals
 from schedfarm.farm.execution.coordinator import Coordinator
-from schedfarm.farm.execution.preparation import (
-    Prepared,
-    PreparedPart,
-    begin,
-    begin_part,
-    prepared_by,
-)
 from schedfarm.farm.execution.spot_checks import SHARE
-from schedfarm.farm.planning.design import design
-from schedfarm.farm.planning.parts import Part
+from schedfarm.farm.planning.design import Design, build, design
+from schedfarm.farm.planning.parts import Part, check_parts, shares
 from schedfarm.farm.planning.rounds import Verdict
-from schedfarm.farm.planning.tasks import missing_blocks
+from schedfarm.farm.planning.survey import Survey, survey
+from schedfarm.farm.planning.tasks import Task, cells_missing, missing_blocks, plan
 from schedfarm.farm.store.checkpoints import remove_checkpoints
 from schedfarm.farm.store.files import InUse, writing
 from schedfarm.farm.store.place import Where
-from schedfarm.farm.store.provenance import origin
-from schedfarm.farm.store.records import headers_of, read_headers, record_names
+from schedfarm.farm.store.provenance import origin, program
+from schedfarm.farm.store.records import check_definitions, headers_of, read_headers, record_names
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold
 from schedfarm.farm.watching.events import All, Begin, End, EventLog, Said, Watcher
@@ -71,6 +67,31 @@ class Outcome:
     interrupted: bool
     compared: int = 0
     complete: bool = True
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Hold a locked store with the tasks of one run or round.
+
+    survey: survey of the campaign. lock: lock of the store, held while it is open. tasks: result of
+    `plan`. cells: number of cells of the campaign or its part. before: number of cells done by
+    earlier runs or rounds. missing: number of missing cells of each block. kept: cells of these
+    blocks that earlier runs have simulated. share: blocks of the part, empty for a whole campaign.
+    notes: a sentence for each damaged part of the store that was made again. verdict: a sentence on
+    the last finished round, "" without any.
+    """
+
+    store: Store
+    survey: Survey
+    lock: ExitStack
+    tasks: list[Task]
+    cells: int
+    before: int
+    missing: dict[Block, int]
+    kept: Mapping[Block, set[Cell]]
+    share: Sequence[Block] = ()
+    notes: list[str] = field(default_factory=list)
+    verdict: str = ""
 
 
 def run(
@@ -145,21 +166,126 @@ def run(
         return execute_part(prepared, watch or All())
 
 
-def execute_part(begun: PreparedPart, watch: Watcher) -> Outcome:
+@contextmanager
+def begin(campaign: Campaign, store: Where, *, retry_failed: bool = False) -> Iterator[Prepared]:
+    """Prepare a campaign's store, lock it, and plan the missing tasks; arguments as for `run`."""
+    # Bad input is refused before anything is written.
+    designed = design(store, survey(campaign), retry_failed=retry_failed)
+    with ExitStack() as lock:
+        name = lock.enter_context(designed.store.place.locked())
+        confirmed = designed.confirmed(retry_failed=retry_failed)
+        yield _prepared(confirmed, lock, name, retry_failed=retry_failed)
+
+
+def _prepared(
+    designed: Design, lock: ExitStack, run: str, *, retry_failed: bool = False
+) -> Prepared:
+    """Build or grow the store of a design under its lock, and plan the missing tasks."""
+    notes: list[str] = []
+    heads = read_headers(designed.old) if designed.old else {}
+    if designed.old:
+        # The check precedes growth, so that a refused store remains unchanged.
+        check_definitions(designed.old, heads.values())
+    built = build(designed, notes.append)
+    with writing(built.place):
+        built.place.tidy()
+    blocks = missing_blocks(built, heads, retry_failed=retry_failed)
+    planned = _planned(designed, built, lock, run, heads, blocks, built.cells)
+    of = designed.verdict
+    return replace(planned, notes=notes, verdict=str(of) if of and of.rounds else "")
+
+
+def _planned(
+    designed: Design,
+    store: Store,
+    lock: ExitStack,
+    run: str,
+    heads: Mapping[Block, Header],
+    blocks: list[Block],
+    cells: int,
+) -> Prepared:
+    """Plan the tasks of the missing blocks of a locked store, which has `cells` cells."""
+    missing = {b: cells_missing(store, b, heads.get(b)) for b in blocks}
+    own, tasks = program(), plan(store, designed.campaign, blocks)
+    return Prepared(
+        store,
+        designed.survey,
+        lock,
+        [replace(task, run=run, program=own) for task in tasks],
+        cells,
+        cells - sum(missing.values()),
+        missing,
+        {b: heads[b].succeeded for b in blocks if b in heads},
+    )
+
+
+@contextmanager
+def begin_part(
+    campaign: Campaign, store: Where, part: Part, *, retry_failed: bool = False
+) -> Iterator[Prepared]:
+    """Lock a part of a campaign's store, and plan its missing tasks; a missing store is built.
+
+    Raises `InputError` if a run of the whole campaign holds the store, or another process holds the
+    part.
+    """
+    check_parts(campaign, f"--part {part}")
+    designed = design(store, survey(campaign), retry_failed=retry_failed)
+    with ExitStack() as lock:
+        while True:
+            designed = _built_for_parts(designed)
+            run = lock.enter_context(designed.store.place.shared(part.name))
+            designed = designed.confirmed()
+            if designed.standing:
+                break
+            lock.close()
+        built = designed.store
+        share = shares(built, campaign, part.of)[part.number]
+        heads = headers_of(built, share)
+        check_definitions(built, heads.values())
+        wanted = set(missing_blocks(built, heads, retry_failed=retry_failed)) & {*share}
+        blocks = [block for block in share if block in wanted]
+        cells = sum(cells_missing(built, block, None) for block in share)
+        planned = _planned(designed, built, lock, run, heads, blocks, cells)
+        yield replace(planned, share=share)
+
+
+def _built_for_parts(designed: Design) -> Design:
+    """Return the design of the store, after building a missing store."""
+    while not designed.standing:
+        place = designed.store.place
+        try:
+            with place.locked(brief=True):
+                designed = designed.confirmed()
+                if not designed.standing:
+                    with writing(place):
+                        build(designed)
+                        place.tidy()
+        except InUse:
+            # Another part has built the store in the meantime, or is building it.
+            designed = designed.confirmed()
+            if not designed.standing:
+                raise
+        else:
+            designed = designed.confirmed()
+    return designed
+
+
+def execute_part(prepared: Prepared, watch: Watcher) -> Outcome:
     """Execute the tasks of a part in this process; if no block is missing, complete the summary.
 
     Only runs write the log of events, since network file systems do not support appending by
     several hosts.
     """
-    prepared = begun.prepared
     store, watchers = prepared.store, All(watch)
     with ExitStack() as stack:
         stack.callback(lambda: watchers.see(End()))
         watchers.see(_begin_event(prepared))
         with cancelled_by_signals(watchers) as token:
-            coordinator = Coordinator(prepared, None, token, watchers, 0.0, refreshes=False)
-            coordinator.run()
-        heads = headers_of(store, begun.blocks)
+            coordinator = Coordinator(
+                prepared.missing, prepared.kept, None, token, watchers, 0.0, refreshes=False
+            )
+            coordinator.run(prepared.tasks)
+        heads = headers_of(store, prepared.share)
         prepared.lock.close()
         complete = _complete(store)
     failed = coordinator.lost + sum(len(h.failed) for b, h in heads.items() if b.product.policies)
@@ -263,8 +389,8 @@ def _execute_round(
     with ExitStack() as stack:
         stack.callback(_fold, store)
         token = stack.enter_context(cancelled_by_signals(watchers))
-        coordinator = Coordinator(prepared, client, token, watchers, share)
-        coordinator.run()
+        coordinator = Coordinator(prepared.missing, prepared.kept, client, token, watchers, share)
+        coordinator.run(prepared.tasks)
         # Killed workers leave incomplete files, and workers of an abandoned run may still write.
         store.place.tidy()
         if not (token.requested or coordinator.lost):
@@ -287,7 +413,7 @@ def _next_round(prepared: Prepared, goes_on: Callable[[Verdict], bool]) -> Prepa
         return None
     if not (designed.verdict.stopped or goes_on(designed.verdict)):
         return None
-    return prepared_by(designed, prepared.lock, run)
+    return _prepared(designed, prepared.lock, run)
 
 
 def _begin_event(prepared: Prepared) -> Begin:

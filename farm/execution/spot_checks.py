@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from schedfarm.core.format.geometry import Block, Cell
-from schedfarm.farm.execution.faults import FAULTS
-from schedfarm.farm.execution.worker import Checked
+from schedfarm.farm.execution.messages import FAULTS, Checked
 from schedfarm.farm.planning.tasks import Spot, Task, block_costs
 from schedfarm.farm.store.fingerprint import Fingerprint, recorded
 from schedfarm.farm.store.records import read_record

@@ -116,11 +116,8 @@ class TaskProgress:
             took, planned = self.task.seconds, math.fsum(self._planned)
         return not planned or here * took / planned <= seconds
 
-    def done(self) -> float:
-        """Return the finished share of the task by planned cost, 0 to 1."""
-        return self._done(self._current)
-
     def _done(self, current: _Current) -> float:
+        """Return the finished share of the task by planned cost, 0 to 1."""
         if current.index < 0:
             return 0.0
         passed, batch = math.fsum(self._planned[: current.index]), self._planned[current.index]

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,8 +23,18 @@ from schedfarm.core.format.geometry import Block, Cell
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cancellation import WORKER_POLL_SECONDS
 from schedfarm.farm.execution.cell import Figures, Simulations
-from schedfarm.farm.execution.faults import FAULTS, Killed, WorkerFault, fault_behind
-from schedfarm.farm.execution.messages import TaskMessage, decoded, publish, worker_name
+from schedfarm.farm.execution.messages import (
+    FAULTS,
+    Checked,
+    Done,
+    Killed,
+    TaskMessage,
+    WorkerFault,
+    decoded,
+    fault_behind,
+    publish,
+    worker_name,
+)
 from schedfarm.farm.execution.task_progress import TaskProgress, is_stopping, tracked
 from schedfarm.farm.planning.tasks import Batch, Spot, Task
 from schedfarm.farm.store.block import OpenBlock, Rows, commit
@@ -53,35 +62,15 @@ Answer = tuple[int, Rows, Figures, float] | Exception
 """Jobs, rows and figures of a cell and its CPU time, s; or the error of a failed cell."""
 
 
-@dataclass(frozen=True)
-class Checked:
-    """Hold the fingerprint of a cell that `worker` (host and process) simulated a second time."""
-
-    worker: str
-    spot: Spot
-    fingerprint: Fingerprint
-
-
-Done = list[BlockDone] | list[Checked]
-"""Result of a task without a fault of its worker."""
-
-Result = Done | BaseException
-"""Result of a task, or the error that ended it."""
-
-
 def run_message(message: TaskMessage) -> Done | WorkerFault:
-    """Run a serialised task as `attempt` does, and publish its result."""
-    result = attempt(decoded(message))
+    """Run a serialised task and publish its result; another worker takes over after a fault."""
+    task = decoded(message)
+    try:
+        result: Done | WorkerFault = run_task(task)
+    except FAULTS as error:
+        result = WorkerFault(error, worker_name(), _address())
     publish(result)
     return result
-
-
-def attempt(task: Task) -> Done | WorkerFault:
-    """Run a task; a fault of this worker is returned as data, for another worker to take over."""
-    try:
-        return run_task(task)
-    except FAULTS as error:
-        return WorkerFault(error, worker_name(), _address())
 
 
 def _address() -> str:
@@ -166,10 +155,7 @@ def _run_batch(batch: Batch, simulations: Simulations, progress: TaskProgress) -
     wanted.sort(key=lambda one: one[0].cells[one[1]])
     requests = [(b.block, b.cells[place], b.backfill.get(place)) for b, place in wanted]
     progress.enter([(block, cell) for block, cell, _ in requests])
-    if task.isolate:
-        answered = _isolated_answers(simulations, requests, last=task.last)
-    else:
-        answered = answers(simulations, requests)
+    answered = _answers_of(task, simulations, requests)
     try:
         for (block, place), answer in zip(wanted, answered, strict=True):
             if isinstance(answer, Exception):
@@ -206,10 +192,7 @@ def _check(task: Task) -> list[Checked]:
     checked: list[Checked] = []
     with tracked(task) as progress:
         progress.enter(task.spots)
-        if task.isolate:
-            answered = _isolated_answers(simulations, requests, last=task.last)
-        else:
-            answered = answers(simulations, requests)
+        answered = _answers_of(task, simulations, requests)
         try:
             for spot, answer in zip(task.spots, answered, strict=True):
                 checked.append(Checked(worker_name(), spot, _fingerprint(task.store, spot, answer)))
@@ -261,6 +244,13 @@ def answers(simulations: Simulations, requests: Iterable[Request]) -> Iterator[A
             yield error
         except Exception as error:  # any error that follows from the cell itself is data
             yield error
+
+
+def _answers_of(task: Task, simulations: Simulations, requests: list[Request]) -> Iterator[Answer]:
+    """Return the values of cells, simulated in this process or in isolation."""
+    if task.isolate:
+        return _isolated_answers(simulations, requests, last=task.last)
+    return answers(simulations, requests)
 
 
 def _isolated_answers(

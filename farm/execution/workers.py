@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from schedfarm.core.errors import InputError
 from schedfarm.core.numerals import lasting
 from schedfarm.farm.execution.cancellation import COORDINATOR_POLL_SECONDS, CancellationToken
-from schedfarm.farm.execution.faults import WorkerFault
-from schedfarm.farm.execution.messages import worker_name
+from schedfarm.farm.execution.messages import WorkerFault, worker_name
 from schedfarm.farm.store.files import StaleRun
 from schedfarm.farm.store.place import Place
 from schedfarm.farm.store.provenance import Foreign, Program, check_program

@@ -1,8 +1,8 @@
 """Declarations of a store's arrays: a row for each kind of block.
 
 The store, the planner, the workers, `farm verify` and the summary read these rows; none of them
-tests the name of a kind. The functions that compute a kind are in rows of `farm.execution.cell` and
-`farm.execution.fairness`; its cost is in a row of `farm.planning.cost`.
+tests the name of a kind. The function that computes a kind is in a row of `farm.execution.cell`,
+and its cost in a row of `farm.planning.cost`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class Tasks:
 
     def watch(self) -> None:
         """Note the length of each task that is submitted from now on."""
-        from schedfarm.farm.execution.dask_executor import Window
+        from schedfarm.farm.execution.executors import Window
 
         submit = Window._submit
 
@@ -175,8 +175,7 @@ def measure(given: argparse.Namespace, folder: Path) -> None:
     """Run a campaign on a crowd and tell what scheduler and coordinator spent."""
     from distributed import Client
 
-    from schedfarm.farm.execution.preparation import begin
-    from schedfarm.farm.execution.run import execute
+    from schedfarm.farm.execution.run import begin, execute
 
     count, file, tasks = given.workers, folder / "scheduler.json", Tasks()
     with ExitStack() as stack:
@@ -256,7 +255,7 @@ def start_scheduler(stack: ExitStack, file: Path) -> Popen[bytes]:
 
 def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> None:
     """Start workers, or processes that stand for many of them each."""
-    from schedfarm.farm.execution import dask_executor
+    from schedfarm.farm.execution import executors
 
     if given.real:
         one = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", *ends(file))
@@ -268,7 +267,7 @@ def start_workers(stack: ExitStack, given: argparse.Namespace, file: Path) -> No
         many = str(min(IN_A_PROCESS, given.workers - first))
         start(stack, str(Path(__file__).resolve()), many, "--stand-for", address)
     # By the name of the module: a program's own things are pickled as a whole.
-    dask_executor.run_message = import_module(Path(__file__).stem).Pretend()
+    executors.run_message = import_module(Path(__file__).stem).Pretend()
 
 
 def spent(process: psutil.Process) -> float:

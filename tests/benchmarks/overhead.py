@@ -24,8 +24,7 @@ from schedfarm.core.format.names import record_name
 from schedfarm.core.format.record import Header, Payload, Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.preparation import begin
-from schedfarm.farm.execution.run import execute
+from schedfarm.farm.execution.run import begin, execute
 from schedfarm.farm.store.provenance import origin
 from schedfarm.farm.store.store import Store
 from schedfarm.farm.store.summary import fold

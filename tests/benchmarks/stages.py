@@ -32,7 +32,7 @@ from schedfarm.core.metrics.users import index_users
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cell import Simulations
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.logs.registry import here
 from schedfarm.farm.planning.tasks import Task
 from schedfarm.farm.store.block import OpenBlock, commit

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from schedfarm.farm import cli
-from schedfarm.farm.execution import preparation
+from schedfarm.farm.execution import run
 from tests.support.command_line import Farm
 from tests.support.refusals import GOOD, write
 
@@ -23,7 +23,7 @@ def test_an_early_interrupt_says_that_no_cell_was_begun(
     def interrupted(*_: object, **__: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(preparation, "begin", interrupted)
+    monkeypatch.setattr(run, "begin", interrupted)
     monkeypatch.setattr("schedfarm.farm.cli.os._exit", sys.exit)
     monkeypatch.chdir(tmp_path)
     write(GOOD, Path("c.toml"))

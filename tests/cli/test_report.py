@@ -24,7 +24,7 @@ from schedfarm.analysis.report.script import check_script
 from schedfarm.core import write_swf
 from schedfarm.core.models import poisson
 from schedfarm.farm import Campaign, run
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from tests.support.command_line import Farm
 from tests.support.contrast import PARTS, TEXT, contrast
 from tests.support.refusals import Said, unlike

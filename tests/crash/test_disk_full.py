@@ -17,7 +17,7 @@ from schedfarm.core.format.geometry import Block
 from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import summary
 from schedfarm.farm.store.lock import StaleRun, locked

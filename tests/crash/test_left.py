@@ -24,12 +24,12 @@ from schedfarm.core.workload.load import scale_load
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import simulation_progress
-from schedfarm.farm.execution import serial, task_progress, worker
+from schedfarm.farm.execution import executors, task_progress
 from schedfarm.farm.execution.cancellation import FINISH_SECONDS, in_thread
-from schedfarm.farm.execution.faults import WorkerFault
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.messages import Done
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning.tasks import Task
-from schedfarm.farm.watching.events import BlockDone, Said, read_events
+from schedfarm.farm.watching.events import Said, read_events
 from tests.support.harness import Command, counts, recorded_cells, wait_for
 
 JOBS = 60_000
@@ -97,16 +97,16 @@ def test_what_ends_in_time_is_finished(tmp_path: Path, monkeypatch: pytest.Monke
     """A short task is not left: its blocks are there when the run has stopped."""
     trace = Trace(name="m", model="lublin", processors=64, jobs=300)
     campaign = Campaign(name="short", traces=(trace,), policies=("fcfs+easy",), resamples=3)
-    attempt = serial.attempt
+    run_task = executors.run_task
 
-    def signalled(task: Task) -> list[BlockDone] | WorkerFault:
+    def signalled(task: Task) -> Done:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.2)
-        return attempt(task)
+        return run_task(task)
 
     # The wish comes when the task is there, but this process has not been told of it yet.
-    monkeypatch.setattr(serial, "attempt", signalled)
-    monkeypatch.setattr(serial, "COORDINATOR_POLL_SECONDS", 60.0)
+    monkeypatch.setattr(executors, "run_task", signalled)
+    monkeypatch.setattr(executors, "COORDINATOR_POLL_SECONDS", 60.0)
     outcome = farm.run(campaign, tmp_path)
     assert outcome.interrupted
     assert outcome.done == recorded_cells(tmp_path) > 0
@@ -141,7 +141,7 @@ def test_the_rest_of_a_task__by_its_own_progress(tmp_path: Path) -> None:
             task_progress.stop(task.run, 1.0)
             wait_for(lambda: one.under.left, "the wish")
         assert task_progress.is_stopping(task.run)
-        assert worker.attempt(task) == []
+        assert executors.run_task(task) == []
 
 
 class Terminal(io.StringIO):

@@ -17,10 +17,10 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.farm.campaign.campaign import Campaign
-from schedfarm.farm.execution import dask_executor
+from schedfarm.farm.execution import executors
 from schedfarm.farm.execution.cancellation import CancellationToken
-from schedfarm.farm.execution.faults import Killed
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.messages import Killed
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.execution.workers import RunContext, SchedulerLost, Workers
 from schedfarm.farm.store.place import place_of
@@ -336,10 +336,10 @@ def test_a_machine_that_slept__is_said_so(monkeypatch: pytest.MonkeyPatch) -> No
         thread_condition=threading.Condition(), has_ready=lambda: True, next_batch=lambda block: []
     )
     clock = iter((100.0, 101.0, 200.0, 840.0))
-    monkeypatch.setattr(dask_executor, "uptime", lambda: next(clock))
-    assert dask_executor._ended(completed, workers.note_suspension) == []
+    monkeypatch.setattr(executors, "uptime", lambda: next(clock))
+    assert executors._ended(completed, workers.note_suspension) == []
     assert told == []
-    assert dask_executor._ended(completed, workers.note_suspension) == []
+    assert executors._ended(completed, workers.note_suspension) == []
     assert told == [
         "this machine was suspended for 10 min 40 s; the run continues if the cluster does"
     ]

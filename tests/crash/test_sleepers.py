@@ -13,7 +13,7 @@ import pytest
 
 from schedfarm import farm
 from schedfarm.core.errors import InputError
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.verify import Again, verify
 from tests.support.growing import SMALL, assert_same_by_label, counts

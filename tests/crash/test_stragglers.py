@@ -16,7 +16,7 @@ from schedfarm import farm
 from schedfarm.cluster import ClusterSpec, connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution import cancellation, dask_executor, serial
+from schedfarm.farm.execution import cancellation, executors
 from schedfarm.farm.watching.events import Said, read_events
 from tests.support.harness import Command, assert_same_results, wait_for
 
@@ -65,8 +65,8 @@ def test_a_worker_that_hangs__another_one_does_its_tasks(
     campaign: Campaign, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is named by host and process, and the results are those of an undisturbed run."""
-    monkeypatch.setattr(dask_executor, "STRAGGLER_SECONDS", 2.0)
-    monkeypatch.setattr(dask_executor, "HOLDERS_SECONDS", 0.5)
+    monkeypatch.setattr(executors, "STRAGGLER_SECONDS", 2.0)
+    monkeypatch.setattr(executors, "HOLDERS_SECONDS", 0.5)
     ended = farm.run(campaign, tmp_path / "s", client)
     assert (ended.done, ended.failed) == (campaign.cells, 0)
     pid = (tmp_path / "marker").read_text()
@@ -100,10 +100,9 @@ def test_what_hangs_is_abandoned__and_simulated_by_the_next_run(
     clustered: bool,
 ) -> None:
     client = request.getfixturevalue("client") if clustered else None
-    for module, name in ((cancellation, "FINISH_SECONDS"), (cancellation, "LATE_SECONDS")):
-        monkeypatch.setattr(module, name, 0.5)
-    for module in (dask_executor, serial):
-        monkeypatch.setattr(module, "COORDINATOR_POLL_SECONDS", 0.2)
+    for name in ("FINISH_SECONDS", "LATE_SECONDS"):
+        monkeypatch.setattr(cancellation, name, 0.5)
+    monkeypatch.setattr(executors, "COORDINATOR_POLL_SECONDS", 0.2)
 
     def strike() -> None:
         wait_for(lambda: (tmp_path / "marker").exists(), "the order's first call")

@@ -18,7 +18,7 @@ from schedfarm.core.format.names import LOCK
 from schedfarm.core.format.record import Record
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.cli import main
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.planning import block_shape
 from schedfarm.farm.store.bucket import Bucket

@@ -15,7 +15,7 @@ from schedfarm.cluster import connect
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
-from schedfarm.farm.execution.faults import Killed
+from schedfarm.farm.execution.messages import Killed
 from schedfarm.farm.execution.worker import isolated
 from schedfarm.farm.watching.events import Begin, BlockDone, End, read_events
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from schedfarm.cluster.walltime import ending
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import DEADLINE, run_task, seconds_left
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import block_costs

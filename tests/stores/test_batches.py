@@ -12,9 +12,8 @@ from schedfarm.core.format.names import record_name
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import task_progress, worker
-from schedfarm.farm.execution.faults import WorkerFault
-from schedfarm.farm.execution.messages import TaskEncoder, decoded
-from schedfarm.farm.execution.preparation import Prepared, begin
+from schedfarm.farm.execution.messages import TaskEncoder, WorkerFault, decoded
+from schedfarm.farm.execution.run import Prepared, begin
 from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task, block_costs
@@ -97,7 +96,7 @@ def test_progress_of_task_and_batch(prepared: Prepared) -> None:
     whole, store = joined(prepared), prepared.store
     count = len(whole.batches)
     with task_progress.tracked(whole) as progress:
-        assert progress.done() == 0
+        assert progress.report().done == 0
         for place, batch in enumerate(whole.batches):
             cells = [
                 (b, cell) for b in batch if b.product.simulates for cell in store.span_of(b).cells
@@ -110,7 +109,7 @@ def test_progress_of_task_and_batch(prepared: Prepared) -> None:
             assert not found.is_long
             for _ in cells:
                 progress.advance()
-        assert progress.done() == pytest.approx(1.0)
+        assert progress.report().done == pytest.approx(1.0)
         # As many as before take as long as those; of the first one the plan is all that is known.
         progress._begun -= 100
         last = whole.batches[-1]
@@ -130,5 +129,5 @@ def test_a_message_holds_the_task(prepared: Prepared, monkeypatch: pytest.Monkey
     done = run_message(one)
     assert not isinstance(done, WorkerFault)
     assert tuple(told.block for told in done) == first.blocks
-    monkeypatch.setattr(worker, "attempt", lambda task: task)
+    monkeypatch.setattr(worker, "run_task", lambda task: task)
     assert run_message(other) == second

@@ -107,7 +107,7 @@ def test_a_lost_task_fails_what_it_was_to_add(
     def lose(task: object) -> None:
         raise RuntimeError("worker died")
 
-    monkeypatch.setattr("schedfarm.farm.execution.worker.run_task", lose)
+    monkeypatch.setattr("schedfarm.farm.execution.executors.run_task", lose)
     # The second block has one of its two resamples already.
     outcome = farm.run(dataclasses.replace(few, resamples=4), tmp_path / "s")
     assert counts(outcome) == (4, 3, 0, 1)

@@ -11,7 +11,7 @@ from schedfarm import farm
 from schedfarm.core.errors import InputError
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.verify import verify
 from tests.support.growing import (
     GROWN,

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from schedfarm import farm
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.watching.events import BlockDone, Event
 from tests.support.growing import GROWN, SMALL
 from tests.support.made import MadeStores

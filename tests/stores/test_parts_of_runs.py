@@ -20,8 +20,7 @@ from schedfarm.core.format.names import LOCK, PARTS
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.preparation import begin, begin_part
-from schedfarm.farm.execution.run import execute_part
+from schedfarm.farm.execution.run import begin, begin_part, execute_part
 from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.parts import MOST, Part, shares
 from schedfarm.farm.planning.survey import survey
@@ -114,7 +113,7 @@ def test_a_run_and_parts__exclude_each_other_by_name(tmp_path: Path) -> None:
 
 def test_a_part_that_has_ended__writes_nothing_more(tmp_path: Path) -> None:
     with begin_part(CAMPAIGN, tmp_path / "s", Part(1, 2)) as one:
-        run, place = one.prepared.tasks[0].run, one.prepared.store.place
+        run, place = one.tasks[0].run, one.store.place
         with place.fenced(run):
             pass
     with pytest.raises(StaleRun):

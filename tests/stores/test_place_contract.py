@@ -19,7 +19,7 @@ from obstore.store import MemoryStore
 
 from schedfarm.core import InputError
 from schedfarm.core.format.names import LOCK
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store import lease
 from schedfarm.farm.store.bucket import HEAD_BYTES, Bucket

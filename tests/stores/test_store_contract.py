@@ -16,7 +16,7 @@ import zarr
 from schedfarm import farm
 from schedfarm.core import Schedule, simulate
 from schedfarm.core.errors import InputError
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.product import PRODUCTS
 from schedfarm.farm.store.reading import job_table, schedule_of

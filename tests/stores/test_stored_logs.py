@@ -16,7 +16,7 @@ from schedfarm.core import Pool, Workload, read_swf, write_swf
 from schedfarm.core.models.lublin import lublin
 from schedfarm.core.workload.columns import COLUMNS, STORED
 from schedfarm.farm import Campaign, Trace
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.logs import load_log, log_bytes
 from schedfarm.farm.verify import verify

@@ -26,7 +26,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.cli import cli
 from schedfarm.farm.execution.cell import Simulations
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.store.arrays import open_results
 from schedfarm.farm.store.block import OpenBlock, commit

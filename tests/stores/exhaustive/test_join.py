@@ -18,7 +18,7 @@ from schedfarm.core.workload.resample_weeks import whole_weeks
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.trace import Trace
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.worker import run_task
 from schedfarm.farm.logs import registry
 from schedfarm.farm.planning.survey import survey_of

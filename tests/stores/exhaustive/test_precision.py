@@ -17,7 +17,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution import cell
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.planning import rounds
 from schedfarm.farm.planning.cost import CELL_SECONDS
 from schedfarm.farm.planning.design import design

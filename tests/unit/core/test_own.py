@@ -18,7 +18,7 @@ from schedfarm.core.policy.policy import Policy
 from schedfarm.core.policy.rules import Rule
 from schedfarm.core.schedule import Schedule
 from schedfarm.core.workload.workload import Workload
-from schedfarm.farm.execution.faults import fault_behind
+from schedfarm.farm.execution.messages import fault_behind
 
 WORK = Workload.from_columns(
     submit=[0, 1, 2], run=[6, 4, 9], estimate=[9, 4, 9], procs=[2, 3, 1], processors=3

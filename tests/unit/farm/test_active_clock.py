@@ -17,7 +17,7 @@ from schedfarm.farm.cli import cli
 from schedfarm.farm.execution import task_progress
 from schedfarm.farm.execution.cancellation import CancellationToken
 from schedfarm.farm.execution.monitor import CLEAR_SECONDS, Monitor
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import block_costs

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from schedfarm.core.format.geometry import KINDS
-from schedfarm.farm.execution import cell
-from schedfarm.farm.execution.fairness import MAKERS
+from schedfarm.farm.execution.cell import MAKERS
 from schedfarm.farm.planning.cost import SECONDS
 from schedfarm.farm.store.product import OPTIONAL, PRODUCTS
 
 
 @pytest.mark.parametrize(
-    "table", [PRODUCTS, SECONDS, cell._makers()], ids=["arrays", "CPU time", "function"]
+    "table", [PRODUCTS, SECONDS, MAKERS], ids=["arrays", "CPU time", "function"]
 )
 def test_tables_of_kinds__have_a_row_for_each(table: Mapping[str, Any]) -> None:
     assert list(table) == list(KINDS)
 
 
-def test_functions_of_fairness__are_those_of_the_optional_kinds() -> None:
-    assert set(MAKERS) == set(OPTIONAL)
+def test_jobs_and_schedules_are_computed_in_every_campaign() -> None:
+    assert set(MAKERS) - set(OPTIONAL) == {"workload", "cells"}

@@ -12,7 +12,7 @@ from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.execution.cancellation import CancellationToken
 from schedfarm.farm.execution.monitor import Monitor
-from schedfarm.farm.execution.preparation import begin
+from schedfarm.farm.execution.run import begin
 from schedfarm.farm.execution.task_progress import TaskReport
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.watching.events import Doing, Event

@@ -1,4 +1,8 @@
-"""Dask executor: a bounded window of tasks in flight on a cluster, with backups for stragglers."""
+"""Executors of a run's tasks: in this process, or on the workers of a Dask cluster.
+
+`serial` is the specification. `on_dask` keeps a bounded window of tasks in flight, with backups for
+stragglers.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +24,21 @@ from schedfarm.farm.execution.cancellation import (
     COORDINATOR_POLL_SECONDS,
     CancellationToken,
     abandoned_text,
+    in_thread,
 )
-from schedfarm.farm.execution.faults import WorkerFault
-from schedfarm.farm.execution.messages import ResultEvents, TaskEncoder
-from schedfarm.farm.execution.monitor import REPORT_SECONDS
-from schedfarm.farm.execution.serial import Update
+from schedfarm.farm.execution.messages import Done, ResultEvents, TaskEncoder, WorkerFault
+from schedfarm.farm.execution.monitor import REPORT_SECONDS, Monitor
 from schedfarm.farm.execution.task_progress import TaskReport, abandon, polled
-from schedfarm.farm.execution.worker import Result, run_message
+from schedfarm.farm.execution.worker import run_message, run_task
 from schedfarm.farm.execution.workers import RunContext, Workers
 from schedfarm.farm.planning.backlog import Backlog
 from schedfarm.farm.planning.tasks import Task
 
 if TYPE_CHECKING:
     from distributed import Client
+
+Result = Done | BaseException
+"""Result of a task, or the error that ended it."""
 
 REPORT_SHARE = 0.01
 """Largest share of the time for requests for progress: two workers answer in 5 ms."""
@@ -73,12 +80,59 @@ LOST = "lost"
 """State of a future whose worker left the cluster before it transferred the result."""
 
 
+class _Overdue(Exception):
+    """Report a task that has not ended in time after the run was asked to stop."""
+
+
+def serial(
+    backlog: Backlog,
+    token: CancellationToken,
+    run: str,
+    monitor: Monitor,
+    say: Callable[[str], None],
+) -> Generator[tuple[Task, Result], None, None]:
+    """Yield the tasks of a run with their results, in order: the specification of executors.
+
+    A task runs in a separate thread. This thread handles signals, updates the monitor every few
+    seconds, and abandons a task that hangs when the run stops.
+    """
+    updated = time.monotonic()
+
+    def poll() -> None:
+        nonlocal updated
+        now = time.monotonic()
+        found = polled(run, token.grace if token.requested else None)
+        if token.is_overdue:
+            raise _Overdue
+        if now - updated >= REPORT_SECONDS or updated < token.since < math.inf:
+            updated = now
+            monitor.update(found, 1)
+
+    try:
+        while backlog and not token.requested:
+            task = backlog.take()
+            try:
+                run_it = partial(run_task, task)
+                result: Result = in_thread(run_it, poll, COORDINATOR_POLL_SECONDS)
+            except _Overdue:
+                abandon(run)
+                say(abandoned_text())
+                return
+            except Exception as error:
+                result = error
+            yield task, result
+    except BaseException:
+        # After a second interrupt, the simulation's thread must not continue for minutes.
+        abandon(run)
+        raise
+
+
 def on_dask(
     client: Client,
     backlog: Backlog,
     token: CancellationToken,
     context: RunContext,
-    update: Update,
+    monitor: Monitor,
     say: Callable[[str], None],
     quarantined: Collection[str] = (),
 ) -> Generator[tuple[Task, Result], None, None]:
@@ -103,7 +157,7 @@ def on_dask(
             window.back_up_stragglers()
             window.refill()
             if (found := poller.latest()) is not None:
-                update(found, workers.count())
+                monitor.update(found, workers.count())
     except BaseException:
         # If the cluster outlives the run, its workers must not continue for minutes.
         _abandon(client, context.run)
