@@ -60,6 +60,8 @@ class Records(Protocol[Fields]):
 def record(fields: type[Fields]) -> Record[Fields]:
     """Return a record with the annotated names of a class and of its bases, all 0.
 
+    Raises `TypeError` if a name is an attribute of `numpy.record`.
+
     Examples
     --------
     >>> class Clock:
@@ -140,7 +142,11 @@ def _type_of(fields: type) -> np.dtype[Any]:
     that fields are aligned, simulations with predictions took 1.1 times as long.
     """
     names = [name for kind in reversed(fields.__mro__) for name in get_annotations(kind)]
-    # Python would find the attribute of numpy's class, where compiled code finds the field.
-    assert not (taken := [name for name in names if hasattr(np.record, name)]), taken
+    for name in names:
+        if hasattr(np.record, name):
+            raise TypeError(
+                f"{fields.__qualname__}.{name}: Python would find the attribute of numpy.record, "
+                "where compiled code finds the field; give the field another name"
+            )
     aligned = np.dtype([(name, np.int64) for name in names], align=True)
     return np.dtype((np.record, aligned))
