@@ -179,6 +179,11 @@ def whole_weeks(submit: Int64) -> int:
     return max(1, (int(submit[-1] - submit[0]) + LATE) // WEEK)
 
 
+def span_weeks(workload: Workload) -> int:
+    """Return the number of weeks from the first to the last submission."""
+    return int(workload.submit[-1] - workload.submit[0]) // WEEK + 1
+
+
 def _index(workload: Workload) -> WeekIndex:
     if not len(workload):
         raise InputError(f"workload {workload.name!r} has no job; a resample needs at least 1")

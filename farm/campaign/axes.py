@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -17,6 +17,7 @@ from schedfarm.core.checks import is_number, is_whole, shown
 from schedfarm.core.errors import InputError
 from schedfarm.core.names import choices
 from schedfarm.farm.campaign.plain import LONGEST_NAME, keys
+from schedfarm.farm.campaign.sources import SOURCES
 from schedfarm.farm.campaign.trace import RESERVED, Trace
 
 Value = int | float | str | bool
@@ -28,7 +29,7 @@ Axes = Mapping[str, Any]
 SIZE, RESIZE = "processors", "resize"
 """Axis of the machine's size, and the key that it sets. Samples do not depend on this key."""
 
-IDENTITY = frozenset({"name", "file", "log", "model", "join", RESIZE})
+IDENTITY = frozenset({"name", *SOURCES, RESIZE})
 """Keys of a trace that cannot be an axis, since another log makes another trace."""
 
 DIMENSIONS = frozenset({"job", "week", "user", "width", "origin", "node", "band", "quantile"})
@@ -187,9 +188,8 @@ def _variant(trace: Trace, at: Mapping[str, tuple[Value, Any]]) -> Trace:
             f"axes: the trace {name[:40] + '...'!r} would have {len(name)} characters; use at "
             f"most {LONGEST_NAME}, with shorter names of traces or labels"
         )
-    made = {f.name: getattr(trace, f.name) for f in fields(trace)} | values
     try:
-        return Trace(**{**made, "name": name, "base": trace, "at": labels})
+        return replace(trace, **{**values, "name": name, "base": trace, "at": labels})
     except InputError as error:
         raise InputError(f"axes: {error}") from None
 

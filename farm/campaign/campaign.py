@@ -38,6 +38,7 @@ from schedfarm.farm.campaign.plain import (
     check_length,
     check_name,
     check_types,
+    put,
     to_plain,
 )
 from schedfarm.farm.campaign.precision import Precision, precisions_of
@@ -233,26 +234,25 @@ class Campaign:
 
     def __post_init__(self, folder: Path | None) -> None:
         if isinstance(self.loads, list | tuple):
-            object.__setattr__(self, "loads", tuple(load_label(load) for load in self.loads))
+            put(self, loads=tuple(load_label(load) for load in self.loads))
         for trace in self.traces if isinstance(self.traces, list | tuple) else ():
             if not isinstance(trace, Trace):
                 raise InputError(f"traces holds {trace!r}; it must be a schedfarm.Trace")
-        object.__setattr__(self, "precision", precisions_of(self.precision))
+        put(self, precision=precisions_of(self.precision))
         check_types(self)
         self._expand()
         check_name("name", self.name)
         if not self.title.isprintable():
             raise InputError(f"title {self.title!r}: use one line of characters that can be seen")
         if not self.resamples:
-            object.__setattr__(self, "log", True)
+            put(self, log=True)
         if self.cells > MOST_CELLS:
             raise InputError(
                 f"{len(self.traces)} traces x {len(self.resample_axis)} resamples x "
                 f"{len(self.loads)} loads x {len(self.policies)} policies are {self.cells} "
                 f"simulations; a campaign has at most {MOST_CELLS}"
             )
-        object.__setattr__(self, "warmup", check_warmup(self.warmup))
-        object.__setattr__(self, "draw", find_method(self.draw).name)
+        put(self, warmup=check_warmup(self.warmup), draw=find_method(self.draw).name)
         _check_known("load_by", self.load_by, LOAD_BY)
         _check_known("keep", self.keep, RETENTION)
         for kind in self.fairness:
@@ -274,12 +274,10 @@ class Campaign:
         self._check_named(written)
         policies = expand_policies(written, axes, self.named)
         texts = [self.named.get(policy, policy) for policy in written]
-        traces = expand_traces(collapsed(self.traces), texts, axes)
-        object.__setattr__(self, "axes", axes)
-        object.__setattr__(self, "traces", tuple(traces))
-        object.__setattr__(self, "policies", tuple(policy for policy, _ in policies))
+        traces = tuple(expand_traces(collapsed(self.traces), texts, axes))
         variants = {policy: variant for policy, variant in policies if variant is not None}
-        object.__setattr__(self, "variants", variants)
+        put(self, axes=axes, traces=traces, variants=variants)
+        put(self, policies=tuple(policy for policy, _ in policies))
 
     def _check_named(self, written: Sequence[str]) -> None:
         """Refuse names that equal a policy or belong to none, and names in a paper's report."""
@@ -314,18 +312,18 @@ class Campaign:
         """Find the plug-in modules of policies and metrics; refuse missing modules."""
         known, modules = self.sources, own.modules_of((*self.policies, *self.metrics))
         found = {m: known[m] if m in known else own.find_source(m, folder).text for m in modules}
-        object.__setattr__(self, "sources", found)
+        put(self, sources=found)
         with own.sources(self.sources):
             parsed = [Policy.parse(whole_name(p)) for p in self.policies]
             policies = tuple(p.name for p in parsed)
             given = zip(policies, self.policies, strict=True)
             variants = {name: self.variants[p] for name, p in given if p in self.variants}
-            object.__setattr__(self, "variants", variants)
+            put(self, variants=variants)
             self._check_of_log(parsed)
             self._check_listed(parsed)
             self._check_metrics()
-            object.__setattr__(self, "policies", policies)
-            object.__setattr__(self, "precision", self._checked_precision())
+            put(self, policies=policies)
+            put(self, precision=self._checked_precision())
 
     def _check_of_log(self, policies: Iterable[Policy]) -> None:
         """Refuse policies that replay a log if resamples, models or other loads are requested."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -77,6 +77,36 @@ def check_types(value: Any) -> None:
         except msgspec.ValidationError:
             right = _right(hints[key])
             raise InputError(f"{key} is {shown(given)}; it must be {right}") from None
+
+
+class Exclusion(NamedTuple):
+    """Declare keys that a key excludes, the reason, and the remedy; `value` is that of the key."""
+
+    key: str
+    others: tuple[str, ...]
+    reason: str
+    remedy: str = "; give it or {other!r}, not both"
+
+
+def check_exclusions(value: Any, rows: Iterable[Exclusion]) -> None:
+    """Refuse keys of a declared value that exclude each other; a default excludes nothing."""
+    each = ((f, getattr(value, f.name)) for f in keys(type(value)))
+    given = {f.name: one for f, one in each if one != _default(f)}
+    for key, others, reason, remedy in rows:
+        for other in others:
+            if key in given and other in given:
+                said = (reason + remedy).format(value=given[key], other=other)
+                raise InputError(f"{key!r} {said}")
+
+
+def _default(key: Field[Any]) -> object:
+    return key.default if key.default_factory is MISSING else key.default_factory()
+
+
+def put(value: Any, **canonical: object) -> None:
+    """Set keys of a frozen value to their canonical form, while it is made."""
+    for key, one in canonical.items():
+        object.__setattr__(value, key, one)
 
 
 def check_name(what: str, name: object) -> None:

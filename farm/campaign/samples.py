@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from schedfarm.core.errors import InputError
-from schedfarm.core.models import MODELS
 from schedfarm.core.workload.resample_users import users_for_load
-from schedfarm.core.workload.select import on_platform
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.resampling import find_method
 from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL
+from schedfarm.farm.campaign.sources import MODEL
 from schedfarm.farm.campaign.trace import Trace
 
 
@@ -56,19 +55,7 @@ class Samples:
     def _draw(self, resample: int, users: float) -> Workload:
         trace, log = self.trace, self.log
         if log is None:
-            try:
-                assert trace.machine is not None, "a trace of a model has a machine"
-                jobs = MODELS[trace.model or ""].draw(
-                    trace.machine,
-                    jobs=trace.jobs,
-                    weeks=trace.weeks,
-                    seed=self.seed,
-                    index=resample,
-                    **trace.parameters,
-                )
-            except InputError as error:
-                raise InputError(f"trace {trace.name!r}: {error}") from None
-            return trace.placed(on_platform(jobs, trace.machine))
+            return MODEL.draw(trace, self.seed, resample)
         if resample < 0:
             raise InputError(
                 f"resample is {resample}; it must be 0 for the log itself, or a number from 1"

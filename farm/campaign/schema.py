@@ -12,6 +12,7 @@ import msgspec
 from schedfarm.farm.campaign.campaign import CLUSTER, Campaign
 from schedfarm.farm.campaign.plain import keys
 from schedfarm.farm.campaign.precision import Precision
+from schedfarm.farm.campaign.sources import SOURCES
 from schedfarm.farm.campaign.trace import Trace
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -25,8 +26,9 @@ _PARAMETER = re.compile(r"^(\w+) : .*\n((?:    .*\n|\n)+)", re.MULTILINE)
 def campaign_schema() -> dict[str, Any]:
     """Return the JSON Schema of a campaign's file: keys, types, ranges and meanings.
 
-    The schema checks the types and ranges of the keys. `Campaign` alone checks names of logs,
-    models and policies, and keys that exclude each other.
+    The schema checks the types and ranges of the keys, and that each trace has one source.
+    `Campaign` alone checks names of logs, models and policies, and other keys that exclude each
+    other.
 
     Examples
     --------
@@ -48,6 +50,7 @@ def campaign_schema() -> dict[str, Any]:
         "options. It has no effect on results.",
     }
     tables = {kind.__name__: _table(kind) for kind in (Trace, Precision)}
+    tables[Trace.__name__]["oneOf"] = [{"required": [key]} for key in SOURCES]
     return {"$schema": DIALECT, "title": "schedfarm campaign", **schema, "$defs": tables}
 
 

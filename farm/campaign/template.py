@@ -19,11 +19,12 @@ from schedfarm.core.numerals import counted
 from schedfarm.core.policy.orders import find_order
 from schedfarm.core.policy.policy import Policy
 from schedfarm.core.workload.load import offered_load
+from schedfarm.core.workload.resample_weeks import span_weeks
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.precision import Precision
 from schedfarm.farm.campaign.scaling import ORIGINAL
-from schedfarm.farm.campaign.trace import RESERVED, Trace, named, span_weeks
+from schedfarm.farm.campaign.trace import RESERVED, Trace, named
 from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.logs import registry
 

@@ -451,7 +451,7 @@ def _facts(trace: Trace) -> dict[str, Any]:
 
     from schedfarm.analysis import characteristics
     from schedfarm.core import offered_load
-    from schedfarm.farm.campaign.trace import span_weeks
+    from schedfarm.core.workload.resample_weeks import span_weeks
     from schedfarm.farm.campaign.warnings import Case, warnings_of
     from schedfarm.farm.cli.logged import as_logged
 

@@ -16,13 +16,14 @@ from schedfarm.core.durations import seconds_of
 from schedfarm.core.errors import InputError
 from schedfarm.core.format.geometry import Weeks
 from schedfarm.core.metrics.users import known_users
-from schedfarm.core.models import MODELS
 from schedfarm.core.policy.policy import Policy
+from schedfarm.core.workload.resample_weeks import span_weeks
 from schedfarm.core.workload.workload import Workload
 from schedfarm.farm.campaign.campaign import Campaign
 from schedfarm.farm.campaign.samples import Samples
 from schedfarm.farm.campaign.scaling import ORIGINAL, LoadScaling
-from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.farm.campaign.sources import MODEL
+from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.campaign.warnings import Case, warnings_of
 from schedfarm.farm.store.store import Store
 
@@ -190,8 +191,7 @@ def _check_warmup(samples: Samples, campaign: Campaign) -> None:
 def _users_of(trace: Trace, log: Workload | None) -> tuple[int, ...]:
     if log is not None:
         return tuple(known_users(log).tolist())
-    assert trace.machine is not None, "a trace of a model has a machine"
-    return tuple(MODELS[trace.model or ""].users(trace.machine, trace.parameters))
+    return tuple(MODEL.users(trace))
 
 
 def _weeks_by_load(samples: _SurveyedSamples, campaign: Campaign) -> Weeks:

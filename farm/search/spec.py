@@ -25,6 +25,7 @@ from schedfarm.farm.campaign.plain import (
     check_keys,
     check_name,
     check_types,
+    put,
     to_plain,
 )
 from schedfarm.farm.campaign.resampling import METHODS, find_method
@@ -162,12 +163,11 @@ class Spec:
     ] = 50
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "load", load_label(self.load))
+        put(self, load=load_label(self.load))
         check_types(self)
         check_name("name", self.name)
-        object.__setattr__(self, "draw", find_method(self.draw).name)
-        object.__setattr__(self, "baseline", Policy.parse(self.baseline).name)
-        object.__setattr__(self, "against", tuple(Policy.parse(p).name for p in self.against))
+        baseline, *against = (Policy.parse(p).name for p in (self.baseline, *self.against))
+        put(self, draw=find_method(self.draw).name, baseline=baseline, against=tuple(against))
         if ":" in self.rule:
             raise InputError(f"rule {self.rule!r} is a plug-in; a search takes a built-in rule")
         self.policy("(submit)")
@@ -218,7 +218,7 @@ class Spec:
         for key, kind in (("grow", Grow), ("regression", Regression)):
             if (table := getattr(self, key)) is not None:
                 try:
-                    object.__setattr__(self, key, to_plain(kind(**check_keys(kind, table))))
+                    put(self, **{key: to_plain(kind(**check_keys(kind, table)))})
                 except InputError as error:
                     raise InputError(f"{key}: {error}") from None
         if self.order:

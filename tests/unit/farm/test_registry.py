@@ -8,7 +8,8 @@ import pytest
 
 from schedfarm.core import InputError
 from schedfarm.core.logs.swf import read_fields
-from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.core.workload.resample_weeks import span_weeks
+from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.logs import registry
 from schedfarm.farm.logs.registry import ENVIRONMENT, cache_folder, content_hash, entries, find
 

@@ -17,10 +17,10 @@ from schedfarm.core.models import MODELS, poisson
 from schedfarm.core.workload.load import scale_arrivals
 from schedfarm.core.workload.resample_blocks import resample_blocks
 from schedfarm.core.workload.resample_users import resample_users, users_for_load
-from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly
+from schedfarm.core.workload.resample_weeks import WEEK, resample_weekly, span_weeks
 from schedfarm.farm import Campaign, run
 from schedfarm.farm.campaign.samples import Samples
-from schedfarm.farm.campaign.trace import Trace, span_weeks
+from schedfarm.farm.campaign.trace import Trace
 from schedfarm.farm.planning.design import build, design
 from schedfarm.farm.planning.survey import DRAWN, survey, survey_of
 

@@ -67,6 +67,8 @@ def test_good_campaigns_are_valid(changes: dict[str, Any]) -> None:
         ({"precision": {"metric": "wait"}}, ["precision"]),
         ({"traces": other_trace(jobs=0)}, ["traces", 0, "jobs"]),
         ({"traces": other_trace(procesors=9)}, ["traces", 0]),
+        ({"traces": other_trace(log="KTH-SP2")}, ["traces", 0]),
+        ({"traces": [{"name": "m", "jobs": 9}]}, ["traces", 0]),
         ({"cluster": "slurm"}, ["cluster"]),
     ],
     ids=str,

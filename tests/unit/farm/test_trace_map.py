@@ -52,6 +52,7 @@ def test_the_map_next_to_a_log_needs_no_key(tmp_path: Path) -> None:
         ({"file": "a.csv", "map": "none.toml"}, "none.toml: cannot read the map"),
         ({"file": "a.csv", "map": {"columns": {"run": "r"}}}, "map: columns: run has no unit"),
         ({"file": "a.csv", "map": 5}, "map"),
+        ({"file": "a.csv", "map": "a\0.toml"}, "give the name of a file, without NUL"),
         (
             {"model": "lublin", "processors": 8, "jobs": 9, "map": "pm100", "name": "m"},
             "'map' gives the columns of a log",
