@@ -45,7 +45,7 @@ def no_pairs(
     metrics: list[str],
     where: Mapping[str, Labels],
 ) -> NoValuesError:
-    """Return the error for a comparison of policies without a pair of values at some labels.
+    """Return the error for a comparison of policies that has no pair of values.
 
     Examples
     --------

@@ -120,7 +120,7 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
         Indexed by (trace, load, policy), with a column for each known grouping: ``all``, ``week``,
         ``queue`` and ``width``. The distance is the absolute difference between the simulated and
         the logged mean wait of a job's group. It is averaged over the jobs and divided by the mean
-        logged wait. It is 0 if all groups have their logged mean waits, and 1 if the error is as
+        logged wait. It is 0 if the means are equal in every group, and 1 if the differences are as
         large as the waits.
 
     Examples

@@ -62,8 +62,8 @@ def _client(spec: ClusterSpec, address: str) -> Client:
         def start(self, **options: Any) -> None:
             """Connect; if that fails, close the client and end its loop.
 
-            Otherwise the garbage collector closes the client, in any thread. In the loop of another
-            starting client, it would wait for a lock that this client's thread holds.
+            Otherwise the garbage collector closes the client later, in any thread. In the thread of
+            another client's loop, closing waits for a lock that this client's thread holds.
             """
             try:
                 super().start(**options)

@@ -56,8 +56,8 @@ def fair_start_times(
     kind : {"strict", "relaxed"}
         Whether the job waits with the other jobs, or joins the queue after their starts.
     jobs : slice or iterable of int, optional
-        Indices of the requested jobs; by default all. A range also takes the time of a simulation
-        up to the end of the range.
+        Indices of the requested jobs; by default all. Besides the time
+        for these jobs, a range takes the time of a simulation up to its end.
     later : str
         The fair order: ``arrival``, or a queue order that is fixed at submission, such as ``spf``.
         Job k is later than job j if its key is larger, or if the keys are equal and k comes after j

@@ -99,9 +99,10 @@ class generic(Generic[P, R]):  # noqa: N801  A decorator.
     """Declare a step whose implementation is chosen by the type of its first argument.
 
     The decorated function is the declaration and has no body; ``@NAME.of(KIND)`` adds the verb for
-    a type of named tuples. Generic steps separate the machines from the passes. A prototype gave
-    the same bits at the same speed, and the disk cache found its kernels. A kernel that takes
-    another kernel as an argument would be compiled in every process.
+    a type of named tuples. Generic steps separate the machines from the passes. In a
+    prototype, generic steps gave the same bits at the same speed as separate passes, and the disk
+    cache found the kernels. In contrast, a kernel that takes another kernel as an argument would be
+    compiled in every process.
     """
 
     def __new__(cls, function: Callable[P, R]) -> generic[P, R]:

@@ -465,7 +465,7 @@ def _write_other(lanes: Lanes) -> None:
 
 @in_lanes(_write_other)
 def copy_from(array: Int64, i: int, other: Int64) -> None:
-    """Copy a word of another array, from i on."""
+    """Copy a word of another array, from index i on, to the same place."""
     for k in range(WORD):
         array[i + k] = other[i + k]
 

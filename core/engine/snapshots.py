@@ -155,7 +155,7 @@ def give_until(profile: Profile, now: int, end: int, procs: int) -> None:
 
 @verb
 def give_all(snapshots: Snapshots, now: int, end: int, procs: int) -> None:
-    """Free the processors of a job that ends now, until its predicted end, in every snapshot."""
+    """Free a job's processors from now, its end, to its predicted end, in every snapshot."""
     state = snapshots.state
     state[0].freed = max(state[0].freed, end)
     for k in range(state[0].saved):

@@ -186,7 +186,7 @@ def swf_bytes(
 
 
 def check_killed(workload: Workload) -> None:
-    """Refuse a killed job with a run time other than its estimate, which no log can record."""
+    """Refuse a killed job whose run time differs from its estimate: logs cannot represent it."""
     odd = workload.killed & ((workload.run != workload.estimate) | (workload.estimate == 0))
     if odd.any():
         job = int(workload.job[np.argmax(odd)])

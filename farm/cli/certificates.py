@@ -14,7 +14,7 @@ from schedfarm.farm.cli.command import command
 @click.option("--days", type=int, help="Validity of the certificate, days; by default a year.")
 @click.option("--renew", is_flag=True, help="Sign a new certificate with the existing authority.")
 def certificates(folder: Path | None, days: int | None, renew: bool) -> None:
-    """Create a certificate authority, a certificate and Dask's configuration for them in FOLDER.
+    """Create a certificate authority, a certificate, and a Dask configuration with both, in FOLDER.
 
     Every worker must be able to read the folder. The default is a folder in your home directory.
     `farm run` and `farm submit` create and use the same folder for clusters that they start.

@@ -22,8 +22,8 @@ def _names() -> list[str]:
 def clusters(name: str | None, as_json: bool) -> None:
     """List the launchers for --on, or print the template file of the launcher NAME, such as slurm.
 
-    Edit the output of `farm clusters slurm > slurm.toml` and use it with `--on slurm.toml`, or as
-    [cluster] of a campaign.
+    Write the template to a file (`farm clusters slurm > slurm.toml`) and edit it. Use the file with
+    `--on slurm.toml`, or its keys as the table [cluster] of a campaign.
     """
     from schedfarm.cluster.examples import examples
     from schedfarm.cluster.launchers import LAUNCHERS

@@ -25,12 +25,12 @@ NO_GROUPS = "none"
 @click.option(
     "--axis",
     shell_complete=words.axes,
-    help="Axis of the campaign whose values P Q ... are compared, under one policy.",
+    help="Compare values P Q ... of this axis of the campaign, under one policy.",
 )
 @click.option(
     "--policy",
     shell_complete=words.labels("policy"),
-    help="Policy for a comparison by --axis, if the store has several.",
+    help="Policy for a comparison by --axis, if the store has several policies.",
 )
 @AT
 @click.option(

@@ -36,7 +36,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
     shell_complete=words.policies,
     help="ORDER+RULE[,option=value]; may be omitted for a store with one policy.",
 )
-@click.option("--trace", help="Trace of the store; may be omitted if it has only one.")
+@click.option("--trace", help="Trace of the store; may be omitted for a store with one trace.")
 @click.option("--load", help="Load of the store; by default the first.")
 @click.option(
     "--sample",
@@ -54,7 +54,7 @@ OF_JOBS = ("number", "submit", "effort", "plot", "recorded")
 @click.option(
     "--recorded", is_flag=True, help="Explain the starts recorded in FILE, not simulated ones."
 )
-@click.option("--submit", type=int, help="Submission of JOB, s; needed if its number is ambiguous.")
+@click.option("--submit", type=int, help="Submission of JOB, s; needed if jobs share its number.")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -95,8 +95,9 @@ def explain(
 
     JOB is its number in the log; by default the job that waited longest. The report has the jobs
     that ran or were ahead of JOB at its submission, the rule's reason not to start JOB, and the
-    changes at its start. It also has the jobs that overtook JOB, its promised and fair starts, and
-    the smallest set of jobs without which JOB would start earlier. Each reported set is simulated.
+    changes at its start. It also has the jobs that overtook JOB, the promised and fair starts of
+    JOB, and the smallest set of jobs without which JOB would start earlier. Each reported set is
+    simulated.
 
     \b
     farm explain KTH-SP2 7851 --policy fcfs+easy

@@ -91,7 +91,7 @@ def _whose(group: str, name: str) -> str:
 @command()
 @JSON
 def metrics(as_json: bool) -> None:
-    """List the metrics of every store, those on request, and those of installed packages."""
+    """List the metrics of every store, those that campaigns request, and those of packages."""
     from schedfarm.core import own
     from schedfarm.core.metrics.declared import METRICS, ON_REQUEST
 
@@ -124,7 +124,7 @@ def metrics(as_json: bool) -> None:
 @click.option(
     "--schema",
     is_flag=True,
-    help="Print the JSON Schema of a campaign's file, with which editors complete and check it.",
+    help="Print the JSON Schema of campaign files, for editors that complete and check them.",
 )
 def campaigns(as_json: bool, schema: bool) -> None:
     """List the built-in campaigns, or print the schema of a campaign's file."""

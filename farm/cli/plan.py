@@ -80,9 +80,9 @@ def plan(
     the command simulates part of one cell of each trace, load and rule, and estimates the rest from
     the length of the queue. This takes at most a tenth of the run's CPU time. --no-probe uses the
     planner's rates, which ignore queues: they were too low by a factor of up to 20 on logs with
-    long queues. Wall time includes starting processes and drawing figures, but no wait for a batch
-    system. For a campaign with precision, the costs are for the expected number of samples,
-    estimated from finished samples or from a pilot of up to twenty.
+    long queues. Wall time includes starting processes and drawing figures, but not the wait in the
+    queue of a batch system. For a campaign with precision, the costs are for the expected number of
+    samples, estimated from finished samples or from a pilot of up to twenty.
     """
     import json
 

@@ -81,7 +81,7 @@ def _kinds() -> list[str]:
     help="Metric of a store, such as wait; for the kinds users and cdf: wait, bounded_slowdown or "
     "response.",
 )
-@click.option("--begin", type=Span(), help="Begin of the window after the first submission.")
+@click.option("--begin", type=Span(), help="Time from the first submission to the window.")
 @click.option("--length", type=Span(), help="Length of the window.")
 @click.option("--trace", help="Trace of a store; by default the first one.")
 @click.option("--load", help="Load of a store; by default the first one.")

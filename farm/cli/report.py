@@ -60,8 +60,8 @@ def report(
     missing cells, and the campaign. The first policy given is the baseline; by default all policies
     are compared with the store's first.
 
-    The report of a paper, with its own figures and claims, is a key of a campaign (report = "...")
-    and is written by farm run.
+    The report of a reproduced paper is another page: `farm run` writes it if the campaign has the
+    key report.
     """
     from schedfarm.analysis.report.markup import is_page
     from schedfarm.analysis.report.script import check_script

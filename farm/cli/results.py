@@ -289,8 +289,7 @@ def bands(
 ) -> None:
     """Print bands of a metric over the resamples of STORE, next to the value of the log.
 
-    The column "as logged" is the mean over the same samples with the waits of their jobs in the
-    log.
+    The column "as logged" is the mean over the same samples if each job has its wait of the log.
 
     Each line names the samples that the band spans, and the expected share of all possible samples
     within the band. With too few samples, the values of single cells are printed.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from schedfarm.farm.campaign.resampling import METHODS, find_method
-from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, check_overload
+from schedfarm.farm.campaign.resampling import METHODS, ResamplingMethod, find_method
+from schedfarm.farm.campaign.scaling import LOAD_BY, ORIGINAL, LoadScaling, check_overload
 from schedfarm.farm.cli import words
 from schedfarm.farm.cli.cautions import warn
 from schedfarm.farm.cli.command import COUNT, QUIET, command, needs
@@ -47,6 +47,10 @@ UNKNOWN_TO_LOGS = frozenset({"backfilled"})
 
 MOST_GROUPS = 3
 """Number of users, accounts, queues or partitions that are printed, largest first."""
+
+
+def _rows_of(rows: Mapping[str, ResamplingMethod] | Mapping[str, LoadScaling]) -> str:
+    return ", ".join(f"{name} ({row.meaning})" for name, row in rows.items())
 
 
 class Resource(click.ParamType[tuple[str, str]]):
@@ -130,7 +134,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     shell_complete=words.listed(lambda: METHODS),
     show_default=True,
     callback=lambda _, __, draw: find_method(draw).name,
-    help=f"Resampling method: {', '.join(row.meaning for row in METHODS.values())}.",
+    help=f"Resampling method: {_rows_of(METHODS)}.",
 )
 @click.option(
     "--load",
@@ -143,7 +147,7 @@ class Rows(click.ParamType[tuple[int, int]]):
     default=next(iter(LOAD_BY)),
     show_default=True,
     type=click.Choice(tuple(LOAD_BY)),
-    help=f"Scaling method: {', '.join(row.meaning for row in LOAD_BY.values())}.",
+    help=f"Scaling method: {_rows_of(LOAD_BY)}.",
 )
 @click.option("--overload", is_flag=True, help="Allow loads above 2.")
 @click.option(
@@ -176,8 +180,8 @@ def simulate(
 ) -> None:
     """Simulate a log, by NAME or from a FILE, under one policy and print its metrics.
 
-    With the campaign's --resample, --seed, --weeks, --draw, --load and --load-by the command
-    reproduces a cell.
+    The options --resample, --seed, --weeks, --draw, --load and --load-by reproduce the cell of a
+    campaign with the same values.
     """
     from schedfarm.core.engine.limiting import check_limits
     from schedfarm.farm.campaign.campaign import load_label

@@ -61,7 +61,7 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
     "--partition",
     help="Partition to simulate, with all partitions that share its nodes.",
 )
-@click.option("--processors", type=COUNT, help="Processors of the nodes; by default sinfo's.")
+@click.option("--processors", type=COUNT, help="Processors of the nodes; by default as in sinfo.")
 @click.option(
     "--cancelled",
     type=click.Choice(["drop", "queue"]),
@@ -73,7 +73,8 @@ LIMITS = {"low": {"GrpTRES": "cpu=160"}, "high": {"MaxJobsPU": "8"}}
 @click.option(
     "--hosts",
     is_flag=True,
-    help="Simulate the nodes, on which a job may lack room, instead of one pool of all processors.",
+    help="Simulate the single nodes, on which a job must find room, instead of one pool of all "
+    "processors.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
 @click.option("--replace", is_flag=True, help="Replace files that were edited.")
@@ -116,9 +117,10 @@ def site(
     """Read a dump of a Slurm site, calibrate its simulation, and judge it before any what-if.
 
     DUMPDIR has the files written by the script that --script prints. Parameters that no file
-    contains are fitted to the real starts in the first half of the period. The second half shows
-    the error of the simulated mean waits. site.toml has the site's priority, for farm policies
-    --site. campaign.toml runs with farm run.
+    contains are fitted to the real starts in the first half of the period. The error of the
+    simulated mean waits is measured in the second half. The command writes site.toml, with the
+    priority and limits of the site for `farm policies --site`, and campaign.toml, a campaign for
+    `farm run`.
     """
     excludes("script", "example", *OF_DUMP, "jobs", "seed", "as_json")
     excludes("example", *OF_DUMP)

@@ -48,8 +48,8 @@ def submit(
 
     The job runs the coordinator, which submits the workers' jobs. The coordinator stops before its
     walltime ends; the same command resumes. Use `farm status` and `farm cancel` with the store to
-    see and end the jobs. With --array no coordinator runs; the part that ends last completes the
-    summary.
+    see and end the jobs. With --array each job simulates one part of the blocks, as by
+    `farm run --part`, and there is no coordinator.
     """
     from schedfarm.farm.campaign.shipped import find
     from schedfarm.farm.cli.jobs import folder_beside

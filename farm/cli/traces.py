@@ -294,7 +294,7 @@ def busiest(
     as_json: bool,
     **source: Any,
 ) -> None:
-    """Find the windows with the highest offered load: the best of each log, then the second best.
+    """Find windows of high offered load: the highest of each log, then the next highest of all.
 
     A window begins at midnight (UTC) and is printed as the `select.dates` of a campaign.
     """

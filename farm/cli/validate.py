@@ -33,8 +33,8 @@ def validate(
 
     The waits in a log come from its site's own scheduler. The distance is the absolute
     difference between the simulated and the logged mean wait of a job's group, averaged over the
-    jobs and divided by the mean logged wait. It is 0 % for the log itself, and 100 % for an error
-    as large as the waits.
+    jobs and divided by the mean logged wait. It is 0 % if the means are
+    equal in every group, and 100 % if the differences are as large as the waits.
     """
     from schedfarm import analysis
     from schedfarm.analysis.validation import validation_facts, validation_text

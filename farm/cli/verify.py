@@ -35,7 +35,8 @@ FAULTY = 1
 @click.option(
     "--repair",
     is_flag=True,
-    help="Repair damaged data that can be derived; let the next `farm run` repeat damaged cells.",
+    help="Repair data that follow from other data of the store; the next `farm run` simulates "
+    "damaged cells again.",
 )
 @click.option(
     "--trust",

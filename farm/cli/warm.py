@@ -31,7 +31,7 @@ def warm(policies: Sequence[str], archive: str | None, install: str | None, quie
     from the disk until schedfarm or numba changes. Existing kernels are skipped, so an interrupted
     command resumes.
 
-    An archive serves hosts with the same processor and the same versions of schedfarm, Python and
+    An archive is for hosts with the same processor and the same versions of schedfarm, Python and
     numba. It contains machine code, and is refused if another user could have written it. Name the
     same policies with --install as with --archive, so that no other kernels are compiled.
 

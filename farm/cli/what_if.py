@@ -81,7 +81,7 @@ UNKNOWN_ESTIMATES = 0.5
 @click.option(
     "--minutes",
     type=Real(min=0, min_open=True),
-    help="Largest wall time for samples, minutes.  [5]",
+    help="Largest wall time for the simulation of samples, minutes.  [5]",
 )
 @click.option(
     "--samples",
@@ -117,7 +117,7 @@ def what_if(
     quiet: bool,
     **source: Any,
 ) -> None:
-    """Compare policies on a log, by NAME or from a FILE: from the log to the verdict and a page.
+    """Compare policies on a log, by NAME or from a FILE, and write the answer as a page.
 
     The command writes a campaign file, simulates samples of the log under all policies in rounds,
     and prints a preliminary verdict after each round. It adds samples, at most 1,000, until

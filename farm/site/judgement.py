@@ -212,8 +212,8 @@ def _agreement(site: Site, known: Bool, start: Int64, begin: int) -> Range:
     """Return the share of pairs of jobs that start in the order of the log.
 
     Both jobs of a pair have the same width class, and both were waiting when the first of them
-    started in the log. Neither width nor submission decided their order, so a random order agrees
-    in half of the pairs. begin: begin of the judged period, from which its weeks are counted, s.
+    started in the log. Neither width nor submission decided their order. begin: begin of the judged
+    period, from which its weeks are counted, s.
     """
     jobs = site.jobs
     real = (jobs.submit + jobs.logged_wait)[known]

@@ -1,4 +1,4 @@
-"""Usage of users from completions on a pool."""
+"""Updates of users' usage when jobs on a pool complete."""
 
 from __future__ import annotations
 

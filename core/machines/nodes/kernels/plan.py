@@ -23,7 +23,7 @@ from schedfarm.core.machines.nodes.kernels.rooms import measure, pick, room_besi
 
 
 class Many:
-    """Numbers of entries: turned, of jobs in `turned`, and listed, of nodes in `listed`."""
+    """Numbers of used entries in the arrays `turned` (jobs) and `listed` (nodes)."""
 
     turned: int
     listed: int
