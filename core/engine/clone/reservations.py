@@ -151,6 +151,7 @@ def settle(
     return latest + 1
 
 
+# Without unrolled loops, fair starts on KTH-SP2 took 1.06 to 1.11 times as long.
 @kernel
 def fair_reserving(
     here: Planner,
