@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import machine
+from schedfarm.core.engine import machine, requests
 from schedfarm.core.engine.changes import (
     CONSTANT,
     change_at,
@@ -23,10 +23,9 @@ from schedfarm.core.engine.changes import (
     pass_change,
 )
 from schedfarm.core.engine.jit import NEVER, verb
-from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.machine import Hold
-from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.record import Record, Records, record, records
+from schedfarm.core.engine.requests import EXTRA, FREE
 from schedfarm.core.engine.running import Jobs, Running, idle_machine, next_end
 from schedfarm.core.engine.world import EASY
 from schedfarm.core.machines.hosts.bookings import Bookings, no_bookings, unbook
@@ -40,9 +39,6 @@ from schedfarm.core.machines.hosts.closings import (
 
 PARTS, ASIDE = 0, 1
 """Places in `aside`: the number of partitions, and the value of the first partition."""
-
-FREE, EXTRA = 0, 1
-"""Places of `level`: of the free amounts, and of those that a reservation leaves."""
 
 
 class Level:
@@ -192,7 +188,7 @@ def change_total(fleet: Fleet, row: int, by: int) -> None:
     fleet.level[row].narrow = -1
 
 
-@verb
+@requests.fits.of(Fleet)
 def pick(fleet: Fleet, kind: int, now: int) -> bool:
     """Pick the free hosts with the lowest numbers for a kind; return whether they suffice.
 
@@ -217,7 +213,7 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
     return False
 
 
-@verb
+@requests.fits_beside.of(Fleet)
 def pick_beside(fleet: Fleet, kind: int) -> bool:
     """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
     fleet.bookings.state[0].pending = fleet.sought[0].kind = -1
@@ -238,7 +234,7 @@ def pick_beside(fleet: Fleet, kind: int) -> bool:
     return False
 
 
-@verb
+@requests.narrow_enough.of(Fleet)
 def narrow_enough(fleet: Fleet, row: int) -> int:
     """Return the last kind that takes at most the processors of all hosts."""
     if fleet.level[row].narrow < 0:
@@ -320,12 +316,6 @@ def release_due(fleet: Fleet, jobs: Jobs, now: int, one: bool) -> bool:
 def running_count(fleet: Fleet) -> int:
     """Return the number of running jobs."""
     return int(fleet.running.count[0])
-
-
-@machine.most_free.of(Fleet)
-def most_free(fleet: Fleet) -> int:
-    """Return the last kind with at most the free processors."""
-    return narrow_enough(fleet, FREE)
 
 
 @machine.has_free.of(Fleet)
@@ -445,28 +435,6 @@ def place_beside(fleet: Fleet, hold: Record[Hold], now: int, need: int, estimate
     return 0
 
 
-@machine.candidates.of(Fleet)
-def candidates(fleet: Fleet, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
-    """Return the jobs that fit without affecting the reservation."""
-    short = up_to(queue.estimate, cell, hold[0].shadow - now)
-    beside = up_to(queue.need, cell, narrow_enough(fleet, EXTRA)) if hold[0].shadow < NEVER else 0
-    word = up_to(queue.need, cell, narrow_enough(fleet, FREE)) & (short | beside)
-    # Lanes behind the last job are arbitrary, so their kinds are not read.
-    kept, left = 0, word
-    while left != 0:
-        at = lowest(left)
-        left &= left - 1
-        need = queue.need[cell + at]
-        if need <= 0:
-            continue
-        is_short = now + queue.estimate[cell + at] <= hold[0].shadow
-        if pick(fleet, need, now) and (is_short or pick_beside(fleet, need)):
-            kept |= 1 << at
-    return kept
-
-
-@machine.within_reach.of(Fleet)
-def within_reach(fleet: Fleet, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
-    """Return whether a block's minima are short or narrow enough."""
-    soon = now + queue.least_estimate[b] <= hold[0].shadow
-    return bool(soon or queue.least_need[b] <= narrow_enough(fleet, EXTRA))
+machine.most_free.of(Fleet)(requests.most_free)
+machine.candidates.of(Fleet)(requests.candidates)
+machine.within_reach.of(Fleet)(requests.within_reach)

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import planning
+from schedfarm.core.engine import planning, requests
 from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
-from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
+from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.plan import PlanState, rounded, void
 from schedfarm.core.engine.record import Record, record
+from schedfarm.core.engine.requests import FREE
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
 from schedfarm.core.machines.hosts.bookings import (
     assign,
@@ -27,11 +28,9 @@ from schedfarm.core.machines.hosts.bookings import (
 )
 from schedfarm.core.machines.hosts.closings import amount_of, exact_length, first_of, host_of
 from schedfarm.core.machines.hosts.kernel import (
-    FREE,
     Fleet,
     change,
     is_enough,
-    narrow_enough,
     pick,
 )
 
@@ -273,7 +272,7 @@ def earliest(fleet: Fleet, plan: Plan, i: int, now: int) -> tuple[int, int, int]
     return 0, t, t
 
 
-@verb
+@requests.may_start.of(Fleet)
 def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
     """Return whether the job at place i fits now next to the present reservations.
 
@@ -296,31 +295,6 @@ def may_start(fleet: Fleet, plan: Plan, now: int, i: int) -> bool:
         return True
     failed.age, failed.now, failed.length = age, now, length
     return False
-
-
-@planning.place_now.of(Fleet)
-def place_now(fleet: Fleet, plan: Plan, now: int, i: int) -> int:
-    """Return 0 if the job may start now."""
-    return 0 if may_start(fleet, plan, now, i) else -1
-
-
-@planning.last_candidate.of(Fleet)
-def last_candidate(fleet: Fleet, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
-    """Return the last job that may start now; lanes discard jobs with too many processors."""
-    if last < first or may_start(fleet, plan, now, last):
-        return last, 0
-    narrow, front = narrow_enough(fleet, FREE), plan.front[0]
-    lowest, stop = front + first, front + last
-    while stop > lowest:
-        begin = max(stop - WORD, lowest)
-        word = up_to(plan.need, begin, narrow) & first_places(stop - begin)
-        while word != 0:
-            at = highest(word)
-            if may_start(fleet, plan, now, begin + at - front):
-                return int(begin + at - front), 0
-            word ^= 1 << at
-        stop = begin
-    return first - 1, 0
 
 
 @planning.last_rival.of(Fleet)
@@ -388,3 +362,7 @@ def strike_out(fleet: Fleet, plan: Plan, i: int) -> None:
 def reconsider(fleet: Fleet, plan: planning.AnyPlan, now: int) -> None:
     """Invalidate all reservations."""
     void(plan)
+
+
+planning.place_now.of(Fleet)(requests.place_now)
+planning.last_candidate.of(Fleet)(requests.last_candidate)

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import machine
+from schedfarm.core.engine import machine, requests
 from schedfarm.core.engine.changes import CONSTANT, change_at, next_change, pass_change
 from schedfarm.core.engine.jit import NEVER, verb
-from schedfarm.core.engine.lanes import lowest, up_to
 from schedfarm.core.engine.machine import Hold
-from schedfarm.core.engine.queue import Queue
 from schedfarm.core.engine.record import Record
+from schedfarm.core.engine.requests import EXTRA, FREE
 from schedfarm.core.engine.running import (
     Jobs,
     Running,
@@ -31,8 +30,8 @@ from schedfarm.core.engine.running import (
 from schedfarm.core.engine.world import EASY
 from schedfarm.core.machines.resources.timetable import change_of, has_spare, promise
 
-FREE, EXTRA, ASIDE = range(3)
-"""Rows of levels: free amounts, extra amounts of the head's reservation, withheld amounts."""
+ASIDE = 2
+"""Row of levels behind FREE and EXTRA, for withheld amounts."""
 
 
 class Stock(NamedTuple):
@@ -96,7 +95,13 @@ def is_enough(stock: Stock, row: int, kind: int) -> bool:
     return enough
 
 
-@verb
+@requests.fits_beside.of(Stock)
+def fits_beside(stock: Stock, kind: int) -> bool:
+    """Return whether the extra amounts are enough for a kind."""
+    return is_enough(stock, EXTRA, kind)
+
+
+@requests.fits.of(Stock)
 def fits(stock: Stock, kind: int, now: int) -> bool:
     """Return whether a job of this kind fits from now until its predicted end."""
     return bool(is_enough(stock, FREE, kind) and has_spare(stock.table, stock.request, kind, now))
@@ -120,7 +125,7 @@ def subtract(stock: Stock, row: int, kind: int) -> None:
     stock.narrow[row] = -1
 
 
-@verb
+@requests.narrow_enough.of(Stock)
 def narrow_enough(stock: Stock, row: int) -> int:
     """Return the last kind with at most the processors of a level."""
     if stock.narrow[row] < 0:
@@ -162,12 +167,6 @@ def release_due(stock: Stock, jobs: Jobs, now: int, one: bool) -> bool:
 def running_count(stock: Stock) -> int:
     """Return the number of running jobs."""
     return int(stock.running.count[0])
-
-
-@machine.most_free.of(Stock)
-def most_free(stock: Stock) -> int:
-    """Return the last kind with at most the free processors."""
-    return narrow_enough(stock, FREE)
 
 
 @machine.has_free.of(Stock)
@@ -260,28 +259,6 @@ def place_beside(stock: Stock, hold: Record[Hold], now: int, need: int, estimate
     return 0
 
 
-@machine.candidates.of(Stock)
-def candidates(stock: Stock, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
-    """Return the jobs that fit without affecting the reservation."""
-    short = up_to(queue.estimate, cell, hold[0].shadow - now)
-    beside = up_to(queue.need, cell, narrow_enough(stock, EXTRA)) if hold[0].shadow < NEVER else 0
-    word = up_to(queue.need, cell, narrow_enough(stock, FREE)) & (short | beside)
-    # Lanes behind the last job are arbitrary, so their kinds are not read.
-    kept, left = 0, word
-    while left != 0:
-        at = lowest(left)
-        left &= left - 1
-        need = queue.need[cell + at]
-        if need <= 0:
-            continue
-        is_short = now + queue.estimate[cell + at] <= hold[0].shadow
-        if fits(stock, need, now) and (is_short or is_enough(stock, EXTRA, need)):
-            kept |= 1 << at
-    return kept
-
-
-@machine.within_reach.of(Stock)
-def within_reach(stock: Stock, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
-    """Return whether a block's minima are short or narrow enough."""
-    soon = now + queue.least_estimate[b] <= hold[0].shadow
-    return bool(soon or queue.least_need[b] <= narrow_enough(stock, EXTRA))
+machine.most_free.of(Stock)(requests.most_free)
+machine.candidates.of(Stock)(requests.candidates)
+machine.within_reach.of(Stock)(requests.within_reach)

@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from schedfarm.core.arrays import Int64
-from schedfarm.core.engine import planning
+from schedfarm.core.engine import planning, requests
 from schedfarm.core.engine.changes import change_at, next_change
 from schedfarm.core.engine.jit import NEVER, verb
-from schedfarm.core.engine.lanes import WORD, first_places, highest, room, up_to
+from schedfarm.core.engine.lanes import room
 from schedfarm.core.engine.plan import PlanState, rounded, void
 from schedfarm.core.engine.profile import HEAD, TAIL, Profile, step_at, step_from
 from schedfarm.core.engine.record import Record, record
+from schedfarm.core.engine.requests import FREE
 from schedfarm.core.engine.snapshots import Snapshots, no_snapshots
-from schedfarm.core.machines.resources.kernel import FREE, Stock, fits, is_enough, narrow_enough
+from schedfarm.core.machines.resources.kernel import Stock, fits, is_enough
 from schedfarm.core.machines.resources.profile import (
     advance,
     empty_levels,
@@ -126,7 +127,7 @@ def earliest(stock: Stock, plan: Plan, i: int, now: int) -> tuple[int, int, int]
     return 0, t, step
 
 
-@verb
+@requests.may_start.of(Stock)
 def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
     """Return whether the job at place i fits now next to the present reservations.
 
@@ -140,31 +141,6 @@ def may_start(stock: Stock, plan: Plan, now: int, i: int) -> bool:
         return fits(stock, need, now)
     levels = plan.profile
     return has_room(levels, levels.mark[HEAD], stock.request, need, now + length)
-
-
-@planning.place_now.of(Stock)
-def place_now(stock: Stock, plan: Plan, now: int, i: int) -> int:
-    """Return 0 if the job may start now, else -1."""
-    return 0 if may_start(stock, plan, now, i) else -1
-
-
-@planning.last_candidate.of(Stock)
-def last_candidate(stock: Stock, plan: Plan, now: int, first: int, last: int) -> tuple[int, int]:
-    """Return the last job that may start now; lanes discard jobs with too many processors."""
-    if last < first or may_start(stock, plan, now, last):
-        return last, 0
-    narrow, front = narrow_enough(stock, FREE), plan.front[0]
-    lowest, stop = front + first, front + last
-    while stop > lowest:
-        begin = max(stop - WORD, lowest)
-        word = up_to(plan.need, begin, narrow) & first_places(stop - begin)
-        while word != 0:
-            at = highest(word)
-            if may_start(stock, plan, now, begin + at - front):
-                return int(begin + at - front), 0
-            word ^= 1 << at
-        stop = begin
-    return first - 1, 0
 
 
 @planning.last_rival.of(Stock)
@@ -214,3 +190,7 @@ def place_of(stock: Stock, plan: Plan, i: int) -> int:
 def reconsider(stock: Stock, plan: planning.AnyPlan, now: int) -> None:
     """Invalidate all reservations."""
     void(plan)
+
+
+planning.place_now.of(Stock)(requests.place_now)
+planning.last_candidate.of(Stock)(requests.last_candidate)
