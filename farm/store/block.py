@@ -159,8 +159,8 @@ class OpenBlock:
         """Stage the missing shards of the block in every array.
 
         An acknowledged block is left unchanged. In this case, another attempt of the same task
-        wrote the block, and its worker died later or the scheduler considered it lost. Raises
-        `OSError` if the store cannot be written or belongs to another run.
+        wrote the block, and the worker of that attempt died later, or the scheduler considered the
+        worker lost. Raises `OSError` if the store cannot be written or belongs to another run.
         """
         # The run is checked before the work; `commit` checks the run again inside the fence.
         self.store.place.check_fence(self.run)
