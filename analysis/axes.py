@@ -127,7 +127,7 @@ def unfold(store: Store, data: Data | None = None) -> Any:
 
 
 def _unfolded(data: Any, dim: str, origins: Origins) -> Any:
-    """Return data in which the axes of one dimension are dimensions after it."""
+    """Return data in which the axes of one dimension follow it as further dimensions."""
     labels = [str(label) for label in data[dim].values]
     known = {label: origins[label] for label in labels if label in origins}
     values = _values(known)
@@ -230,9 +230,9 @@ def across(
 ) -> tuple[xr.DataTree, list[Any], Cells]:
     """Return a summary with one policy per value of an axis, these values, and their cells.
 
-    where: labels that select one policy, and one value of each other axis. If any trace is a model,
-    the summary omits resample 0, which is the log of other traces: for a model, it is a sample like
-    the others.
+    where: labels that select one policy, and one value of each other axis. Resample 0 of a log is
+    the log itself; resample 0 of a model is one more sample. If any trace is a model, the summary
+    therefore omits resample 0.
     """
     summary, origins = open_summary(store), origins_of(store)
     summary = at_labels(summary, **where)
@@ -275,7 +275,7 @@ def lines_along(
     """Return the values of an axis by trace and policy in the data, and the data along the axis.
 
     The returned data are by trace and policy; names of policies contain the values of all other
-    axes. Policies that do not depend on the axis have the same values everywhere along it.
+    axes. Policies that do not depend on the axis have the same values everywhere along the axis.
     """
     origins = origins_of(store)
     (dim,) = (one for one in EXPANDED if axis in _values(origins.get(one, {})))

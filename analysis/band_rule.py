@@ -65,7 +65,7 @@ class BandRule(ABC):
     """Dimension of the numbers of a band."""
 
     whole: ClassVar[bool] = False
-    """Whether whole samples are left out; ranks are then those of the deciding numbers."""
+    """Whether whole samples are left out; all ranks are then ranks of the numbers that decide."""
 
     @property
     @abstractmethod
@@ -147,7 +147,7 @@ class BandRule(ABC):
 
 
 class _Band(BandRule):
-    """Implement what bands of samples share, unlike an interval of their mean."""
+    """Implement the methods that all bands of samples share; `Interval` has other methods."""
 
     line: ClassVar[str]
     """Meaning of the line in a figure."""

@@ -357,7 +357,7 @@ def _log_line(group: xr.Dataset, metric: str) -> xr.DataArray:
 
 
 def _drawn_weeks(means: xr.DataArray, group: xr.Dataset) -> xr.DataArray:
-    """Leave out the entry of jobs that ended after the weeks of submissions: a line would jump."""
+    """Leave out the entry of jobs that ended after the weeks of submissions: lines would jump."""
     weeks = group.get("weeks", xr.DataArray(max(1, group.sizes["week"] - 1)))
     return means.where(means["week"] <= weeks).isel(week=slice(int(weeks.max())))
 

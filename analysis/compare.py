@@ -401,7 +401,7 @@ def _ratio_of_log(store: Store, values: xr.DataArray, asked: _Question) -> xr.Da
 
 
 def _logged(store: Store, metric: str, mean: xr.DataArray, asked: _Question) -> Float64:
-    """Return each trace's mean with logged waits, over its samples or, without samples, the log."""
+    """Return each trace's mean with logged waits: over its samples or, if none, over its log."""
     values = np.full(mean.shape, np.nan)
     for i, trace in enumerate(asked.traces):
         values[i] = mean_as_logged(store, trace, metric)

@@ -98,7 +98,7 @@ def comparison_figure(
 
 
 def _rows(found: xr.Dataset) -> list[tuple[str, dict[str, str] | None]]:
-    """Return the labels of the rows with trace and load; None is for the mean over all."""
+    """Return the labels of the rows with trace and load; None stands for the mean over all."""
     traces, loads = found["trace"].values.tolist(), found["load"].values.tolist()
     rows: list[tuple[str, dict[str, str] | None]] = [
         (f"{trace}, {load}", {"trace": trace, "load": load}) for trace in traces for load in loads
@@ -114,7 +114,7 @@ def _draw(
     policies: int,
     look: dict[str, object],
 ) -> None:
-    """Draw the dots of one policy, shifted from those of other policies."""
+    """Draw the dots of one policy, shifted from the dots of other policies."""
     shift = (place - (policies - 1) / 2) * 0.7 / policies
     ratios = [found["overall"] if at is None else found["ratio"].sel(at) for _, at in rows]
     low, middle, high = 100 * (np.stack([one.values for one in ratios], axis=-1) - 1)

@@ -18,7 +18,7 @@ from schedfarm.analysis.validation import far_from_log
 from schedfarm.core.bootstrap import stopped_widening
 
 QUANTILE = re.compile(r"_p\d+$")
-"""End of the names of quantiles such as medians, of which most pairs are often equal."""
+"""End of the names of quantiles, such as medians; most pairs of quantiles are often equal."""
 
 
 @reading()

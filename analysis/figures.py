@@ -273,7 +273,7 @@ def _order(values: Mapping[str, float], a: str, b: str) -> str:
 
 
 def _line_ends(band: xr.Dataset) -> dict[str, float]:
-    """Return the last number of each policy's line, or of the log's line without others."""
+    """Return the last number of each policy's line; of the log's line if there is no other line."""
     values = _panel_values(band)
     lines = _own_values(band) if values is None else values.isel({values.dims[-1]: 1}, drop=True)
     if lines is None:
@@ -287,7 +287,7 @@ def _line_ends(band: xr.Dataset) -> dict[str, float]:
 
 
 def _middles(band: xr.Dataset) -> dict[str, float]:
-    """Return each policy's number over all jobs, or the log's number without others."""
+    """Return each policy's number over all jobs; the log's number if there is no other number."""
     values = band.get(WHOLE)
     numbers = band.get(WHOLE_LOG) if values is None else values.isel({values.dims[-1]: 1})
     if numbers is None or numbers.dims != ("policy",):
@@ -399,7 +399,8 @@ def _draw(
             band_panel(place, _panel_values(band), styles, own=_own_values(band), log=log)
             if band is not None:
                 whole_marks(place, band.get(WHOLE), band.get(WHOLE_LOG), styles)
-    # A label of the figure would overlap the legend, so the lowest panel of each column has one.
+    # A common label of the figure would overlap the legend, so the lowest panel of each column has
+    # a label.
     for i in range(across):
         axes[sum(i < len(row) for row in panels) - 1, i].set_xlabel("Week")
     shown = [band for row in panels for _, band in row if band is not None]

@@ -266,7 +266,7 @@ def _samples(
             )
         )
         waits: Int64 = sample["wait"].values
-        # A refused job has wait -1; if all jobs have it, the cell is not done.
+        # A refused job has wait -1. If all jobs have wait -1, the cell is not done.
         if (waits < 0).all(axis=1).any():
             continue
         if _differ(parts, same):

@@ -23,7 +23,8 @@ FEW = 5
 often has a single value, and so no standard error."""
 
 TAILS = 2.0
-"""Widening of an interval of a difference: its length grows by this number over its pairs."""
+"""Widening of an interval of a difference: its length grows by this number divided by the number of
+pairs."""
 
 ALIKE = 0.95
 """Correlation of pairs above which intervals on model workloads held the true ratio less often than
@@ -100,7 +101,7 @@ def better_share(better: int, pairs: int, *, level: float) -> Interval:
 
     The interval holds the true share with a probability of at least the level. The share of a few
     pairs has few possible values, so no interval has exactly the level at every true share:
-    Wilson's has 83 to 98 %.
+    Wilson's interval has 83 to 98 %.
 
     Examples
     --------

@@ -27,8 +27,8 @@ MOST_SAMPLES = 10
 
 INFLATED = 1.1
 """Spread of weekly load, relative to the log's spread, above which a note is given. With draws that
-keep the log's spread, the median of 100 samples of 47 to 180 weeks came within 3 % of it on five
-logs."""
+keep the log's spread, the median of 100 samples of 47 to 180 weeks came within 3 % of the log's
+spread on five logs."""
 
 
 @reading()

@@ -22,8 +22,8 @@ _OPENED: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("opened", de
 def reading() -> Iterator[None]:
     """Open each part of a store once in this context, or in a function with this decorator.
 
-    An open part has the axes of the time of opening, so a context must not contain a run. Without
-    the context, a report opened the summary 36 times, which took most of its time.
+    An open part keeps the axes that it had when it was opened, so a context must not contain a run.
+    Without the context, a report opened the summary 36 times, which took most of its time.
 
     Examples
     --------

@@ -306,7 +306,7 @@ def holds_samples(data: xr.Dataset | xr.DataTree) -> bool:
 
 
 def has_log(store: Store, trace: str) -> bool:
-    """Return whether a trace has resample 0 and is a log; for a model, 0 is one more draw.
+    """Return whether a trace has resample 0 and is a log; resample 0 of a model is one more draw.
 
     Examples
     --------

@@ -26,8 +26,7 @@ DIGITS = 3
 """Number of significant digits in the text for the typical value of a block."""
 
 SAME_LOAD = 0.01
-"""Difference of offered loads of samples that readers can ignore, since runs are rounded to whole
-seconds."""
+"""Negligible difference between the offered loads of samples: runs are rounded to whole seconds."""
 
 
 def table(bands: xr.Dataset) -> pd.DataFrame:
@@ -66,7 +65,7 @@ def table(bands: xr.Dataset) -> pd.DataFrame:
     columns = columns.assign({name: bands[name] for name in others})
     frame = columns.to_dataframe(dim_order=cell)[[*labels, *others]]
     if ORIGIN in cell:
-        # A trace has no samples for clusters of other traces; these are not missing.
+        # A trace has no samples for clusters of other traces; such samples do not count as missing.
         frame = frame[frame["n"] > 0]
     frame.attrs = {**bands.attrs, **values.attrs}
     return frame
@@ -200,7 +199,7 @@ def table_text(bands: xr.Dataset) -> str:
     fcfs+easy  1 234   1 267  1 300  1 to 2 of 2  33.3 %
     """
     frame = table(bands)
-    # The column is shown if samples are missing, so that readers notice it.
+    # The column is shown if samples are missing, so that readers notice the lack.
     if not frame["missing"].any():
         frame = frame.drop(columns="missing")
     lines = [heading(bands)]

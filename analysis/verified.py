@@ -88,7 +88,7 @@ class Records:
                 raise self.refused(f"{name} of {self._trace}")
 
     def blank(self, name: str, at: Sequence[int], row: Values) -> None:
-        """Set the jobs of a cell without an acknowledgement to -1; killed runs leave such values.
+        """Set a cell's jobs without an acknowledgement to -1: a killed run may have left values.
 
         Values that all policies share are unchanged.
         """

@@ -30,8 +30,8 @@ DAYS = 365
 """Default validity of a certificate, days."""
 
 AUTHORITY_DAYS = 3650
-"""Validity of the authority, days. It exceeds the validity of certificates, so that peers with
-older certificates accept renewed ones."""
+"""Validity of the authority, days. The authority outlives its certificates, so that peers with an
+older certificate accept a renewed certificate."""
 
 SLACK = datetime.timedelta(hours=1)
 """Time before its creation from which a certificate is valid, since the clocks of hosts differ."""

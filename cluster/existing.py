@@ -62,8 +62,9 @@ def _client(spec: ClusterSpec, address: str) -> Client:
         def start(self, **options: Any) -> None:
             """Connect; if that fails, close the client and end its loop.
 
-            Otherwise the garbage collector closes the client later, in any thread. In the thread of
-            another client's loop, closing waits for a lock that this client's thread holds.
+            The garbage collector would close an unclosed client later, in any thread. If that
+            thread ran the loop of another client, it would wait for a lock that this client's
+            thread holds.
             """
             try:
                 super().start(**options)

@@ -38,7 +38,7 @@ def start(imports: Sequence[str]) -> None:
 
 @contextmanager
 def same_modules() -> Iterator[None]:
-    """Have interpreters started within the context use the module path of this interpreter.
+    """Pass the module path of this interpreter to interpreters that start within the context.
 
     Python would search the current folder first, and another user may have put modules there.
     """
@@ -47,7 +47,7 @@ def same_modules() -> Iterator[None]:
 
 
 def worker_environment() -> dict[str, str]:
-    """Return the variables of this process for a worker, which the server lacks."""
+    """Return environment variables for a worker: those of this process, which the server lacks."""
     return {SEARCHED: "", SAFE_PATH: "", **os.environ}
 
 

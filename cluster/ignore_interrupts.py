@@ -6,9 +6,9 @@ import signal
 
 
 def dask_setup(worker: object) -> None:
-    """Ignore SIGINT, which is blocked in a local worker before; Dask calls this at the start.
+    """Ignore SIGINT; Dask calls this function at the start of a worker, with SIGINT still blocked.
 
-    An import does not change the handling of the signal, so that tools that import this module keep
-    their Ctrl-C.
+    The import of this module does not change the handling of the signal: other tools may import the
+    module and keep their Ctrl-C.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -170,7 +170,7 @@ class Kept:
                     await job.close()
 
     def _has_ended(self, name: Any, job: Any, found: Mapping[str, str]) -> bool:
-        """Return whether to replace a job without a worker; report it if it never had a worker."""
+        """Return whether to replace a job without worker; report jobs that never had a worker."""
         if not job.job_id:
             self._failures[name] = self._failures.get(name, 0) + 1
             return self._failures[name] % FAILED_SWEEPS == 0

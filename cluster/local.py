@@ -89,8 +89,8 @@ def local_cluster(
                 stack.enter_context(_replaced(local, count))
             yield client
         finally:
-            # After an interrupt, Dask's exit handlers would take 13 s to close it instead of half a
-            # second.
+            # After an interrupt, Dask's exit handlers would take 13 s to close the cluster instead
+            # of half a second.
             with _interrupts_held():
                 stack.close()
 
@@ -136,7 +136,7 @@ def _started() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Delay SIGINT to the end of the context, and block it in threads and processes started in it.
+    """Delay SIGINT to the end of the context; new threads and processes block SIGINT.
 
     Workers and their replacements inherit the mask, from their first instruction on.
     """
@@ -145,8 +145,8 @@ def _interrupts_held() -> Iterator[None]:
     # The mask applies only to this thread. Another thread may receive the signal, and Python then
     # passes it to the main thread.
     old = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if in_main else None
-    # At its start the loop unblocks SIGINT in its thread, which is the thread that starts workers;
-    # an earlier interrupt is recorded already.
+    # When Dask's event loop starts, it unblocks SIGINT in its thread, which also starts the
+    # workers. An interrupt before this point has already been recorded.
     with fork_server.same_modules():
         resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

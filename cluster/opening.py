@@ -52,8 +52,8 @@ class Opening:
 def lift_file_limit() -> None:
     """Raise the limit on open files of this process and its children to the maximum.
 
-    A scheduler needs two or three files per worker. With the usual limit of 1,024, it rejects the
-    500th worker.
+    A scheduler needs two or three files per worker. With the usual limit of 1,024, the scheduler
+    rejects the 500th worker.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def lift_file_limit() -> None:
 
 
 def check_loop() -> None:
-    """Start and stop Dask's event loop, because its first start loads its modules from the disk.
+    """Start and stop Dask's event loop, because the first start loads modules from the disk.
 
     On a busy disk, the first start took longer than Dask waits in 2 of 3 runs of the tests.
     """

@@ -69,7 +69,8 @@ QUEUES: Mapping[str, Queue] = {
     "slurm": Queue(
         "SLURMCluster",
         ask=("squeue", "--me", "--noheader", "--states=all", "--format=%i %T"),
-        # The signal goes to the script; without --batch, only the job's steps would get it.
+        # With --batch the script gets the signal; without --batch only the job's steps would get
+        # the signal.
         stop=("scancel", "--batch", "--signal=TERM"),
         over=(
             "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL",
@@ -202,6 +203,6 @@ def said(command: Iterable[str]) -> str | None:
 
 
 def _plain(job: str) -> str:
-    """Return a job's number without its server, which PBS abbreviates: 7.host is listed as 7.ho."""
+    """Return a job's number without the server's name; PBS lists 7.host as 7.ho."""
     number, dot, rest = job.partition(".")
     return job if rest.isdigit() else number

@@ -1,8 +1,8 @@
 """Private scratch folders for Dask's processes.
 
-Dask puts a folder of `dask-scratch-space`, in the temporary folder, first on Python's path, and
-uses an existing folder. If another user created this folder, that user could run code in every
-process.
+Dask uses the folder `dask-scratch-space` in the temporary folder, even if this folder exists, and
+puts one of its subfolders first on Python's path. If another user created `dask-scratch-space`,
+that user could run code in every process.
 """
 
 from __future__ import annotations

@@ -46,10 +46,10 @@ SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable with which Python does not search the current folder for modules."""
 
 HEAP: Mapping[str, int] = {
-    # By default glibc adapts both thresholds to such values; setting one threshold disables that.
-    # Arrays of 128 KiB or more are then mapped again each time. Page faults for 450,000 jobs of
-    # KTH-SP2 under EASY: 65,000 by default, 376,000 with Dask's trim threshold of 64 KiB, 304,000
-    # with only our trim threshold, 45,000 with both of ours.
+    # By default glibc adapts both thresholds to similar values; if one threshold is set, glibc
+    # adapts neither. Arrays of 128 KiB or more are then mapped again each time. Page faults for
+    # 450,000 jobs of KTH-SP2 under EASY: 65,000 by default, 376,000 with Dask's trim threshold of
+    # 64 KiB, 304,000 with only our trim threshold, 45,000 with both of ours.
     "MALLOC_TRIM_THRESHOLD_": 64 * 2**20,
     "MALLOC_MMAP_THRESHOLD_": 32 * 2**20,
 }

@@ -22,7 +22,7 @@ WORKER = {"nthreads": 1}
 """One thread per worker process; ``n_workers`` of `worker_options` is the number per host."""
 
 ENCRYPTED = {"protocol": "tls://", "dashboard_address": "127.0.0.1:0"}
-"""Options of the scheduler, which workers adopt."""
+"""Options of the scheduler; workers adopt these options."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def _in_scratch(python: str | list[str]) -> str | list[str]:
 
 
 def certified(known: Security) -> dict[str, Any]:
-    """Return the settings with the certificates for other hosts, which share the folder."""
+    """Return settings with the certificates' files, whose folder the other hosts share."""
     files = {"ca-file": known.tls_ca_file}
     for role in ("scheduler", "worker", "client"):
         for what in ("cert", "key"):

@@ -15,7 +15,7 @@ COORDINATOR_SECONDS = 60
 summary and cancel the workers' jobs."""
 
 ENDS = "SCHEDFARM_WORKER_ENDS"
-"""Environment variable of a worker: time from which it begins no block, s since 1970."""
+"""Environment variable of a worker: time from which the worker begins no block, s since 1970."""
 
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 

@@ -237,7 +237,7 @@ def _described(place: Place) -> Store:
         except InputError as error:
             if "--repair" not in str(error):
                 raise
-            # The advice in the error would be to run this command.
+            # The first error would advise the user to run this command.
             raise InputError(
                 f"store {place}: neither {MANIFEST} nor its copy {COPY} is intact; restore one of "
                 "them from a backup"

@@ -28,7 +28,7 @@ EXPECTED: dict[Any, Callable[[Any], Any]] = {
     EITHER: lambda ratio: ratio == ratio,
     HOLDS: lambda verdict: verdict == 1,
 }
-"""Function of each expectation: whether a cell agrees; a cell without a ratio never does."""
+"""Function of each expectation: whether a cell agrees; a cell without a ratio never agrees."""
 
 ALL, MOST, OFTEN, ONCE = "all", "most", "often", "there"
 """Share of cells in which the paper finds its conclusion."""

@@ -64,7 +64,7 @@ def time_unit(seconds: int) -> tuple[int, str]:
 
 
 def time_axis(axes: Axes, begin: int, end: int, origin: int) -> Clock:
-    """Set the limits and the label of a time axis, and return the function to its positions.
+    """Set limits and label of a time axis; return the function from instants to its positions.
 
     The axis shows the time since `origin`, the first submission.
     """
@@ -166,7 +166,7 @@ def say(figure: Figure, sentences: Sequence[str]) -> None:
 
 
 def panel_rows(figure: Figure, count: int, **shared: Any) -> list[list[Axes]]:
-    """Return panels in rows of at most three, or two in a narrow figure, which grows to fit."""
+    """Return panels in rows of at most three, or two in a narrow figure; adapt its height."""
     most = 2 if figure.get_figwidth() < WIDE else 3
     rows = -(-count // most)
     across = -(-count // rows)

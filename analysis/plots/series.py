@@ -57,9 +57,9 @@ def distribution(values: Int64 | Float64) -> xr.Dataset:
 def arrivals(jobs: Workload) -> xr.Dataset:
     """Return the jobs submitted on each weekday and in each hour of the day.
 
-    Both are by the log's clock (UTC for SWF, local time for sacct) if the log has the date of its
-    first submission. Otherwise the log is assumed to begin on a Monday at midnight. `days` is the
-    number of times that each weekday occurs, in part or whole.
+    Weekday and hour are by the log's clock (UTC for SWF, local time for sacct) if the log has the
+    date of its first submission. Otherwise the log is assumed to begin on a Monday at midnight.
+    `days` is the number of times that each weekday occurs, in part or whole.
 
     Examples
     --------

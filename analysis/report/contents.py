@@ -50,7 +50,8 @@ MOST_GROUPS = 100
 """Number of groups with the largest gains, and with the largest losses, for each policy."""
 
 MOST_SAMPLES = 50_000
-"""Largest number of rows for single samples in a page; with more, each series keeps its first."""
+"""Largest number of rows for single samples in a page; if there are more, each series keeps its
+first rows."""
 
 MOST_ROWS = 20_000
 """Largest number of rows of any other table in a page; longer tables keep their first traces."""

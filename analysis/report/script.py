@@ -18,7 +18,7 @@ from schedfarm.core.caches import exposed, folder_of
 from schedfarm.core.files import write_cached
 
 EMBEDDING = "window.vegaEmbed = vegaEmbed;"
-"""Only name of the script that pages use."""
+"""The script's only name that is used by pages."""
 
 
 def check_script() -> None:

@@ -63,7 +63,8 @@ MOST_CHARACTERS = 2**25
 """Least length of a file that is refused: a device, for example, has no end."""
 
 MOST_CELLS = 10_000_000
-"""Limit on cells: a metric of the summary is one chunk, and folding this many takes 267 MiB."""
+"""Limit on cells: a metric of the summary is one chunk, and folding this many cells takes 267
+MiB."""
 
 Traces = Annotated[tuple[Trace, ...], Meta(min_length=1, description="one or more [[traces]]")]
 Policies = Annotated[
@@ -280,7 +281,7 @@ class Campaign:
         put(self, policies=tuple(policy for policy, _ in policies))
 
     def _check_named(self, written: Sequence[str]) -> None:
-        """Refuse names that equal a policy or belong to none, and names in a paper's report."""
+        """Refuse names that equal a policy, names of no policy, and names in a paper's report."""
         for name in self.named:
             check_name("named: name", name)
             if name not in written:

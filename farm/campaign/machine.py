@@ -1,4 +1,4 @@
-"""Machine of a trace: its platform, the tables that change it, its other size, and jobs on it."""
+"""Machine of a trace: the platform, tables that change the platform, resizing, and placed jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLES: dict[str, type[Options]] = {
     "hosts": OnHosts,
     "network": OnNetwork,
 }
-"""Options of each key whose table changes the machine, or the requests of jobs on it."""
+"""Options of each key whose table changes the machine, or the requests of its jobs."""
 
 MACHINE = ("processors", "platform", "nodes", "resources", "partitions", "hosts")
 """Keys of the machine itself."""
@@ -107,7 +107,7 @@ def _check_partitions(trace: Trace) -> None:
 
 
 def _check_network(trace: Trace) -> None:
-    """Refuse the requests of a log's jobs on links if the machine has no links, or its own."""
+    """Refuse link requests of a log's jobs on a machine without links; refuse links given twice."""
     if trace.network is None or trace.join is not None:
         return
     machine = trace.machine

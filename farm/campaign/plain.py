@@ -80,7 +80,7 @@ def check_types(value: Any) -> None:
 
 
 class Exclusion(NamedTuple):
-    """Declare keys that a key excludes, the reason, and the remedy; `value` is that of the key."""
+    """Declare keys that a key excludes, with reason and remedy; ``{value}`` is the key's value."""
 
     key: str
     others: tuple[str, ...]
@@ -89,7 +89,7 @@ class Exclusion(NamedTuple):
 
 
 def check_exclusions(value: Any, rows: Iterable[Exclusion]) -> None:
-    """Refuse keys of a declared value that exclude each other; a default excludes nothing."""
+    """Refuse keys of a declared value that exclude each other; keys at defaults exclude nothing."""
     each = ((f, getattr(value, f.name)) for f in keys(type(value)))
     given = {f.name: one for f, one in each if one != _default(f)}
     for key, others, reason, remedy in rows:

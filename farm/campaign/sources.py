@@ -244,7 +244,7 @@ Source = LogSource | ModelSource | JoinSource
 LOG, MODEL, JOIN = LogSource(), ModelSource(), JoinSource()
 
 SOURCES: Mapping[str, Source] = {"file": LOG, "log": LOG, "model": MODEL, "join": JOIN}
-"""Source of each key that names one. A trace has one source."""
+"""Source for each key that names a source. A trace has one source."""
 
 _OF_LOGS = ("rows", "select", "clean", "names", "network", "resources", "partitions", "hosts")
 
@@ -269,7 +269,7 @@ def source_of(trace: Trace) -> Source:
 
 
 def check_source(trace: Trace) -> None:
-    """Refuse keys that the source excludes, and put those of all logs into their canonical form."""
+    """Refuse keys that the source excludes, and put `select` and `clean` into canonical form."""
     source_of(trace)
     put(trace, select=_criteria(trace.select), clean=Clean.from_dict(trace.clean).to_dict())
     check_exclusions(trace, EXCLUSIONS)

@@ -128,7 +128,7 @@ def _few_weeks(case: Case) -> Numbers | None:
 
 
 def _lasts(case: Case, least: int, below: int) -> Numbers | None:
-    """Return the duration of a log if weeks are drawn from it and it is within two limits."""
+    """Return a log's duration if it is within two limits and weeks are drawn from the log."""
     # Whole users differ from each other even in a short log.
     if not case.log or not case.method or find_method(case.method).users:
         return None
@@ -147,7 +147,8 @@ def _overload(case: Case) -> Numbers | None:
 
 
 def _too_wide(case: Case) -> Numbers | None:
-    # A job on hosts may lack hosts with its share, whatever their total number of processors.
+    # Jobs are dropped if no hosts have room for their shares, whatever the total number of
+    # processors of the hosts.
     if not case.log or case.log.platform.name == Hosts.name:
         return None
     dropped = sum(case.log.dropped.get(reason, 0) for reason in TOO_WIDE)
@@ -164,7 +165,8 @@ def _too_small(case: Case) -> Numbers | None:
     log, known = case.log, case.log.logged_wait >= 0
     start = log.submit[known] + log.logged_wait[known]
     most, size = most_in_use(start, log.run[known], log.procs[known]), log.processors
-    # The clocks of a log may let a job end some seconds after the next one has its processors.
+    # By the clocks of a log, a job may end some seconds after the next job has taken its
+    # processors.
     least = size if case.sized else (1 + CONSIDERABLE) * size
     return {"most": most, **_size(case, size)} if most > least else None
 
@@ -198,7 +200,7 @@ def _weighs(case: Case, does: Callable[[Multifactor], Any]) -> bool:
 
 
 def _limited(case: Case, *kinds: str) -> bool:
-    """Return whether a policy has limits; given kinds, whether it limits holders of these."""
+    """Return whether a policy has limits; given kinds, whether it limits holders of these kinds."""
     limits = (read_limits(policy.limits) for policy in case.policies if policy.limits)
     return any(not kinds or limit.kind in kinds for several in limits for limit in several)
 

@@ -204,12 +204,12 @@ def _sentence(error: click.ClickException) -> str:
 
 
 def _interrupt_again(dropped: UnraisableHookArgs) -> None:
-    """Raise an interrupt again that was dropped in a destructor or a weak reference's callback.
+    """Raise again an interrupt that was dropped in a destructor or a weak reference's callback.
 
     Python prints a traceback for such an exception and continues, so the interrupt would be lost.
     """
     if issubclass(dropped.exc_type, KeyboardInterrupt):
-        # Raised at once, it would be dropped in this function.
+        # An interrupt that is raised at once would be dropped in this function.
         main_thread = threading.main_thread().ident
         again = threading.Timer(AGAIN_SECONDS, signal.pthread_kill, (main_thread, signal.SIGINT))
         again.daemon = True

@@ -26,7 +26,7 @@ def campaign_files(store: str) -> list[Path]:
 
 
 def _named(head: dict[str, Any]) -> Iterator[str]:
-    # Descriptions of early versions have neither of them.
+    # Descriptions of early versions lack `own` and `text`.
     yield f"{head.get('campaign')}.toml"
     yield from (f"{module}.py" for module in head.get("own", {}))
     for trace in tomllib.loads(head.get("text", "")).get("traces", ()):

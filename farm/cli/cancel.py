@@ -81,7 +81,8 @@ def _end_workers(store: Place) -> None:
     from schedfarm.core.numerals import counted
     from schedfarm.farm.cli.jobs import end_leftovers
 
-    # A coordinator outside of a job would replace the jobs; taking the lock names it instead.
+    # A coordinator that is not a job would replace cancelled jobs. The attempt to take the lock
+    # then reports this coordinator.
     with store.locked():
         count = end_leftovers(store)
     click.echo(f"{counted(count, 'job')} of workers cancelled" if count else "no jobs are left")

@@ -15,7 +15,7 @@ LINE_SECONDS = 5.0
 
 @contextmanager
 def counting(unit: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function of the number done and the total that shows them on standard error."""
+    """Yield a function that shows its arguments, number done and total, on standard error."""
     if quiet:
         yield lambda done, total: None
     elif sys.stderr.isatty():

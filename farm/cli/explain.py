@@ -221,7 +221,7 @@ def _from_store(source: str, policy: str | None, options: dict[str, Any]) -> tup
 
 
 def _cell(trace: str, load: str, sample: int, *, drawn: bool) -> str:
-    """Name the sample of the explained jobs, whose numbers differ from the log's in a sample."""
+    """Name the sample of the explained jobs, since samples have other job numbers than the log."""
     if not drawn:
         return f"{trace}, load {load}, draw {sample} of the model"
     of = "the log itself" if sample == 0 else f"sample {sample}, whose jobs are drawn from the log"

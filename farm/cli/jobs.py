@@ -32,7 +32,7 @@ CANCELLED = "cancelled"
 def folder_beside(store: Place) -> Path:
     """Return the folder for the output of a store's jobs, next to the store.
 
-    For a store in a bucket it is in the current folder.
+    The folder for a store in a bucket is in the current folder.
 
     Examples
     --------

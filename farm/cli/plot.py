@@ -157,7 +157,7 @@ def is_store(source: str) -> bool:
 
 
 def _check_given(source: str, *, of_store: bool) -> None:
-    """Refuse options that do nothing with the source."""
+    """Refuse options that have no effect with this source."""
     from click.core import ParameterSource
 
     ctx = click.get_current_context()

@@ -113,7 +113,8 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(ended_after(stop_after))
         begun = stack.enter_context(said_if_none_began())
-        # Connected before anything is written, since an existing cluster may be missing.
+        # The cluster is connected before anything is written, since an existing scheduler may be
+        # missing.
         client = stack.enter_context(connect(spec)) if spec.launcher.found else None
         prepared = stack.enter_context(begin(wanted, target.resolved(), retry_failed=retry_failed))
         if not as_json:

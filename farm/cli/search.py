@@ -143,7 +143,7 @@ def _opened(spec: ClusterSpec, target: Path, name: str) -> Iterator[Client | Non
 
 
 def _judge(found: Found, store: Path, client: Client | None, *, quiet: bool) -> None:
-    """Simulate the campaign on held-out weeks and logs; exit if it is interrupted or a cell fails.
+    """Simulate the campaign on held-out weeks and logs; exit after an interrupt or if a cell fails.
 
     A cell that an interrupted search has simulated is not simulated again.
     """

@@ -265,7 +265,7 @@ def _grid_of(log: str) -> dict[str, Any]:
 
 
 def _target(out: str, read: list[Path], log: Workload) -> Output | tuple[Output, Output]:
-    """Return the output file and, if SWF cannot hold the schedule, that of the machine."""
+    """Return the output file and, if SWF cannot hold the schedule, the machine's file."""
     from schedfarm.core.errors import InputError
     from schedfarm.farm.cli.table_files import table_files
     from schedfarm.farm.output import output
@@ -379,7 +379,7 @@ def _as_text(schedule: Schedule, was: Schedule | None, tau: int, every: bool) ->
     jobs = schedule.workload
     lines = [f"{jobs.name} on {jobs.machine} under {schedule.policy}"]
     lines += [f"  dropped: {counted(count, 'row')}, {why}" for why, count in jobs.dropped.items()]
-    # The other metrics cost a first run four kernels, a tenth of its CPU time.
+    # The other metrics need four more kernels, which take a tenth of a first run's CPU time.
     printed = None if every else {name for names in GROUPS.values() for name in names}
     found = summarise(schedule, tau, names=printed)
     beside: dict[str, float | None] = {**summarise(was, tau, names=printed)} if was else {}

@@ -16,7 +16,7 @@ NONE_BEGUN = "no cell was begun; the same command starts over"
 
 @contextmanager
 def said_if_none_began() -> Iterator[threading.Event]:
-    """Report that no cell was begun if an interrupt comes before the event is set."""
+    """If an interrupt comes before the event is set, report that no cell was begun."""
     begun = threading.Event()
     try:
         yield begun

@@ -73,7 +73,7 @@ def verify(
     if faults and repair:
         with place_of(store).locked():
             mended.update(mend(store, faults))
-            # Damaged metadata hides the data behind it until it is repaired.
+            # Damaged metadata hides its arrays' data until the metadata is repaired.
             known = {fault.name for fault in found if fault.block is None}
             repeated = check(store, Again(sample, again.seed, trust))
             hidden = _told((fault for fault in repeated if fault.name not in known), store, as_json)

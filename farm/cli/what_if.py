@@ -141,7 +141,7 @@ def what_if(
     spec = cluster.spec(question.campaign.cluster)
     budget = 60 * (minutes or MINUTES)
     hands = cluster.workers or len(os.sched_getaffinity(0))
-    # A given number of samples, or that of a resumed campaign, is not reduced.
+    # A given number of samples is not reduced, nor is the number of a resumed campaign.
     limit = budget if minutes is not None or (samples is None and question.is_new) else math.inf
     try:
         with patience(quiet=quiet):
@@ -445,13 +445,13 @@ class _Pace:
         self._samples, self._start = plan.had, time.monotonic()
 
     def goes_on(self, samples: int, following: int) -> bool:
-        """Return whether a round of `following` samples in all would end in time."""
+        """Return whether a round up to `following` samples would end in time."""
         now = time.monotonic()
         took = (now - self._start) / max(1, samples - self._samples)
         self._samples, self._start = samples, now
         if not self._quiet:
             _preliminary(self._question, f"{samples}{self._of} samples")
-        # The time of a round is extrapolated from that of the last one.
+        # The time of a round is extrapolated from the time of the last round.
         if now + took * (following - samples) > self._end:
             self.short = (
                 f"the time is over after {samples}{self._of} samples; the same command continues"
@@ -463,7 +463,7 @@ class _Pace:
 def _run(plan: Plan, question: Question, spec: ClusterSpec, pace: _Pace, quiet: bool) -> str:
     """Simulate round by round; return the reason for fewer samples than planned, "" if none.
 
-    Exits if it is interrupted.
+    An interrupt ends the program.
     """
     from schedfarm.cluster import connect
     from schedfarm.farm.cli.cautions import warn

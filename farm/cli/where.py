@@ -137,7 +137,7 @@ class ClusterOptions:
         """Return the cluster, combining the command line with a campaign's [cluster].
 
         The command line takes precedence. The table applies if it names the same launcher, or if
-        the command line names none.
+        the command line names no launcher.
         """
         from schedfarm.cluster import ClusterSpec
         from schedfarm.cluster.spec import table_of

@@ -18,7 +18,7 @@ from schedfarm.farm.watching.events import Said, Watcher
 T = TypeVar("T")
 
 FINISH_SECONDS = 10.0
-"""Time that tasks get to end after the request to stop, s; other tasks are cancelled."""
+"""Time after the request to stop within which tasks may end, s; longer tasks are cancelled."""
 
 LATE_SECONDS = 10.0
 """Further time after which tasks that still run are abandoned, s: batch systems and containers kill
@@ -111,8 +111,9 @@ def in_thread(function: Callable[[], T], poll: Callable[[], Any], seconds: float
     """Call a function in a thread of its own, and `poll` in this thread at a fixed interval.
 
     `seconds` is the interval, s. Python handles a signal between two instructions of its main
-    thread, which takes minutes if a long simulation runs there. The function runs in the context of
-    this thread, its exceptions are raised here, and it continues if this thread is interrupted.
+    thread; if a long simulation ran in this thread, the handling could be late by minutes. The
+    function runs in the context of this thread, its exceptions are raised here, and it continues if
+    this thread is interrupted.
 
     Examples
     --------

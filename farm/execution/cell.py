@@ -42,7 +42,7 @@ Array = npt.NDArray[Any]
 Figures = dict[str, float]
 
 Values = tuple[int, Rows, Figures]
-"""Number of the jobs of a cell in a block, its rows, and its summary values."""
+"""Number of a cell's jobs in a block, rows of the cell, and summary values of the cell."""
 
 
 class Simulations:
@@ -234,9 +234,10 @@ def isolation(made: Simulations, block: Block, cell: Cell, stored: Rows | None) 
     """Return the starts of a cell's jobs if each cluster were alone, s, and the jobs' lateness.
 
     Also return, for each cluster, the mean lateness of its jobs and the mean gain of its jobs that
-    fit. W. M. Jones and W. B. Ligon (2005), section 3, compare these by eye.
+    fit. W. M. Jones and W. B. Ligon (2005), section 3, compare such means by eye.
     """
-    # It loads numba, which takes 0.4 s of CPU; a coordinator that only hands out tasks needs none.
+    # The imported module loads numba, which takes 0.4 s of CPU; a coordinator that only hands out
+    # tasks does not need numba.
     from schedfarm.core.machines.network.simulation import isolated_starts
 
     schedule = made.schedule(cell)

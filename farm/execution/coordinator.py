@@ -74,8 +74,8 @@ class Coordinator:
     def run(self, tasks: list[Task]) -> None:
         """Execute tasks; if a worker dies, repeat its tasks in isolation."""
         lost = self._execute(tasks)
-        # A task is lost when its worker died too often. Its blocks run again one by one, with each
-        # cell in a separate process, so that only the cell that kills its process fails.
+        # A task is lost after the deaths of too many workers. Its blocks run again one by one, with
+        # each cell in a separate process, so that only the cell that kills its process fails.
         alone = [
             replace(task, batches=((block,),), isolate=True)
             for task, _ in lost
@@ -143,7 +143,8 @@ class Coordinator:
         for done in blocks:
             backlog.learn(done.block, done.seconds)
             self._note_unlearnt(done)
-        # The time is by this machine's clock, and by the measured times of all these blocks.
+        # The time is by this machine's clock. The remaining time uses the measured times of all
+        # these blocks.
         time, left, events = now(), monitor.left(), list[Event]()
         for done in blocks:
             # The count is from the store: an earlier attempt may have finished blocks before it
@@ -193,7 +194,7 @@ class Coordinator:
             with writing(store.place):
                 summary.look()
         except Unfolded as error:
-            # A folder without space may have space at the end.
+            # A folder that is full now may have space at the end of the run.
             self._say_once(str(error), str(error))
 
     def _note_unlearnt(self, done: BlockDone) -> None:

@@ -61,8 +61,8 @@ PACE_SECONDS = 0.5
 """Upper bound of the time for further results, s."""
 
 STRAGGLER_MULTIPLE = 10.0
-"""A task is late after this multiple of a sum: its expected time, and that of the longest task in
-flight. Each worker thread has a running task and a queued one."""
+"""A task is late after this multiple of the sum of two expected times: its own, and that of the
+longest task in flight. Each worker thread has a running task and a queued task."""
 
 STRAGGLER_SECONDS = 120.0
 """Least time after which a task is late: kernels may be compiled, and machines may be shared."""
@@ -274,7 +274,7 @@ class Window:
         self._submit(taken)
 
     def ended(self) -> Iterator[tuple[Task, Result]]:
-        """Yield ended tasks with their results, except those that another worker will try."""
+        """Yield ended tasks with their results, except tasks that another worker will try."""
         pace = min(PACE_SECONDS, PACE * self._workers.count())
         for future in _ended(self._completed, self._workers.note_suspension, pace):
             published = self._events.take(future.key)
@@ -443,8 +443,8 @@ class Stragglers:
     def find(self, running: Mapping[str, Attempt]) -> dict[str, float]:
         """Return the keys of late tasks, with the expected CPU time of each, s.
 
-        Returns nothing, without a request to the scheduler, within `HOLDERS_SECONDS` of the last
-        request.
+        Within `HOLDERS_SECONDS` of the last request, return nothing and send no request to the
+        scheduler.
         """
         now = active_seconds()
         if now - self._asked < HOLDERS_SECONDS:

@@ -69,8 +69,8 @@ class TaskEncoder:
         """Return a task as bytes."""
         own = dict(vars(task))
         shared = {key: own.pop(key) for key in SHARED}
-        # The key is the identity of the trace, which is kept so that no other object gets its
-        # number.
+        # The key is the `id` of the trace. The trace is kept, so that no other object gets the same
+        # `id`.
         known = id(task.trace)
         if known not in self._shared:
             self._shared[known] = task.trace, pickle.dumps(shared)

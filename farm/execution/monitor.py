@@ -92,7 +92,7 @@ class Monitor:
         return max([together, least, *alone])
 
     def _damped(self, found: float, now: float) -> float:
-        """Return the mean of a new estimate and the previous one less the elapsed time."""
+        """Return the mean of a new estimate and of the last estimate minus the elapsed time."""
         passed = now - self._estimated
         before = self._left - passed
         if found == UNKNOWN or self._left == UNKNOWN or min(found, before) <= 0:

@@ -283,8 +283,9 @@ def isolated(function: Callable[..., T], *arguments: Any) -> T:
     """Call a module's function in a fresh interpreter; raise its exceptions.
 
     Raises `Killed` if the process ends without an answer. Raises `Left` and kills the process if
-    this thread's simulations are cancelled. It is a subprocess because multiprocessing does not
-    allow children of a Dask worker. Pickles pass through a pipe and are never stored.
+    this thread's simulations are cancelled. The interpreter is a subprocess, because
+    multiprocessing does not allow children of a Dask worker. Pickles pass through a pipe and are
+    never stored.
     """
     # Without -P, Python would search the current folder first, even if this process does not.
     command = [sys.executable, "-P", "-c", CHILD]
@@ -313,7 +314,8 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes) -> bytes:
         try:
             return process.communicate(unsent, timeout=WORKER_POLL_SECONDS)[0]
         except subprocess.TimeoutExpired:
-            # The next call continues with the unsent bytes, and does not accept these again.
+            # The next call of `communicate` sends the unsent bytes by itself, and does not accept
+            # them as an argument again.
             unsent = None
             token.check()
 

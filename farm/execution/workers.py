@@ -1,4 +1,4 @@
-"""Workers of a cluster: their number, preflight checks, quarantine, and the loss of the last."""
+"""Workers of a cluster: number, preflight checks, quarantine, and the loss of the last worker."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Workers:
         return self._count
 
     def note_suspension(self, seconds: float) -> None:
-        """Report that this machine was suspended, s.
+        """Report that this machine was suspended for some seconds.
 
         The cluster may have given up connections and workers during the suspension. The run notices
         their loss only afterwards.
@@ -177,8 +177,8 @@ class Workers:
     def too_near(self, maker: str) -> set[str]:
         """Return the workers that may not check the results of a worker (host and process).
 
-        If another host has a worker, these are all workers of the same host, which share its
-        memory.
+        If another host has a worker, all workers of the same host are returned, since they share
+        the host's memory.
         """
         host = maker.rpartition(":")[0]
         near = {one for one, name in self._names.items() if name.rpartition(":")[0] == host}

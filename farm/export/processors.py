@@ -31,7 +31,7 @@ def processors_of(schedule: Schedule) -> list[list[Run]]:
     placed = place_jobs(schedule)
     first, last = placed.first, placed.first + placed.count - 1
     offsets = np.concatenate(([0], np.cumsum(schedule.workload.platform.sizes)))
-    # Jobs of a place with too few processors occupy more rows than it has.
+    # Jobs of a place with too few processors occupy more rows than the place has.
     beyond = last - placed.rows[placed.place] >= np.diff(offsets)[placed.place]
     if beyond.any():
         number = schedule.workload.job[placed.job[beyond][0]]

@@ -69,7 +69,7 @@ class Selection:
         return [index[label] for label in self.labels[axis]]
 
     def only(self, name: str) -> tuple[str, Cell]:
-        """Return the trace and labels of the only cell; refuse several, since `name` holds one."""
+        """Return trace and labels of the only cell; refuse several, since the format holds one."""
         found = [(trace, cell) for trace, cells in self.done.items() for cell in cells]
         if len(found) == 1:
             return found[0]

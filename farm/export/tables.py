@@ -1,4 +1,4 @@
-"""Long tables of a selection, in parts: one row per cell, or per job, week, user or width of it."""
+"""Long tables of a selection, in parts: one row per cell, or per job, week, user or width."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _progress(file: str, growing: Path) -> Any:
 
     class Bounded(tqdm):  # type: ignore[type-arg]
         def __bool__(self) -> bool:
-            # Otherwise the bar is false while no total is known, and is never updated.
+            # Otherwise the bar counts as False while no total is known, and is never updated.
             return True
 
         def update(self, n: float | None = 1) -> bool | None:

@@ -39,8 +39,8 @@ Like = tuple[str, str, int, int]
 
 
 CLEAR_SHARE, CLEAR_SECONDS = 0.05, 60.0
-"""Least share and least time, s, one of which a running task needs to be extrapolated: a share of
-0.001 after two seconds of loading kernels would give half an hour."""
+"""A running task is extrapolated from this finished share or this time, s, on: a share of 0.001
+after two seconds of loading kernels would give half an hour."""
 
 
 def is_clear(seconds: float, share: float) -> bool:
@@ -258,5 +258,5 @@ class Measured:
         return (doubt * before + self._took[like]) / (doubt + self._planned[like])
 
     def _doubt(self, key: tuple[Any, ...]) -> float:
-        # A task at its beginning has no finished part, and so no planned time of a finished part.
+        # At the beginning of a task, the planned time of its finished part is 0.
         return min(DOUBT_SECONDS, self._planned[key]) or DOUBT_SECONDS

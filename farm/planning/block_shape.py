@@ -146,7 +146,7 @@ def _costliest(costs: npt.NDArray[np.float64], shape: Shape) -> float:
 
 
 def _part(length: int, most: int) -> int:
-    """Return the length of the parts of an axis: equal parts, unless these are twice as many.
+    """Return the length of the parts of an axis: equal parts, unless that doubles their number.
 
     Examples
     --------

@@ -75,7 +75,7 @@ value gave the most accurate extrapolations from a twelfth of 16 simulations (KT
 
 QUEUE_JOBS, QUEUE_POWER = 10.0, 1.5
 """Scale and power of the queue: an arrival that finds q waiting jobs costs (1 + q / QUEUE_JOBS) to
-this power. Of the powers 0.5, 1, 1.5 and 2, it is the one with unbiased extrapolations, whose
+this power. Of the powers 0.5, 1, 1.5 and 2, only this power gave unbiased extrapolations: their
 ratios have the geometric mean 1.01."""
 
 Kind = tuple[str, bool, str, Rate]
@@ -173,8 +173,8 @@ class _Budget:
         """Largest CPU time of the whole calibration, s."""
         known = sum(self._costs[key] for key in self._factors)
         measured = sum(self._costs[key] * factor for key, factor in self._factors.items())
-        # Unmeasured kinds are expected to have the ratio of the measured ones to the plan, at most
-        # 1.
+        # The ratio of cost to plan is expected to be the same for unmeasured kinds as for measured
+        # kinds, but at most 1.
         usual = min(1.0, measured / known) if known else 1.0
         rest = (sum(self._costs.values()) - known) * usual
         return min(self._most, SHARE * (self._fixed + measured + rest))
@@ -248,7 +248,7 @@ def _kinds(
                 planned = count * seconds(store.jobs[block.trace], policy, met[2])
                 costs[met] += planned
                 each[met, rate(policy)] += planned
-                # The cost of a plug-in rule is unknown, and it cannot be cut off.
+                # The cost of a plug-in rule is unknown, and its simulation cannot be cut off.
                 if parsed(policy).row.cost is not CALLED:
                     found[met].setdefault(rate(policy), policy)
     return sorted(found.items(), key=lambda one: -costs[one[0]]), each
@@ -283,7 +283,7 @@ def _jobs(design: Design, met: Met) -> Workload | None:
 
 
 def _warm_up(jobs: Workload, policies: Iterable[str]) -> None:
-    """Compile all kernels of a cell, so that the run on this host need not do it."""
+    """Compile all kernels of a cell, so that the run on this host need not compile."""
     few = jobs.take(slice(FEW))
     for policy in policies:
         summarise(simulate(few, policy))
@@ -295,7 +295,7 @@ def _run(jobs: Workload, policy: str, seconds: float) -> tuple[float, Int64, boo
         begun, over = time.process_time(), threading.Event()
 
         def wait() -> None:
-            # The limit is in CPU time, so that a measurement is as long on a busy machine.
+            # The limit is in CPU time, so that a busy machine does not cut a measurement short.
             while not over.wait(POLL_SECONDS) and time.process_time() - begun < seconds:
                 pass
             under.leave()

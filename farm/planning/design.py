@@ -192,7 +192,7 @@ def build(design: Design, say: Callable[[str], None] = lambda _: None) -> Store:
     store, place = design.store, design.store.place
     with writing(place):
         if not design.standing:
-            # The next run may not continue a killed growth; in that case the arrays are cut back.
+            # If the next run does not continue a killed growth, the arrays are cut back.
             place.write(GROWING, b"")
         for trace, log in design.logs.items():
             name = store.log_name(trace)

@@ -58,7 +58,7 @@ class Part:
 
 
 def check_parts(campaign: Campaign, option: str) -> None:
-    """Refuse parts of a campaign with requested precision, whose rounds one process judges."""
+    """Refuse parts of a campaign with requested precision: one process must decide on rounds."""
     if campaign.precision:
         raise InputError(
             f"{option}: campaign {campaign.name!r} requests precision, whose rounds are judged by "

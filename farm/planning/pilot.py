@@ -28,7 +28,8 @@ from schedfarm.farm.planning.rounds import Round, judged_round, paired
 
 PILOT = 20
 """Largest number of samples of a pilot, the same as in a first round. Fewer samples may mislead:
-where 160 samples were enough, the variance of 10 predicted 596 and that of 20 predicted 231."""
+where 160 samples were enough, the variance of 10 samples predicted 596, and the variance of 20
+samples predicted 231."""
 
 LEAST = 5
 """Least number of samples for a prediction."""

@@ -217,10 +217,10 @@ def _estimate(pairs: Block, request: Precision, trace: str, load: str) -> Estima
 def unseen(others: int, pairs: int, level: float) -> float:
     """Return an upper bound on the share of samples with another ratio, given `others` such pairs.
 
-    The level holds for all numbers of samples together, because sampling goes on until the share is
-    small (Robbins 1970, with a Beta distribution of the share with the mean `EXPECTED`). Clopper
-    and Pearson's bound holds only at a single number: with it, 29 % of the samplings ended with a
-    share slightly above the requested 2 %.
+    The level holds for all numbers of samples together, because sampling continues until the share
+    is small (Robbins 1970, with a Beta distribution of the share with the mean `EXPECTED`). Clopper
+    and Pearson's bound holds only at a single number: with this bound, 29 % of the samplings ended
+    with a share slightly above the requested 2 %.
 
     Examples
     --------

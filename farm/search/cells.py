@@ -67,7 +67,8 @@ def on_cluster(client: Client) -> Runner:
             for one in given
         ]
         try:
-            # An interrupted gather would print a traceback for each task; this wait is in a thread.
+            # An interrupted `gather` would print a traceback for each task, but the wait of
+            # `as_completed` is in a thread.
             for _ in as_completed(futures):
                 pass
             found: list[Any] = client.gather(futures)

@@ -1,4 +1,4 @@
-"""Fit of parameters that no file contains to the real starts in the first half of the period.
+"""Fit of parameters, which no file contains, to the real starts in the first half of the period.
 
 Each setting of the parameters is simulated, and its loss is the difference between simulated and
 real waits. The search is scipy's differential evolution on the logarithms of the values. The

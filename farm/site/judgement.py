@@ -60,8 +60,8 @@ class Judged:
     """Hold a group's jobs, mean waits, s, bias, and the error of its mean waits by period.
 
     bias: simulated / logged - 1. errors: by the key of `PERIODS`, the difference between the
-    simulated and logged mean wait of a period. It is averaged over the jobs, and given as a share
-    of the logged mean wait.
+    simulated and logged mean wait of a period. The difference is averaged over the jobs, and given
+    as a share of the logged mean wait.
     """
 
     by: str

@@ -149,8 +149,8 @@ def read_site(
     default the largest set. processors: number of processors of these nodes, by default sinfo's.
     cancelled: treatment of jobs that were cancelled while they waited, as in `Clean`. apart:
     whether reservations for some users become windows for all other users, and jobs that ran in
-    them are left out, unless the log contradicts this. hosts: whether the machine consists of its
-    nodes, instead of one pool.
+    these reservations are left out, unless the log contradicts this. hosts: whether the machine
+    consists of its nodes, instead of one pool.
     """
     parts = read_dump(folder)
     reservations = parts.get("reservations", ())

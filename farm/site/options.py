@@ -13,7 +13,7 @@ from schedfarm.farm.site.dump.conf import Conf
 class Unsupported:
     """Declare an option of slurm.conf that is not simulated.
 
-    key: name of the option. place: whether it is in the file, in PARTITION lines, or in
+    key: name of the option. place: whether the option is in the file, in PARTITION lines, or in
     SchedulerParameters. harmless: pattern of the lower-case values without effect here. effect:
     effect on the simulated waits. on_hosts: effect on a machine of hosts, if it differs.
     """

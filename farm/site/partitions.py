@@ -40,9 +40,9 @@ SINFO = KINDS["sinfo"].file
 class Divided:
     """Hold the declaration of partitions in a campaign.
 
-    regions: a region has the nodes in the same partitions; its processors by the names of the
-    partitions, separated by commas. max_time, max_nodes: limits of the jobs of a partition, by
-    name. windows: intervals in which nodes were withheld from jobs.
+    regions: processors of each region, by the names of its partitions, separated by commas; a
+    region has the nodes in the same partitions. max_time, max_nodes: limits of the jobs of a
+    partition, by name. windows: intervals in which nodes were withheld from jobs.
     """
 
     regions: Mapping[str, Fact[int]]

@@ -97,8 +97,8 @@ class OpenBlock:
         proofs = {name: self._checked(name, rows[name], t) for name, t in self._unkept.items()}
         for name, crc in proofs.items():
             if cell in self.backfill and crc != self._proofs[name][cell]:
-                # The recorded values are from another program, and only one of the two can be
-                # right.
+                # The recorded values are from another program, and only one of the two programs can
+                # be right.
                 why = f"simulated again for new metrics, {name} comes out differently"
                 self.fail(cell, InputError(f"{self.block}: {self.cells[cell]} {why}"))
                 return
@@ -159,10 +159,10 @@ class OpenBlock:
         """Stage the missing shards of the block in every array.
 
         An acknowledged block is left unchanged. In this case, another attempt of the same task
-        wrote the block, and its worker died later or the scheduler considered it lost. Raises
-        `OSError` if the store cannot be written or belongs to another run.
+        wrote the block, and the worker of that attempt died later, or the scheduler considered the
+        worker lost. Raises `OSError` if the store cannot be written or belongs to another run.
         """
-        # Checked before the work; `commit` checks again inside the fence.
+        # The run is checked before the work; `commit` checks the run again inside the fence.
         self.store.place.check_fence(self.run)
         if self._is_settled():
             return []
@@ -192,7 +192,7 @@ class OpenBlock:
         while not place.write_if_match(self._record, data, self._etag):
             if self._is_settled():
                 return
-            # Checked after the etag was read, so that an ended run replaces nothing.
+            # The run is checked after the etag was read, so that an ended run replaces nothing.
             place.check_fence(self.run)
 
     @property

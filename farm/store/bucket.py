@@ -357,7 +357,7 @@ def _etag(meta: Any) -> tuple[Any, ...]:
 
 
 def _condition(etag: tuple[Any, ...]) -> dict[str, str]:
-    # Some servers have only one of the two.
+    # Some servers give only the etag or only the version.
     known = zip(("e_tag", "version"), etag, strict=True)
     return {key: value for key, value in known if value is not None}
 

@@ -129,8 +129,8 @@ class Folder:
     def write_if_match(self, name: str, data: bytes, etag: ETag) -> bool:
         """Write a whole file if it still has this etag.
 
-        The comparison and the write are two steps. The fence admits one run, whose workers write
-        equal content under one name.
+        The comparison and the write are two steps. This suffices, since the fence admits one run,
+        whose workers write equal content under one name.
         """
         if self.etag(name) != etag:
             return False

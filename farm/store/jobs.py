@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from schedfarm.farm.store.place import Place
 
 COORDINATOR, WORKERS = "coordinator", "workers"
-"""Roles of jobs. The file of each role has one writer: the command that submits or cancels for
-coordinators, the run for workers."""
+"""Roles of jobs. The file of each role has one writer. The commands that submit and cancel write
+the coordinators' file; the run writes the workers' file."""
 
 FILES = {role: f"jobs.{role}.json" for role in (COORDINATOR, WORKERS)}
 

@@ -2,9 +2,10 @@
 
 A holder must renew its lease. One object names the holder; every put of the object is conditional
 on the etag that was read. Another run takes over an expired lease; expiry is judged by the length
-in the lease and the server's clock. It takes over at once if the holder was a process of this
-machine that has ended. A part puts its lease and then checks for the lease of a run. A run puts its
-lease and then checks for leases of parts. At least one of them therefore detects the other.
+in the lease and the server's clock. The other run takes over at once if the holder was a process of
+its own machine and has ended. A part puts its lease and then checks for the lease of a run. A run
+puts its lease and then checks for leases of parts. At least one of them therefore detects the
+other.
 """
 
 from __future__ import annotations

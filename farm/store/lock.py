@@ -22,8 +22,9 @@ from schedfarm.farm.store.guarantees import check_guarantees
 
 FENCE = "turn.lock"
 """File of the fence. Writers of blocks hold a shared lock on this file while they rename files; a
-starting run acquires an exclusive lock. No writer of an earlier run is then renaming files. None
-will rename files later, since each first finds the token of another run."""
+starting run acquires an exclusive lock. Once the run has this lock, no writer of an earlier run is
+renaming files. Such a writer will not rename files later either, since it first checks the token
+and finds that of another run."""
 
 PATIENCE = 20.0
 """Time for which a run waits for writers of blocks, s. They hold the lock for milliseconds, unless

@@ -24,7 +24,7 @@ def check_chunks(store: Store) -> None:
     """Refuse a store in which a chunk of an acknowledged block is missing; name the first one.
 
     File names are compared with the names that follow from the records. Values are read only if a
-    file is missing, since all its values may be fill.
+    file is missing, since all values of a missing file may be fill.
     """
     there: dict[str, set[str]] = {}
     for block in read_headers(store):

@@ -115,8 +115,8 @@ class Exclusion(Protocol):
     def locked(self, *, brief: bool = False) -> AbstractContextManager[str]:
         """Hold the store for a run and yield its token; `InUse` names another holder.
 
-        A brief holder builds the store or completes its summary for parts. Other brief holders and
-        parts wait for it.
+        A brief holder builds the store or completes its summary for parts. Other brief holders, and
+        parts, wait for a brief holder.
         """
 
     def shared(self, part: str) -> AbstractContextManager[str]:

@@ -47,7 +47,7 @@ REWORDED = {
     "offered load asked for": COORDINATES["load"],
     "offered load asked for, as a number; missing of jobs as they are": COORDINATES[TARGET_LOAD],
 }
-"""Present long name for each one that earlier versions gave a coordinate."""
+"""Present long name of a coordinate, by each long name in earlier versions."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ class Shape:
         """Return the slices of a block's cells along resample, load and, if it varies, policy."""
         dims = CELL if block.product.policies else SAMPLE
         region = []
-        # The lookup is not by label, which takes minutes for many blocks and 100,000 resamples.
+        # A lookup by label would take minutes for many blocks and 100,000 resamples.
         for axis, length, count in zip(
             dims, self.layouts[block.trace].shape(block.product), span.shape, strict=False
         ):

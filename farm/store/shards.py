@@ -3,7 +3,7 @@
 For each chunk and file, zarr runs tasks in an event loop of another thread, which takes 1 to 2 ms
 for a shard of any size. A block has two dozen shards, so these tasks take half of a commit's CPU
 time. zarr 3.3 has a pipeline without the loop (`FusedCodecPipeline`), but does not support Python
-3.11. It can replace this module when Python 3.11 is no longer supported.
+3.11. This pipeline can replace the module when Python 3.11 is no longer supported.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Refresher:
         self._next = time.monotonic() + REFRESH_SECONDS
 
     def look(self) -> None:
-        """Fold if the period is over; an error, as in `fold`, starts a new period, too."""
+        """Fold if the period is over; a new period starts even if `fold` raises an error."""
         begun = time.monotonic()
         if begun < self._next:
             return

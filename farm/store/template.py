@@ -216,8 +216,8 @@ def _create_array(
 def _write_coordinates(group: zarr.Group, labels: Axes) -> None:
     """Write the labels of a group's dimensions, and the loads as numbers."""
     # Strings have a fixed width: zarr reads variable-width strings as StringDType, which xarray
-    # cannot plot and `astype` refuses. Writing them warns, since they are not in the specification
-    # of Zarr v3.
+    # cannot plot and `astype` refuses. Writing variable-width strings causes a warning, since they
+    # are not in the specification of Zarr v3.
     with _without_warnings():
         for name, values in labels.items():
             text = any(isinstance(v, str) for v in values)
@@ -271,6 +271,6 @@ def _codecs(size: int) -> list[Any]:
     """Return the codecs of every chunk; the last one turns a flipped bit into an error."""
     from zarr.codecs import BloscCodec, Crc32cCodec
 
-    # This takes 4 to 7 ns per value; zstd at level 1 takes 20 to 30 ns for 15 % fewer bytes. EASY
-    # simulates a job in 125 ns.
+    # These codecs take 4 to 7 ns per value; zstd at level 1 takes 20 to 30 ns for 15 % fewer bytes.
+    # EASY simulates a job in 125 ns.
     return [BloscCodec(cname="lz4", clevel=5, shuffle="shuffle", typesize=size), Crc32cCodec()]

@@ -100,7 +100,7 @@ class Lines:
                 self._count(event.time)
 
     def leave(self, now: float) -> None:
-        """Show the state of a run that goes on after the end of watching, a Unix time, s."""
+        """Show the state of a run that continues after the end of watching, at a Unix time, s."""
         self._count(now)
 
     def _count(self, now: float) -> None:
@@ -145,7 +145,7 @@ class Bar:
                 self._end(event.time)
 
     def leave(self, now: float) -> None:
-        """Show the state of a run that goes on after the end of watching, a Unix time, s."""
+        """Show the state of a run that continues after the end of watching, at a Unix time, s."""
         self._end(now)
 
     def _end(self, now: float) -> None:

@@ -80,7 +80,7 @@ def bands_chart(found: Mapping[str, xr.Dataset], title: str) -> Figure:
 
 
 def shares_chart(table: pd.DataFrame, title: str) -> Figure:
-    """Draw the mean differences under the shelves against each share, the other at its lowest."""
+    """Draw the mean differences under the shelves against each share; the other share is lowest."""
     rows = table.reset_index()
     rows = rows[rows["policy"] == DEMT]
     lines = {

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 CONTROL = "ICS on G, links ignored"
 
 LINES = CURVES | {CONTROL: Curve(ICS + ",links=ignored", GRID)}
-"""The paper's lines, and one that shows the effect of overloaded links if the store has it."""
+"""The paper's lines, and a further line for the effect of overloaded links, which is drawn if the
+store has its policy."""
 
 COLORS = {
     "No share on FC": charts.BLACK,
@@ -65,7 +66,7 @@ COLORS = {
 """Colours of the lines."""
 
 GROUPS = {GRID: charts.GREEN, OTHERS: charts.ORANGE, FIXED: charts.BLUE}
-"""Colours of groups of jobs; those under ICS+B are in `COLORS`."""
+"""Colours of groups of jobs; the colours under ICS+B are in `COLORS`."""
 
 POLICIES = (charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE, charts.SKY)
 """Colours of policies whose bands are side by side; further policies get paler colours."""

@@ -58,7 +58,7 @@ class Sweep(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the sweep's figure; the paper's, if the paper has the figure."""
+        """Name of the sweep's figure: the paper's name, if the paper has the figure."""
         first = self.traces.iloc[0]
         if self.parameter == RATE:
             plain = "rates-" + "-".join(map(str, first["sizes"]))

@@ -157,7 +157,7 @@ ABLATION = tuple(
 
 
 def _there(values: xr.Dataset, of: Iterable[Claim]) -> list[Claim]:
-    """Return the claims without those on logs that the store lacks."""
+    """Return the claims, except claims on logs that the store lacks."""
     return [claim for claim in of if claim.where in ("", *values["trace"].values.tolist())]
 
 

@@ -139,8 +139,8 @@ def bar_chart(found: xr.Dataset, kind: str, title: str) -> Drawing:
             charts.name_groups(axes, names)
             axes.yaxis.set_major_formatter(thin_spaced)
             name_panel(axes, f"{here['trace'].item()}, load {_load(here['load'].item())}")
-        # The limit is set last: a limit on one panel would fix that of its neighbour before it is
-        # drawn.
+        # The limit is set last, since a limit on one panel would also fix the limit of a
+        # neighbouring panel that is not drawn yet.
         for axes in places[::columns]:
             axes.set_ylim(bottom=0)
         for axes in places[-columns:]:

@@ -1,7 +1,7 @@
 """Tables 1 and 2 of Sabin and Sadayappan (JSSPP 2005): jobs by width, and ranks by a tenth of jobs.
 
 Table 2 ranks a trace's simulations (all loads and the paper's nine policies) by the mean unfairness
-over a tenth of the jobs. It correlates these ranks with the ranks over all jobs.
+over a tenth of the jobs. The table then correlates these ranks with the ranks over all jobs.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ METRICS = (*OBJECTIVES, *CLASSES, *HASTE, "backfilled")
 """Metrics of the claims."""
 
 CLOSE = 1.1
-"""Largest factor to the smallest number at which a number counts as close; our choice."""
+"""A number up to this multiple of the smallest number counts as close; the factor is our choice."""
 
 Frames = Mapping[str, pd.DataFrame]
 """Frames by metric: a column for each policy; the index is trace, and resample for samples."""
@@ -197,7 +197,7 @@ UNPAIRED_GAIN = "gain of the means over the samples in the band"
 
 PAIRED, UNPAIRED = ("", "paired by sample"), ("_unpaired", "unpaired")
 """Suffix of the name of a claim, and its meaning. A paired gain is the mean of each sample's own
-gain; an unpaired gain is that of the means over the samples, as in the paper."""
+gain; an unpaired gain is the gain of the means over the samples, as in the paper."""
 
 
 def _printed_gains() -> Iterator[tuple[str, Claim]]:

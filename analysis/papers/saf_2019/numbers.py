@@ -82,7 +82,7 @@ class Study(Numbers):
 
 
 def studies(numbers: Numbers) -> list[Study]:
-    """Return a study with the paper's threshold, and a study without if a store has both.
+    """Return a study with the paper's threshold and, if stored, a study without a threshold.
 
     FCFS needs no threshold. A missing policy raises `StoreError`.
     """
