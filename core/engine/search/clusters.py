@@ -1,4 +1,4 @@
-"""Clusters under a plan: the processors free on each now, and those free of reservations."""
+"""Clusters under a plan, with free processors now, and a profile of free processors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tupl
 
 @verb
 def take_at(clusters: Clusters, c: int, step: int, t: int, length: int, need: int) -> None:
-    """Reserve processors of a cluster from t on, where a step holds."""
+    """Reserve processors of a cluster from t on; the given step contains t."""
     if length > 0:
         change(profile_of(clusters, c), step, t, t + length, need)
 
