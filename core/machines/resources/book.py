@@ -151,7 +151,7 @@ def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
     book, stock = keeper.book, keeper.running
     if place_for(stock, book.need[i], now) < 0:
         return False
-    # A job that starts late leaves its reservation, and takes something else.
+    # A job that starts late gives up its reserved interval and takes another one.
     book.state[0].stale |= int(book.at[i] < now)
     begin(stock, keeper.jobs, 0, book.job[i], now)
     return True
