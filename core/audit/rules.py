@@ -61,7 +61,7 @@ class Strict(Discipline):
             step.may(job, step.room(job, site), site)
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         why = f"{step.machine.says(head)}, before it in the queue, waits"
         for job in rest[step.is_given(rest)].tolist():
             step.may_not(job, why)
@@ -71,7 +71,7 @@ class Aggressive(Strict):
     """Check `aggressive`: every job that fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         machine = step.machine
 
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
@@ -84,7 +84,7 @@ class Easy(Strict):
     """Check `easy`: a job starts if it fits and does not delay the head."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         machine = step.machine
         most = machine.most_free
         if most < machine.widths[rest].min(initial=most + 1) and not step.is_given(rest).any():

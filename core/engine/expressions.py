@@ -251,7 +251,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
 
 @verb
 def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
-    """Begin a pass, for which all keys are old; write all keys if one of them may be NaN."""
+    """Begin a pass, in which no key is valid yet; write all keys if one of them may be NaN."""
     state = program.state
     state[0].passes += 1
     if state[0].passes % PERIOD == 1:

@@ -22,8 +22,8 @@ Machine = Any
 class Hold:
     """The head's reservation.
 
-    known: whether it has been made. shadow: its shadow time, s. extra: number of extra processors
-    then. cluster: on a grid its cluster, -1 for none.
+    known: whether the reservation has been made. shadow: its shadow time, s. extra: number of extra
+    processors at the shadow time. cluster: on a grid, the cluster of the reservation, -1 for none.
     """
 
     known: int
@@ -40,7 +40,7 @@ def next_end(machine: Machine) -> int:
 
 @optional
 def give_back(machine: Machine, now: int) -> bool:
-    """Free the processors of jobs with a predicted end up to now; return whether there are any.
+    """Free the processors of jobs with a predicted end up to now; return whether any exist.
 
     Only machines with the per-event clock implement this step.
     """

@@ -93,9 +93,10 @@ class KeeperClock(Clock):
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and, during a walk, a lower bound of its earliest gap, s. profile: processors
-    that are free next to the running jobs and all reservations; neighbouring steps differ.
+    job, need, length, at, earliest: int64[room(n)], for each waiting job its index, processors,
+    estimate, s, reserved start, s, and, during a walk, a lower bound of its earliest gap, s.
+    profile: processors that are free next to the running jobs and all reservations; neighbouring
+    steps differ.
     """
 
     job: Int64
@@ -202,8 +203,8 @@ def arrange(keeper: AnyKeeper, ranking: Ranking, walk: int, now: int, limit: int
     """Sort the reservations by the order of the walk.
 
     The sort is by insertion, since the last walk left them almost sorted. Invariant: places before
-    i are sorted, and no place whose lane is not set precedes its predecessor. An insertion changes
-    the predecessor of the next place only, whose bit is then set.
+    i are sorted, and no place of the lane mask with an unset bit precedes its predecessor. An
+    insertion changes the predecessor of the next place only, whose bit is then set.
     """
     jobs, book = keeper.jobs, keeper.book
     count = book.state[0].waiting

@@ -388,7 +388,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], li
 
 @verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], options: Options) -> None:
-    """Start the head while it fits, then backfill behind the first head that does not."""
+    """Start heads while they fit, then backfill behind the first head that does not fit."""
     count, now, line = clock[0].waiting, clock[0].now, lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)

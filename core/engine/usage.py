@@ -26,8 +26,8 @@ ALL_BITS = 63
 class Passed:
     """Counters of the changes of users' usage since the first submission.
 
-    settled: number of completed jobs. refreshes: number of refreshes, the latest not counted while
-    its instant lasts. halvings: number of halvings.
+    settled: number of completed jobs. refreshes: number of refreshes; the latest refresh is counted
+    only after its instant. halvings: number of halvings.
     """
 
     settled: int

@@ -277,8 +277,8 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
 def lead(passes: Passes, rule: int, p: int, j: int, need: int) -> int:
     """Make job j the head after the passes from p on, until a pass starts it; return that pass.
 
-    Its reservation is computed when a job may depend on it: in the queue of HPC2N, where many jobs
-    of one kind wait, two thirds of the replays were for heads.
+    The reservation of job j is computed only when another job may depend on it: in the queue of
+    HPC2N, where many jobs of one kind wait, two thirds of the replays were for heads.
     """
     stop = first_wide(passes, p, need)
     for q in range(p, stop):

@@ -24,8 +24,9 @@ from schedfarm.core.engine.profile import (
 class Clusters(NamedTuple):
     """The clusters in declared order, each with a profile of its own.
 
-    size, room: int64[c], processors in all, and physically free now. times, free, mark:
-    int64[c, steps], int64[c, steps], int64[c, 2], the profiles, row by row.
+    size, room: int64[c], all processors of each cluster, and its processors that are physically
+    free now. times, free, mark: int64[c, steps], int64[c, steps], int64[c, 2], the profiles, row by
+    row.
     """
 
     size: Int64

@@ -45,8 +45,9 @@ class GapsState:
 class Gaps(NamedTuple):
     """The gaps of all clusters in which a part has been freed.
 
-    begin, end, length, place: int64[room], of each its start, end and length, s (NEVER: without
-    end), and cluster. first, last: int64[room], the interval that contains the freed parts, s.
+    begin, end, length, place: int64[room], for each gap its begin, end and length, s (NEVER:
+    without end), and cluster. first, last: int64[room], the interval that contains the freed parts,
+    s.
     widest: int64[room], an upper bound of the processors that are free at any instant of the gap.
     since, long: int64[room], the levels: each gap begins no earlier than a level that is no
     shorter.

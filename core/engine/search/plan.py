@@ -73,8 +73,8 @@ class News(NamedTuple):
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in order of (start, submit, position).
 
-    job, need, length, at, place: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and cluster.
+    job, need, length, at, place: int64[room(n)], for each waiting job its index, processors,
+    estimate, s, reserved start, s, and cluster.
 
     Invariant: a reservation that can start earlier does so in a window with a part of the news, or
     of the processors that the present walk has freed.
@@ -164,8 +164,8 @@ def arrange(book: Book) -> None:
     """Sort the reservations by start, ties by submit and position.
 
     The sort is by insertion, since a walk, or a move of a search, leaves them almost sorted.
-    Invariant: places before i are sorted, and each place whose lane is not set starts after its
-    predecessor.
+    Invariant: places before i are sorted, and each place of the lane mask with an unset bit starts
+    after its predecessor.
     """
     count = book.state[0].waiting
     for first in range(1, count, WORD):

@@ -92,12 +92,12 @@ class Fleet(NamedTuple):
     running: the jobs, with jobs for widths; its `free` is unused. free, extra, ahead: int64[hosts,
     resources], free amounts, amounts that the head's reservation leaves at its shadow time, and
     room for a search. since: int64[hosts], of a search. level: of `free` and `extra`. count, held:
-    int64[kinds + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1,
-    resources]; kind 0 does not occur. kind: int64[n], of each job. first: int64[n], place of a
-    job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. failed: of each kind. aside:
-    int64[parts + 1], the number of resources that stand for partitions, before the last one, and
-    for each how often it is set aside, so that its hosts lack the last resource. table:
-    `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
+    int64[kinds + 1], number of hosts of each kind, and processors that a job of this kind takes.
+    share: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each job. first:
+    int64[n], place of a job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. failed:
+    of each kind. aside: int64[parts + 1], the number of resources that stand for partitions, before
+    the last one, and for each how often it is set aside, so that its hosts lack the last resource.
+    table: `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
     running: Running

@@ -36,8 +36,8 @@ class StockBookState(BookState):
 class StockBook(NamedTuple):
     """Hold the reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
-    s. profile: levels that are free next to the running jobs and all reservations.
+    job, need, length, at: int64[room(n)], for each waiting job its index, kind, estimate, s, and
+    reserved start, s. profile: levels that are free next to the running jobs and all reservations.
     """
 
     job: Int64
