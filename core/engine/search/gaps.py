@@ -197,7 +197,7 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
         gaps.widest[k] = max(widest, gaps.widest[k])
         return
     # The new gap replaces the first joined gap. If that gap were removed instead, its place would
-    # have to be read again just after it was written.
+    # be read again before the write has completed.
     joined, begin, end, first, last = -1, NEVER, 0, low, high
     while k >= 0:
         begin, end = min(begin, gaps.begin[k]), max(end, gaps.end[k])
