@@ -24,10 +24,10 @@ SECRETS = {
 """Variables for the credentials of each scheme, by the first letters of the scheme."""
 
 CONNECT, TIMEOUT = timedelta(seconds=3), timedelta(seconds=30)
-"""Timeouts of a connection, 3 s, and of a request, 30 s: the time for 64 MiB at 2 MiB/s."""
+"""Timeouts of a connection, 3 s, and of a request, 30 s, enough for 64 MiB at 2 MiB/s."""
 
 RETRIES, RETRY = 3, timedelta(seconds=10)
-"""Number of times, and period, for which requests without an answer are repeated."""
+"""Largest number of repetitions of a request without an answer, and the period for them."""
 
 FORBIDDEN = ("PermissionDeniedError", "UnauthenticatedError")
 
@@ -49,7 +49,7 @@ def scheme_of(text: str) -> str:
 
 
 def checked_address(text: str) -> str:
-    """Return an address in canonical form; refuse one with a user or a password.
+    """Return an address in canonical form; refuse an address with a user or a password.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def connection(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_answer(error: Exception) -> bool:
-    """Return whether obstore raised an error, for a request or for a wrong setting."""
+    """Return whether an error was raised by obstore, for a request or for a wrong setting."""
     return type(error).__module__.startswith("obstore") or isinstance(error, ValueError)
 
 

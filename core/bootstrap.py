@@ -167,7 +167,7 @@ def mostly_alike(pairs: Block) -> bool:
 
 
 def differing(pairs: Block) -> int:
-    """Return the number of pairs that differ from the commonest ratio at any load."""
+    """Return the number of pairs whose ratio at any load differs from the commonest ratio."""
     base, other = pairs
     with np.errstate(divide="ignore"):
         ratios = np.where(base == other, 1.0, other / np.where(base == other, 1.0, base))

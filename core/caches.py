@@ -56,7 +56,7 @@ def exposed(place: Path) -> Path | None:
 
     Return None if no other user could have changed the contents. The superuser and this user's own
     group are trusted. A folder with the sticky bit, such as /tmp, is accepted as a parent only:
-    other users can add entries there, but not rename those of this user.
+    other users can add entries there, but not rename the entries of this user.
     """
     place = place.resolve()
     for one in (place, *place.parents):
@@ -68,7 +68,7 @@ def exposed(place: Path) -> Path | None:
 
 
 def is_own(about: os.stat_result, *, sticky: bool = False) -> bool:
-    """Return whether no other user can write to a path; with sticky, accept one like /tmp."""
+    """Return whether no other user can write to a path; with sticky, accept a path like /tmp."""
     return not _is_foreign(about) and (sticky or not _others_write(about))
 
 
@@ -131,7 +131,7 @@ def make_private(folder: Path) -> None:
     ...     oct(Path(place, "a").stat().st_mode & 0o777)
     '0o700'
     """
-    # mode= would apply to the last folder only; the umask could make the others writable.
+    # mode= would apply to the last folder only; the umask could make the other folders writable.
     for one in (*reversed(folder.parents), folder):
         if not one.is_dir():
             one.mkdir(mode=0o700, exist_ok=True)

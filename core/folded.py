@@ -51,7 +51,7 @@ def listed(text: object, where: str) -> list[str]:
 
 
 def plain(name: object, where: str) -> str:
-    """Return a name that needs no quotes; refuse others."""
+    """Return a name that needs no quotes; refuse other names."""
     if not isinstance(name, str) or not _PLAIN.fullmatch(name) or not name.isprintable():
         raise InputError(
             f"{where} is {name!r}; give a name without blanks and none of , ; * [ ], or many in "

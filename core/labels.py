@@ -21,7 +21,7 @@ NEAR = 0.7
 def find_label(
     what: str, given: object, known: Iterable[Any], names: Mapping[str, str] | None = None
 ) -> Any:
-    """Return the label for a given spelling; for others, raise an error with the known labels.
+    """Return the label for a spelling; if there is none, raise an error with the known labels.
 
     A ``load`` may be given as a number, and a ``policy`` in every spelling of
     `core.policy.policy.Policy.parse`. names: other names of some labels, which are also accepted.

@@ -110,7 +110,7 @@ _compiling = threading.RLock()
 def find_source(module: str, folder: Path | None = None) -> Source:
     """Find the text of a module without importing it; a file in `folder` has precedence.
 
-    A file that other users could have written is refused, as a missing file is.
+    A missing module, or a file that other users could have written, is refused.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """The auditor: prove or refute that a schedule keeps its rules, from the schedule alone.
 
 *Checks from the columns* hold for every policy: every job starts, and no job starts before its
-submission; no run is longer than its estimate; the processors in use at a place never exceed its
+submission; no job runs longer than its estimate; the processors in use at a place never exceed its
 size. On a grid every job is inside one cluster of at least its width. On nodes every job has the
-requested number of nodes of its set. It ends after its run time or when one of its nodes goes down,
-and it never runs on a node that is down. An accepted advance reservation starts on time. On a
-network every job has all its processors, in parts on different clusters, and does not end too
+requested number of nodes of its set. Every job ends after its run time or when one of its nodes
+goes down, and never runs on a node that is down. An accepted advance reservation starts on time. On
+a network every job has all its processors, in parts on different clusters, and does not end too
 early. If the policy keeps links, no link is overloaded.
 
-*Passes on a pool and a grid* are judged by a program that shares nothing with the simulators, not
+*Passes on a pool and a grid* are checked by a program that shares nothing with the simulators, not
 even the formulas of the orders. The given starts and runs determine the state of machine and queue
 at every instant. In every pass, the rule either starts a job of the queue or does not, given all
 earlier decisions of the pass. The auditor compares each of these decisions with the schedule. If
@@ -19,13 +19,13 @@ clock), a start belongs to the first pass in which the rule permits the start. U
 instant: first the submissions, then the completions in the order of the jobs' starts. A schedule
 that breaks its policy is also checked by the other clock.
 
-*Passes on nodes, on networks and on pools of several resources* are judged by the reference
+*Passes on nodes, on networks and on pools of several resources* are checked by the reference
 simulator, because only this project makes such schedules. The reference simulator decides at each
 pass, and its first difference from the schedule is the fault.
 
-A rule without an auditor, such as `tabu`, is judged by the columns only; a schedule does not
+A rule without an auditor, such as `tabu`, is checked by the columns only; a schedule does not
 contain the draws of `tabu`. An order without a formula in the auditor, such as a plug-in function,
-supplies the values by which passes are judged. The verdict lists such rules and orders as
+supplies the values by which passes are checked. The verdict lists such rules and orders as
 unaudited.
 """
 
@@ -116,7 +116,7 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
     judged, unaudited = kind.judges(policy), kind.unaudited(policy)
     checked = (*kind.checks, *([policy.name] if judged else []))
     evidence = Evidence(schedule, policy, kind.naming)
-    # If a job waits for ever, no other rule can be judged.
+    # If a job waits for ever, no other rule can be checked.
     fault = kind.unstarted(evidence)
     if fault is None:
         plain = [found for found in kind.proofs(evidence) if found]
@@ -139,7 +139,7 @@ _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:
-    """Return the earliest fault; of faults at one instant, that of the most specific rule.
+    """Return the earliest fault; of faults at one instant, the fault of the most specific rule.
 
     If a check and a replayed pass name the same job, the check has precedence. A replayed end is as
     specific as a checked one.

@@ -58,7 +58,7 @@ class Share(NamedTuple):
 
 
 class Totals:
-    """Track the use of each limit by running jobs, and the waiting and running jobs."""
+    """Track the use of each limit by running jobs, and the number of waiting and running jobs."""
 
     def __init__(self, work: Workload, policy: Policy) -> None:
         self.limits = read_limits(policy.limits) if policy.limits else ()

@@ -122,7 +122,7 @@ class Machine:
 
     @property
     def most_free(self) -> int:
-        """Free processors of the place with the most of them."""
+        """Largest number of free processors of a place."""
         return max(site.free for site in self.sites)
 
     def room_for(self, job: int) -> int | None:
@@ -171,7 +171,7 @@ class Pass:
 
     A rule calls `may` for each job that it would start, and `may_not` for each other job, in the
     order in which the scheduler examines them. If a decision differs from the rule's, the rest of
-    the instant is judged as if the job had followed the rule. So no later job is reported for an
+    the instant is checked as if the job had followed the rule. So no later job is reported for an
     earlier fault.
     """
 

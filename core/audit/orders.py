@@ -150,7 +150,7 @@ FORMULAS: dict[str, Formula] = {
         )
     ),
 }
-"""The orders that the auditor has a formula for."""
+"""The orders for which the auditor has a formula."""
 
 
 def ranks(value: Value) -> Int64:

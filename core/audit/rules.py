@@ -14,11 +14,11 @@ from schedfarm.core.policy.policy import Policy
 
 
 class Discipline:
-    """Judge each pass by one rule.
+    """Check each pass by one rule.
 
     Only these hooks may keep state from one pass to the next.
 
-    judges_all: whether to judge also the passes in which no job starts or fits.
+    judges_all: whether to check also the passes in which no job starts or fits.
     """
 
     judges_all = False
@@ -46,7 +46,7 @@ Right = Callable[[Int64], npt.NDArray[np.bool_]]
 
 
 class Strict(Discipline):
-    """Judge `none`: no job overtakes another."""
+    """Check `none`: no job overtakes another."""
 
     def check(self, step: Pass) -> None:
         """Report to the pass which jobs may start and which may not."""
@@ -61,17 +61,17 @@ class Strict(Discipline):
             step.may(job, step.room(job, site), site)
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         why = f"{step.machine.says(head)}, before it in the queue, waits"
         for job in rest[step.is_given(rest)].tolist():
             step.may_not(job, why)
 
 
 class Aggressive(Strict):
-    """Judge `aggressive`: every job that fits starts."""
+    """Check `aggressive`: every job that fits starts."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         machine = step.machine
 
         def right(jobs: Int64) -> npt.NDArray[np.bool_]:
@@ -81,10 +81,10 @@ class Aggressive(Strict):
 
 
 class Easy(Strict):
-    """Judge `easy`: a job starts if it fits and does not delay the head."""
+    """Check `easy`: a job starts if it fits and does not delay the head."""
 
     def behind_head(self, step: Pass, head: int, rest: Int64) -> None:
-        """Judge the jobs behind the head."""
+        """Check the jobs behind the head."""
         machine = step.machine
         most = machine.most_free
         if most < machine.widths[rest].min(initial=most + 1) and not step.is_given(rest).any():
@@ -143,7 +143,7 @@ class _Head:
 
 
 class Reserving(Discipline):
-    """Judge `depth(K)` and `conservative`: each pass reserves again for the first jobs."""
+    """Check `depth(K)` and `conservative`: each pass reserves again for the first jobs."""
 
     def __init__(self, policy: Policy) -> None:
         self.depth = policy.depth
@@ -224,7 +224,7 @@ def _walk(
     why: Callable[[int], str],
     charge: Callable[[int, int], None] = lambda job, site: None,
 ) -> None:
-    """Judge jobs in order; examine individually only the jobs that start or could start."""
+    """Check jobs in order; examine individually only the jobs that start or could start."""
     while jobs.size:
         allowed = right(jobs)
         notable = allowed | step.is_given(jobs)
@@ -244,7 +244,7 @@ def _walk(
 
 
 class Planned(Discipline):
-    """Judge `planned`: each waiting job keeps a reservation, computed from arrivals and ends."""
+    """Check `planned`: each waiting job keeps a reservation, computed from arrivals and ends."""
 
     def __init__(self, policy: Policy) -> None:
         self.walk = policy.walk
@@ -277,8 +277,8 @@ class Planned(Discipline):
             begin, site = had = self.reserved[job]
             profiles[site].take(begin, begin + machine.estimate[job], -machine.procs[job])
             found = earliest(machine, profiles, job)
-            # A job with estimate 0 takes no processors: it keeps its start, and others may start
-            # then, too.
+            # A job with estimate 0 takes no processors: its start is kept, and other jobs may start
+            # at the same instant.
             self._take(machine, profiles, job, found if found[0] < begin else had)
 
     def check(self, step: Pass) -> None:

@@ -12,7 +12,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 class Slurm(Discipline):
-    """Judge `slurm`: heads start at events and ticks; cycles make reservations in queue order."""
+    """Check `slurm`: heads start at events and ticks; cycles make reservations in queue order."""
 
     def __init__(self, policy: Policy) -> None:
         self.main = seconds_of(policy.sched_interval)
@@ -82,7 +82,7 @@ class Slurm(Discipline):
                 step.may_not(job, why)
 
     def _start_heads(self, step: Pass, queue: list[int], most: int) -> str:
-        """Judge the main scheduler; return the reason why it starts no further job."""
+        """Check the main scheduler; return the reason why it starts no further job."""
         looked = 0
         for job in queue:
             if step.holds(job):
@@ -98,7 +98,7 @@ class Slurm(Discipline):
         return "it is held"
 
     def _cycle(self, step: Pass, queue: list[int]) -> int:
-        """Judge a cycle; return the number of its tests."""
+        """Check a cycle; return the number of its tests."""
         machine, site = step.machine, step.machine.sites[0]
         ends = ((self._up(end), machine.procs[job]) for end, job in site.running)
         profile = Profile(step.now, site.free, ends)

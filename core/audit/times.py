@@ -42,7 +42,7 @@ Proofs = Callable[[Evidence], Iterable[Fault | None]]
 
 
 def first(faults: Iterable[Fault | None]) -> Fault | None:
-    """Return the earliest of some faults; of faults at one instant, that of the first job."""
+    """Return the earliest of some faults; of faults at one instant, the fault of the first job."""
     found = [fault for fault in faults if fault]
     return min(found, key=lambda fault: (fault.instant, fault.job), default=None)
 

@@ -37,8 +37,8 @@ class Verdict:
         The same policy by another clock, if the schedule satisfies only this one.
     unaudited : tuple of str
         Parts of the policy that are not checked. ``rule NAME``: the rule has no auditor, and no
-        pass is judged. ``order NAME``: the order has no formula in the auditor, and the order's own
-        function supplies the values for judging passes.
+        pass is checked. ``order NAME``: the order has no formula in the auditor, and the order's
+        own function supplies the values for checking passes.
 
     Examples
     --------

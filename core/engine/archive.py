@@ -82,8 +82,8 @@ def pack() -> bytes:
     parts = {}
     for place in sorted(used()):
         # Another process may add or remove kernels meanwhile. Indices are read before code: the
-        # code that an index names is then in the folder, or was removed and is also missing in the
-        # archive.
+        # code that an index names is then in the folder, or another process has removed it, and the
+        # archive lacks it too.
         for end in (INDEX, CODE):
             for path in sorted(place.glob(f"*{end}")):
                 with contextlib.suppress(FileNotFoundError):
@@ -175,7 +175,7 @@ def _difference(key: str, other: object, own: str) -> str:
 
 
 def _codes(file: Path, index: str, parts: dict[str, bytes]) -> dict[Any, bytes]:
-    """Return the code of each combination of types in an index, except where it is missing.
+    """Return the code of each combination of types in an index, except for missing code.
 
     Code is missing if another process was about to write or remove it during `pack`.
     """

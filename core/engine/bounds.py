@@ -2,9 +2,9 @@
 
 Numba generates a test for negative values of each index that is not a literal, because negative
 indices count from the end. Kernels have no negative indices, so the test is left out, which makes
-EASY 1.1 to 1.2 times as fast. But a wrong negative index then silently reads memory before the
-array. NUMBA_BOUNDSCHECK=1 compiles kernels that raise IndexError for an index that is negative or
-beyond the end.
+EASY 1.1 to 1.2 times as fast. But a kernel with a wrong negative index then silently reads memory
+before the array. NUMBA_BOUNDSCHECK=1 compiles kernels that raise IndexError for an index that is
+negative or beyond the end.
 """
 
 from __future__ import annotations

@@ -68,10 +68,11 @@ class CadenceClock(LimitedClock):
     """Clock of both schedulers.
 
     event: whether jobs completed, arrived or entered the queue at this instant. cycle: when the
-    next cycle is due, s. tests: number of tests in the last one. quiet: whether the last cycle
+    next cycle is due, s. tests: number of tests in the last cycle. quiet: whether the last cycle
     (without cycles, the last tick) started no job, without an event or a withdrawal since, and
-    limits still hold the same jobs. idle: whether a tick has started none since the last of these,
-    start or loosening of a limit. looser: the first instant at which limits hold fewer jobs, s.
+    limits still hold the same jobs. idle: whether a tick has started no job since the last event,
+    withdrawal, start or loosening of a limit. looser: the first instant at which limits hold fewer
+    jobs, s.
     until: the instant up to which ticks are left out, s.
     """
 
@@ -238,7 +239,7 @@ def lay_out_map(world: CadenceWorld, cadence: Cadence, now: int) -> None:
 
 @verb
 def try_job(world: CadenceWorld, cadence: Cadence, j: int, now: int) -> tuple[bool, bool]:
-    """Find a job's earliest start; return whether it is now, and whether it is within the map."""
+    """Find a job's earliest start; return whether this is now, and whether in the map."""
     plan, need = world.plan, world.jobs.procs[j]
     c, t, step = earliest(world.machine, plan, put_last(plan, world.jobs, j), now)
     reserved = t - now <= cadence.window

@@ -72,7 +72,7 @@ class Underway:
         self._start, self._jobs = self._start[:0], 0
 
     def follow(self, start: Int64, jobs: int | None = None) -> Int64:
-        """Follow an array of starts, initially -1, that a kernel is about to fill in.
+        """Follow an array of starts, initially -1, before a kernel fills the array in.
 
         Parameters
         ----------

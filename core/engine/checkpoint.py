@@ -189,9 +189,9 @@ def checkpointed(
 
 
 def fair_starts(jobs: int) -> Int64:
-    """Return the fair starts that a kernel is about to fill in, -1 where unknown, int64[jobs].
+    """Return the array of fair starts for a kernel, int64[jobs], with -1 for unknown starts.
 
-    A kernel writes only final values into the array, so it is a valid state at any time.
+    A kernel writes only final values into the array, so the array is a valid state at any time.
     """
     here = _here.get()
     known = None if here is None else here.state.get(FAIR)

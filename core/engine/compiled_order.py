@@ -136,7 +136,8 @@ def _line(code: str | None, users: int) -> Line:
 class Orders:
     """Hold the queue order and the backfill order of a policy, and the inputs of their functions.
 
-    In stepwise runs, `call` also ranks by the usage of users, which the kernels then do not track.
+    In stepwise runs, `call` also ranks by the usage of users, and the kernels do not track this
+    usage.
 
     Examples
     --------

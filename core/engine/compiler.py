@@ -1,9 +1,9 @@
 """Compilation of kernels to machine code, and of their steps to LLVM IR only.
 
 By default numba optimises each function, wraps it for Python and C, and generates its machine code,
-even if the function is then inlined. Steps need none of this, because only kernels call them. EASY
-has 40 steps; with numba's defaults its compilation took 17 s of CPU instead of 4 (numba 0.68, one
-machine, one day).
+even if the function is inlined afterwards. Steps need none of this, because only kernels call them.
+EASY has 40 steps; with numba's defaults its compilation took 17 s of CPU instead of 4 (numba 0.68,
+one machine, one day).
 """
 
 from __future__ import annotations

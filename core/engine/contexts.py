@@ -79,7 +79,7 @@ def lowered(
 
 
 NUMBERS = (types.boolean, types.int64, types.float64)
-"""The types of numbers in kernels."""
+"""Types of numbers in kernels."""
 
 
 def _of_one_kind(*kinds: Any) -> Any:
@@ -299,7 +299,7 @@ class _Target(cpu.CPUContext):  # type: ignore[misc]
         return found
 
     def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
-        """Call a step, and return if it raises; the step itself records the location.
+        """Call a step, and return if the step raises. The step itself records the location.
 
         Numba would compute eight values about the outcome of each call.
         """

@@ -172,7 +172,7 @@ def note_start(planner: Planner, view: View, j: int) -> None:
 def start_decided(planner: Planner, view: View, unit: int) -> bool:
     """Start the jobs that the rule has decided on, in its order.
 
-    Stop at the first job that may not start, and return whether there was none.
+    Stop at the first job that may not start, and return whether there was no such job.
     """
     jobs, machine, plan, clock, _ = planner
     head = plan.front[0]

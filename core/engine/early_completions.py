@@ -38,7 +38,7 @@ With a value of 1, the KTH log at load 1.0 takes a seventh longer.
 
 @routine
 def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
-    """Add the processors of jobs that end early now, or of the first one, to all profiles."""
+    """Free the processors of the jobs that end early now, or of the first one, in all profiles."""
     p = running.count[0] - 1
     while p >= 0 and running.end[p] == now:
         j = running.job[p]
@@ -52,7 +52,7 @@ def give_to_profiles(plan: Plan, running: Running, jobs: Jobs, now: int, one: bo
 
 @verb
 def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) -> None:
-    """Return these processors, unless the plan is about to be invalidated."""
+    """Free the processors of early ends in all profiles, if there are snapshots."""
     if plan.snapshots.state[0].saved > 0:
         give_to_profiles(plan, running, jobs, now, one)
 
@@ -61,8 +61,8 @@ def give_early(plan: Plan, running: Running, jobs: Jobs, now: int, one: bool) ->
 def may_move(plan: Plan, profile: Profile, i: int, now: int) -> bool:
     """Return whether the job at place i fits before its reservation, given earlier places.
 
-    Only processors that were freed until state.freed can have made a gap: the job had none before
-    its reservation.
+    Only processors that were freed until state.freed can have made a gap: before that, the job had
+    no gap before its reservation.
 
     Invariant: after checked[need] = (check, length, t), no job with this need and at least this
     length fits before t in the same check. From place to place, the profile of a check only loses
@@ -99,8 +99,8 @@ def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
     The profile in the making then has all reservations before this place.
 
     A job that fits nowhere earlier in snapshot k does not fit with further reservations either. For
-    any other job, a copy of the snapshot gets the reservations between the snapshot and the job,
-    which do not move. If the copy is full, the place of the next reservation is returned.
+    any other job, the reservations between the snapshot and the job, which do not move, are added
+    to a copy of the snapshot. If the copy is full, the place of the next reservation is returned.
     """
     snapshots, front, placed = plan.snapshots, plan.front[0], plan.snapshots.below[k]
     first, saved, made, copied = placed, profile_of(snapshots, k), in_the_making(snapshots), False
@@ -129,7 +129,7 @@ def first_to_move(plan: Plan, k: int, stop: int, now: int) -> int:
 
 @routine
 def resume(plan: Plan, profile: Profile, count: int) -> None:
-    """Return to a profile with this many reservations."""
+    """Return to a profile with a number of reservations."""
     state = plan.state
     replace(plan.profile, profile)
     state[0].planned, state[0].loaded, state[0].due = count, 1, NEVER
@@ -193,7 +193,7 @@ def reconsider(plan: Plan, now: int) -> None:
 
 @verb
 def keep(plan: Plan) -> None:
-    """Save the profile if that is worth it, and the last snapshot has far fewer reservations."""
+    """Save the profile if snapshots are in use and the last one has far fewer reservations."""
     snapshots, planned, saved = plan.snapshots, plan.state[0].planned, plan.snapshots.state[0].saved
     if saved == 0:
         if planned == 0 and snapshots.state[0].worth > 0:

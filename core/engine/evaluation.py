@@ -59,8 +59,9 @@ from schedfarm.core.engine.record import Record
 class ProgramState:
     """State of a program.
 
-    failed_job, failed_at: the first job whose value was not a number, and when, s. passes: number
-    of passes. span: how long the last period of them took, s. mark: when it ended, s.
+    failed_job, failed_at: the first job whose value was not a number, and the instant of this
+    failure, s. passes: number of passes. span: duration of the last period of passes, s. mark: end
+    of this period, s.
     """
 
     failed_job: int
@@ -73,14 +74,15 @@ class ProgramState:
 class Program(NamedTuple):
     """Hold the instructions of an expression; empty for other orders and for constants.
 
-    steps: int64[5k], of each the code, register of the result, and up to three of values, or two
-    and a sign. column: float64[n * c], the parts without the instant, job by job. columns: c.
+    steps: int64[5k], for each instruction its code, the register of its result, and up to three
+    registers of values, or two registers and a sign. column: float64[n * c], the parts without the
+    instant, job by job. columns: c.
     place: int64[r], begin of each register in `register`: the instant, the columns, then constants
-    and results, the last of which is the key. moves: int64[r], -1 for columns, which have a value
-    for each cell of the queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks],
+    and results; the last result is the key. moves: int64[r], -1 for columns, which have a value for
+    each cell of the queue, else 0. register: float64[(r - c) * BLOCK + c * STRIDE * blocks],
     columns last; bits: the same as int64. block: int64[FIELDS * blocks].
-    trend: direction of the keys with time. follows: whether the columns are those of one queue from
-    its beginning, in which jobs are only appended, in order of their numbers.
+    trend: direction of the keys with time. follows: whether the columns belong to one queue from
+    its beginning, and jobs are only appended to this queue, in order of their numbers.
     """
 
     steps: Int64

@@ -47,8 +47,8 @@ FIRST, LENGTH, LAST, KEYED_IN, UNTIL, BOUND, FIELDS = 0, 1, 2, 3, 4, 5, 8
 """Fields of a block.
 
 FIRST, LENGTH, LAST: its first cell, its length and its last job when its columns were written.
-KEYED_IN: the pass for which its cells have keys. UNTIL, BOUND: a lower bound of its keys, and the
-last instant at which the bound holds, s. FIELDS: number of fields, a cache line.
+KEYED_IN: the pass for which its cells have keys. UNTIL, BOUND: the last instant at which the bound
+holds, s, and a lower bound of its keys. FIELDS: number of fields, a cache line.
 """
 
 PERIOD = 16
@@ -232,7 +232,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
             return False
         bounds = False
     if bounds and program.trend != RISES:
-        # Keys that rise are least now, others at the end of the period.
+        # Rising keys are least now, and other keys at the end of the period.
         instant = now + program.state[0].span
     while True:
         rank_block(program, instant, queue, b, key)
@@ -251,7 +251,7 @@ def may_reach(program: Program, now: int, queue: Queue, b: int, key: Int64, bar:
 
 @verb
 def begin_pass(program: Program, now: int, queue: Queue, key: Int64) -> None:
-    """Begin a pass, for which all keys are old; write all keys if one of them may be NaN."""
+    """Begin a pass, in which no key is valid yet; write all keys if one of them may be NaN."""
     state = program.state
     state[0].passes += 1
     if state[0].passes % PERIOD == 1:
@@ -284,7 +284,7 @@ def rank_in_list(program: Program, now: int, waiting: Int64, count: int, key: In
 
 @verb
 def is_without(queue: Queue, b: int, cell: int, first: int, count: int, last: int) -> bool:
-    """Return whether a block still has its earlier jobs up to `last`, except a removed one.
+    """Return whether a block still has its earlier jobs up to `last`, except for one removed job.
 
     The block had count + 1 jobs up to `last`, from cell `first` on. If the first job leaves, no
     other job is shifted.
@@ -400,7 +400,7 @@ def copy_instant(rankings: ExpressionRankings, other: ExpressionRankings) -> Non
 def ranked_by_expression(
     workload: Workload, rankings: Rankings, first: Expression | None, second: Expression | None
 ) -> ExpressionRankings:
-    """Return rankings with the programs of two orders; an order without one has None."""
+    """Return rankings with the programs of two orders; an order without a program has None."""
     queue, backfill, moves, differ = rankings
     if first is not None:
         queue = queue._replace(cell=cells_of(len(workload)))

@@ -10,7 +10,7 @@ from schedfarm.core.policy.policy import Policy
 
 
 def fair_order(asked: Int64, rank: Int64, relaxed: bool, plain: bool, patient: bool) -> Fair:
-    """Return the fair order and the requested jobs for the kernels; at least one is requested.
+    """Return the fair order and the requested jobs, at least one, for the kernels.
 
     Examples
     --------

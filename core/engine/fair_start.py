@@ -121,7 +121,7 @@ def _find(
     rank: Int64,
     fst: Int64,
 ) -> None:
-    """Fill in the fair starts of the requested jobs; at least one is requested."""
+    """Fill in the fair starts of the requested jobs, at least one."""
     relaxed, plain, under = kind == "relaxed", later == ARRIVAL, underway()
     from schedfarm.core.engine.fair_order import fair_order, is_compiled, is_patient
 

@@ -127,7 +127,7 @@ def backfill(world: World, now: int, b: int) -> None:
 
 @verb
 def schedule(world: World, rule: int, now: int) -> None:
-    """Run one pass: start heads while they fit, then backfill behind the first that does not.
+    """Run one pass: start heads while they fit, then backfill behind the first blocked head.
 
     A block is skipped if its least need exceeds the free processors, which only decrease.
     """

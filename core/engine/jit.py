@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 
 def kernel(function: F) -> F:
-    """Compile a function of int64 scalars and arrays, cached on disk where a folder allows it.
+    """Compile a function of int64 scalars and arrays; cache it on disk in a writable folder.
 
     `nogil` lets threads of one worker run in parallel. `fastmath` is never used, because it may
     break ties differently. On a host without a writable cache folder, each process compiles the
@@ -50,8 +50,8 @@ def kernel(function: F) -> F:
 def rolled_kernel(function: F) -> F:
     """Compile a kernel without unrolling its loops; all else is as in `kernel`.
 
-    The loops of a pass are short. Without unrolling, the compilation of four policies took 0.83 of
-    the CPU time.
+    The loops of a pass are short. Without unrolling, the compilation of four policies took 0.83
+    times the CPU time.
     """
     return _kernel(function) if PLAIN else _kernel(function, RolledKernelCompiler)
 

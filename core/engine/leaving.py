@@ -106,7 +106,7 @@ def withdraw_none(leaving: Staying, world: Any, now: int) -> None:
 
 @next_leave.of(Leaving)
 def next_leave_of(leaving: Leaving, start: Int64) -> int:
-    """Skip the jobs that have started or left; return the leaving instant of the next."""
+    """Skip the jobs that have started or left; return the leaving instant of the next job."""
     k = leaving.passed[0]
     while k < leaving.job.size and start[leaving.job[k]] >= 0:
         k += 1

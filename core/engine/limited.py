@@ -155,7 +155,7 @@ def turn(world: Limited, rankings: AnyRankings) -> bool:
 
 @verb
 def may_start(world: Limited, j: int, free: int, now: int) -> bool:
-    """Return whether limits admit a job to this pass and the largest free place may hold it."""
+    """Return whether limits admit a job to this pass, and the largest free place may suffice."""
     return bool(world.jobs.procs[j] <= free and not exceeds(world.running, j, now))
 
 

@@ -343,7 +343,7 @@ def _requested(workload: Workload, one: Entries) -> tuple[Int64, Int64, int]:
 
 
 def _impossible(workload: Workload, one: Entries) -> Iterator[LimitError]:
-    """Yield the fault of a limit that one job alone exceeds, so that it would wait for ever."""
+    """Yield the fault of a limit that one job alone exceeds: this job would wait for ever."""
     value, whole, limit = _requested(workload, one)
     lasting = one.limit.row.counts == "minutes"
     times = workload.estimate[one.jobs].astype(np.float64) if lasting else 1.0

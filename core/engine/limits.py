@@ -18,9 +18,9 @@ class Counters(NamedTuple):
     """Hold the counters of limits, and the entries with the jobs' amounts.
 
     The entries of job j are ``first[j] : first[j + 1]``, int64[n + 1]. counter, amount, slope,
-    checked: int64[entries], the counter, the job's amount at its start, its decrease per
-    second, and whether the limit applies to this job. most, used, since, fall: int64[counters],
-    the limit, the use at the last change, its instant, s, and the sum of slopes.
+    checked: int64[entries], the counter, the job's amount at its start, the decrease of the amount
+    per second, and whether the limit applies to this job. most, used, since, fall: int64[counters],
+    the limit, the use at the last change, the instant of this change, s, and the sum of slopes.
     """
 
     first: Int64

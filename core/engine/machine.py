@@ -22,8 +22,8 @@ Machine = Any
 class Hold:
     """The head's reservation.
 
-    known: whether it has been made. shadow: its shadow time, s. extra: number of extra processors
-    then. cluster: on a grid its cluster, -1 for none.
+    known: whether the reservation has been made. shadow: its shadow time, s. extra: number of extra
+    processors at the shadow time. cluster: on a grid, the cluster of the reservation, -1 for none.
     """
 
     known: int
@@ -40,7 +40,7 @@ def next_end(machine: Machine) -> int:
 
 @optional
 def give_back(machine: Machine, now: int) -> bool:
-    """Free the processors of jobs with a predicted end up to now; return whether there are any.
+    """Free the processors of jobs with a predicted end up to now; return whether any exist.
 
     Only machines with the per-event clock implement this step.
     """
@@ -107,15 +107,15 @@ def reserve(machine: Machine, hold: Record[Hold], rule: int, need: int) -> None:
 def place_beside(machine: Machine, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
     """Return the first place where a job fits without affecting the reservation, or -1.
 
-    The caller starts the job there. If its predicted end is after the shadow time, this step
-    subtracts its processors from the extra processors.
+    The caller starts the job there. If the job's predicted end is after the shadow time, this step
+    subtracts the job's processors from the extra processors.
     """
     raise NotImplementedError
 
 
 @generic
 def candidates(machine: Machine, queue: Queue, hold: Record[Hold], now: int, cell: int) -> int:
-    """Return the lane mask of the cells, from `cell` on, whose jobs have such a place.
+    """Return the lane mask of the cells, from `cell` on, with jobs that `place_beside` could place.
 
     The mask is exact for waiting jobs; lanes behind the last job are arbitrary.
     """
@@ -124,5 +124,5 @@ def candidates(machine: Machine, queue: Queue, hold: Record[Hold], now: int, cel
 
 @generic
 def within_reach(machine: Machine, queue: Queue, hold: Record[Hold], now: int, b: int) -> bool:
-    """Return whether the minima of block b, which fits somewhere, leave room for a backfill."""
+    """Return whether the minima of block b permit a backfill; its least need fits somewhere."""
     raise NotImplementedError

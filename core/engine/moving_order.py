@@ -4,9 +4,9 @@ No queue is sorted. The jobs wait by (submit, position). The head is the best of
 next backfill is the best of the jobs that may start. A pass starts about one job, so that two scans
 of the queue replace a sort: LXF with EASY runs three times as fast on the KTH log.
 
-Invariants: a job that is refused once stays refused in a pass, since backfills only take
-processors. A scan begins with the head of the previous scan, which is usually still first. It skips
-blocks and cells that cannot reach the threshold of the best job so far, a ratio or a key
+Invariants: a job that does not fit once does not fit later in the same pass, since backfills only
+take processors. A scan begins with the head of the previous scan, which is usually still first. It
+skips blocks and cells that cannot reach the threshold of the best job so far, a ratio or a key
 (`core.engine.ranking`, `core.engine.expressions`). So a skipped job never precedes the best job;
 the other jobs are compared exactly. The first job of a scan does not affect the result.
 """
@@ -206,7 +206,7 @@ def turn_moving(
 
 @verb
 def advance(world: World, rankings: AnyRankings, clock: Record[Clock], per_event: bool) -> bool:
-    """Go on to the next pass that may start a job; return False if there is none."""
+    """Turn the clock to the next pass that may start a job; return False if there is none."""
     while world.jobs.leave[0] == 0:
         clock[0].now, clock[0].arrived = turn_moving(world, rankings, clock[0].arrived, per_event)
         if clock[0].now == NEVER:

@@ -1,16 +1,18 @@
 """The plan that backfilling with reservations keeps between passes: a prefix of the reservations.
 
 Mu'alem and Feitelson (2001), section 2.2, make all reservations again at each pass. Only starts are
-observable, so a pass makes them in queue order up to the last job that may still start now.
+observable, so a pass makes reservations in queue order, and only up to the last job that may still
+start now.
 
 Invariant: at each pass the first KEPT reservations equal those that would be made again. A
-reservation depends only on the running jobs' predicted ends and on the reservations before it. It
-does not move with time: as long as every job ends at its prediction, a reservation that starts
-becomes a running job with the same end. So an end before its prediction invalidates the plan
-(`void`), or, where the machine has snapshots of its profile, the reservations from the first one on
-that moves (`core.engine.early_completions`). A change of the queue at a place invalidates those
-from there on (`cut`). While a job with estimate 0 waits, which reserves nothing, each event
-invalidates the plan. The profile holds the first PLANNED of these, PLANNED <= KEPT.
+reservation depends only on the running jobs' predicted ends and on the reservations before it. A
+reservation does not move with time: as long as every job ends at its prediction, a job that starts
+at its reservation becomes a running job with the same end. So an end before its prediction
+invalidates the plan (`void`), or, where the machine has snapshots of its profile, the first
+reservation that moves and all later ones (`core.engine.early_completions`). A change of the queue
+at a place invalidates the reservations from this place on (`cut`). While a job with estimate 0
+waits, which reserves nothing, each event invalidates the plan. The profile holds the first PLANNED
+of the kept reservations, PLANNED <= KEPT.
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ class PlanState:
     """State of a plan.
 
     waiting: number of waiting jobs. planned: number of reservations in the profile, from the first
-    job on. kept: number of reservations that are still true. due: the earliest one in the profile,
-    s. loaded: whether the profile is laid out. starving: number of starving jobs at the front.
+    job on. kept: number of reservations that are still true. due: the earliest reservation in the
+    profile, s. loaded: whether the profile is laid out. starving: number of starving jobs at the
+    front.
     points: number of jobs with estimate 0. layout: number of layouts so far.
     """
 
@@ -116,7 +119,8 @@ def columns_of(plan: Plan) -> tuple[Int64, Int64, Int64, Int64]:
 def cut(plan: Plan, place: int) -> None:
     """Invalidate the reservations from this place on, where another job now precedes.
 
-    The profile is laid out again when it is needed, which is cheaper than removing them from it.
+    The profile is laid out again when it is needed: this is cheaper than the removal of the
+    reservations from the profile.
     """
     if place < plan.state[0].kept:
         plan.state[0].kept = place
@@ -191,9 +195,9 @@ def floor_of(plan: Plan, need: int, length: int, now: int) -> tuple[int, int]:
     Invariant: after floor[KINDS * need + kind] = (layout, length, t, step), as long as the layout
     is the same, no job of this need and of at least this length can start before t. In one layout
     reservations only take processors, and a gap for a longer job contains one for a shorter job.
-    They only add steps, so that the step of t is `step` or a later one; where `advance` moves
-    steps, a new layout begins. Logs repeat widths, so that most searches begin where the last one
-    of that width ended.
+    Reservations only add steps, so that the step of t is `step` or a later one; if `advance` moves
+    steps, a new layout begins. Widths are repeated in logs, so that most searches begin where the
+    last search for the same width ended.
     """
     floor, after, step = plan.floor, now, plan.profile.mark[HEAD]
     first = KINDS * need
@@ -225,7 +229,7 @@ def remove(plan: Plan, i: int) -> None:
     stop = first + state[0].waiting
     state[0].points -= plan.length[cell] == 0
     state[0].starving -= i < state[0].starving
-    # The shorter side moves: 200 of the 1670 jobs waiting on CTC at load 0.9 under SPF.
+    # The shorter side moves: on CTC at load 0.9 under SPF, 200 of the 1670 waiting jobs.
     if 2 * i < state[0].waiting:
         plan.front[0] = first + 1
         slide(columns_of(plan), first, cell, 1)
@@ -257,10 +261,10 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
     """Extract the steps, from step i on, at which free capacity falls; return their number.
 
-    Invariant: let step i hold at `after`, and let a job start in [now, after]. For each stair
-    (s, f) it needs at most f processors or lasts at most s. Proof: f are free at the instant
-    u = max(time of the step, after) = now + s. A job that lasts longer than s has started by
-    `after` <= u and ends after u, so it needs its processors at u.
+    Invariant: let step i hold at `after`, and let a job start in [now, after]. For each stair (s,
+    f) the job needs at most f processors or lasts at most s. Proof: f processors are free at the
+    instant u = max(time of the step, after) = now + s. A job that lasts longer than s has started
+    by `after` <= u and ends after u, so it needs its processors at u.
     """
     stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
     count = 0
@@ -288,7 +292,8 @@ def within_stairs(plan: Plan, begin: int, stairs: int, word: int) -> int:
 def last_candidate(plan: Plan, running: Running, now: int, first: int, last: int) -> int:
     """Return the last place in first..last whose job may still start now, or first - 1.
 
-    Stairs are necessary conditions and discard lanes of jobs; `may_start` decides on the others.
+    Stairs are necessary conditions: jobs that violate them are discarded a lane mask at a time, and
+    `may_start` decides on the other jobs.
     """
     if last < first or may_start(plan, running, now, last):
         return last

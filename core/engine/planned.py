@@ -1,4 +1,4 @@
-"""Classical conservative backfilling: a reservation at arrival, kept, moved only earlier.
+"""Classical conservative backfilling: reservations of arrivals are kept, or moved earlier.
 
 Source: Mu'alem and Feitelson (2001), section 2.2; the walk by start is the compression of
 Klusacek and Rudova (2012), Performance and fairness for users in parallel job scheduling,
@@ -53,8 +53,8 @@ BY_START, BY_ARRIVAL, BY_QUEUE = 0, 1, 2
 """Codes of the walks: the order in which a compression moves reservations to earlier gaps."""
 
 AHEAD = 2 * WORD
-"""Places of a walk whose bounds are updated: updating all of them makes the walks of some 200 jobs
-on the HPC2N log take four times as long."""
+"""Number of places of a walk with updated bounds: with updates at all places, the walks of some 200
+jobs on the HPC2N log take four times as long."""
 
 TURNS, WALKS, STARTS = range(3)
 """The parts of an event: completions; the walk and arrivals; starts."""
@@ -93,9 +93,10 @@ class KeeperClock(Clock):
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at, earliest: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and, during a walk, a lower bound of its earliest gap, s. profile: processors
-    that are free next to the running jobs and all reservations; neighbouring steps differ.
+    job, need, length, at, earliest: int64[room(n)], for each waiting job its index, processors,
+    estimate, s, reserved start, s, and, during a walk, a lower bound of its earliest gap, s.
+    profile: processors that are free next to the running jobs and all reservations; neighbouring
+    steps differ.
     """
 
     job: Int64
@@ -154,7 +155,7 @@ def start_at(keeper: AnyKeeper, i: int, now: int) -> bool:
 
 @optional
 def drop_past(keeper: AnyKeeper, now: int) -> None:
-    """Drop the steps of the profile before now. By default there is none."""
+    """Drop the steps of the profile before now. By default there is no profile."""
 
 
 def empty_book(n: int, processors: int) -> Book:
@@ -178,7 +179,7 @@ def columns_of_pool(keeper: Bookkeeper) -> tuple[Int64, Int64, Int64, Int64, Int
 def walks_before(
     book: Any, jobs: Jobs, ranking: Ranking, walk: int, now: int, limit: int, i: int, k: int
 ) -> bool:
-    """Return whether the reservation at place i comes before that at place k in the walk."""
+    """Return whether the walk examines the reservation at place i before the one at place k."""
     if walk == BY_START:
         same = book.at[i] == book.at[k]
         return bool(book.at[i] < book.at[k] or (same and book.job[i] < book.job[k]))
@@ -202,7 +203,7 @@ def arrange(keeper: AnyKeeper, ranking: Ranking, walk: int, now: int, limit: int
     """Sort the reservations by the order of the walk.
 
     The sort is by insertion, since the last walk left them almost sorted. Invariant: places before
-    i are sorted, and each place of the lane that is not set does not precede its predecessor. An
+    i are sorted, and no place of the lane mask with an unset bit precedes its predecessor. An
     insertion changes the predecessor of the next place only, whose bit is then set.
     """
     jobs, book = keeper.jobs, keeper.book
@@ -261,7 +262,8 @@ def place_on_pool(keeper: Bookkeeper, i: int, now: int) -> None:
 def next_movable(book: Book, i: int) -> int:
     """Return the first place from i on of a job that may move, or the place after the last.
 
-    Such a job has a bound before its own start, and before the end of all freed processors.
+    The bound of such a job is before its own reserved start, and before the end of all freed
+    processors.
     """
     first, seen = i - i % WORD, first_places(i % WORD)
     while first < book.state[0].waiting:
@@ -325,9 +327,9 @@ def compress_book(book: Book, now: int) -> None:
        holds at the beginning, where the bound is now; `rule_out` raises bounds, and `reopen` lowers
        them after a move. Starts are integers.
     3. A move frees [max(at, t + length), at + length) and takes an earlier interval. For the jobs
-       that are still to come state.freed grows accordingly; `left` does so for the jobs before,
-       which have not been examined since, and becomes state.freed at the end. By then all jobs
-       have been examined since the changes before the walk, so that 1 holds again.
+       that are still to come, state.freed is raised accordingly. For the jobs before, which have
+       not been examined since, `left` is raised, and becomes state.freed at the end of the walk. By
+       then all jobs have been examined since the changes before the walk, so that 1 holds again.
 
     So only gaps in [max(now, earliest[i]), min(at[i], state.freed)) are searched.
     """
@@ -363,7 +365,10 @@ def compress_on_pool(keeper: Bookkeeper, now: int) -> None:
 
 @verb
 def compact(keeper: AnyKeeper, rankings: AnyRankings, options: Options, walk: int) -> None:
-    """Compress the plan where a job has just ended before its estimate, or per event ended."""
+    """Compress the plan if a completion has just required this.
+
+    An end before the estimate requires a compression; with the per-event clock, each end does.
+    """
     if keeper.clock[0].early == 1:
         now = keeper.clock[0].now
         rank_list(rankings, keeper.book.job, keeper.book.state[0].waiting)
@@ -459,7 +464,7 @@ def start_due(keeper: AnyKeeper, rankings: AnyRankings, options: Options) -> Non
 
 @verb
 def next_reservation(book: Any, now: int) -> int:
-    """Return the next reservation after now, s: it is an event of its own."""
+    """Return the next reservation after now, s; each reservation is an event of its own."""
     if book.state[0].due > now:
         return int(book.state[0].due)
     # Due jobs wait for processors; only later reservations are events.

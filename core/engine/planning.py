@@ -1,8 +1,8 @@
 """The steps of a plan that depend on the machine: profiles, and the search for gaps in them.
 
 The plan of a machine is a `core.engine.plan.Plan`, or has its fields. As for `core.engine.machine`,
-each type of machine has its own implementation. A step of a profile is given by its index, in the
-profile of the place c that is given or returned with it.
+each type of machine has its own implementation. A step of a profile is given by its index. The
+profile is that of the place c that is given or returned with the step.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def place_now(machine: Machine, plan: AnyPlan, now: int, i: int) -> int:
 def last_candidate(
     machine: Machine, plan: AnyPlan, now: int, first: int, last: int
 ) -> tuple[int, int]:
-    """Return the last in first..last of the queue whose job may start now, and its place.
+    """Return the last of first..last of the queue whose job may start now, and the place c for it.
 
-    Return first - 1 if there is none, and `last` if that is before `first`.
+    Return first - 1 if there is no such job, and `last` if `last` is before `first`.
     """
     raise NotImplementedError
 
@@ -67,8 +67,9 @@ def last_rival(
 ) -> int:
     """Return the last in first..last - 1 whose job may start at c before `end`, or first - 1.
 
-    Return `last` itself if a place before c has room for its job in the profile: a job without
-    duration has just taken the free processors there. A machine with one place never does.
+    Return `last` itself if a place before c has room for the job of `last` in the profile: a job
+    without duration has just taken the free processors there. This cannot occur on a machine with
+    one place.
     """
     raise NotImplementedError
 
@@ -89,7 +90,7 @@ def step_of(machine: Machine, plan: AnyPlan, c: int, t: int) -> int:
 def take(
     machine: Machine, plan: AnyPlan, c: int, step: int, t: int, length: int, need: int
 ) -> None:
-    """Reserve processors at place c from t on, where that step holds."""
+    """Reserve processors at place c from t on; the given step contains t."""
     raise NotImplementedError
 
 
@@ -109,7 +110,7 @@ def place_of(machine: Machine, plan: AnyPlan, i: int) -> int:
 def put_down(machine: Machine, plan: AnyPlan, i: int, c: int) -> None:
     """Record the place of the reservation of the job at place i of the queue.
 
-    By default there is one.
+    By default a machine has only one place.
     """
 
 
@@ -125,23 +126,22 @@ def strike_out(machine: Machine, plan: AnyPlan, i: int) -> None:
 def start_in(machine: Machine, plan: AnyPlan, i: int, now: int) -> None:
     """Start the job at place i of the queue in the snapshots of the profiles.
 
-    By default there are none.
+    By default there are no snapshots.
     """
 
 
 @optional
 def give_early(machine: Machine, plan: AnyPlan, jobs: Jobs, now: int, one: bool) -> None:
-    """Return the processors of the jobs that end early now, or of the first, to the profiles.
+    """Free the processors of the jobs that end early now, or of the first one, in the profiles.
 
-    These jobs are still in the machine.
-
-    By default `reconsider` drops the profiles.
+    These jobs are still in the machine. By default nothing is done, because `reconsider` drops the
+    profiles.
     """
 
 
 @generic
 def reconsider(machine: Machine, plan: AnyPlan, now: int) -> None:
-    """Invalidate the reservations from the first one on that an early end moves."""
+    """Invalidate the first reservation that an early end moves, and all later reservations."""
     raise NotImplementedError
 
 
@@ -152,4 +152,4 @@ def resume(machine: Machine, plan: AnyPlan) -> None:
 
 @optional
 def keep(machine: Machine, plan: AnyPlan) -> None:
-    """Save the profiles, if that is worth it. By default they are not."""
+    """Save the profiles if this saves time. By default no profiles are saved."""

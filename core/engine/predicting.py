@@ -34,8 +34,8 @@ STEPS, DOUBLE, ESTIMATE = 0, 1, 2
 """Codes of corrections."""
 
 MADE, SHORTEST, LONGEST, SMALLEST, LARGEST = 0, 1, 2, 3, 4
-"""Codes of keys: those already in the array; and the smallest or largest first, of predictions
-(SHORTEST, LONGEST) or of prediction x processors (SMALLEST, LARGEST)."""
+"""Codes of keys: those already in the array; the smallest or largest prediction first (SHORTEST,
+LONGEST); and the smallest or largest prediction x processors first (SMALLEST, LARGEST)."""
 
 UNRESERVED = -1
 """Start of a job without a reservation."""
@@ -292,7 +292,7 @@ def line_up(jobs: Jobs, line: Int64, waiting: Int64, count: int, limit: int) -> 
 def shadow_of(
     jobs: Jobs, lists: Lists, clock: Record[PredictingClock], need: int
 ) -> tuple[int, int]:
-    """Return the predicted instant with enough free processors, s, and the extra ones then."""
+    """Return the predicted shadow time, s, and the extra processors then."""
     level, p, shadow = clock[0].free, 0, clock[0].now
     running, count = lists.running, clock[0].running
     while p < count:
@@ -334,7 +334,7 @@ def lay_out(jobs: Jobs, lists: Lists, clock: Record[PredictingClock]) -> None:
 def make_reservations(
     jobs: Jobs, lists: Lists, clock: Record[PredictingClock], depth: int, limit: int
 ) -> None:
-    """Reserve for the first `depth` jobs in `line`; backfill others that delay none of them.
+    """Reserve for the first `depth` jobs in `line`; backfill other jobs that delay none of these.
 
     A job with a reservation for this instant starts. If no promises are requested, the jobs behind
     the last job that fits the free processors need no reservation.
@@ -388,7 +388,7 @@ def backfill_around(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], li
 
 @verb
 def make_pass(jobs: Jobs, lists: Lists, clock: Record[PredictingClock], options: Options) -> None:
-    """Start the head while it fits, then backfill behind the first head that does not."""
+    """Start heads while they fit, then backfill behind the first head that does not fit."""
     count, now, line = clock[0].waiting, clock[0].now, lists.line
     limit = now - options.threshold if options.threshold < NEVER else -1
     line_up(jobs, line, lists.waiting, count, limit)
@@ -475,9 +475,9 @@ def finish_until(
 ) -> int:
     """Add the jobs that ended by an instant to the histories; return the next place.
 
-    ends: the jobs in order of (end, position); those before place `at`, and those marked in
-    `known`, have been added. A job with run 0 that starts at the instant is not added, because it
-    completes after the arrivals.
+    ends: the jobs in order of (end, position); the jobs before place `at`, and the jobs marked in
+    `known`, have already been added. A job with run 0 that starts at the instant is not added,
+    because it completes after the arrivals.
     """
     n, first = ends.size, at
     while at < n and jobs.start[ends[at]] + jobs.run[ends[at]] <= instant:

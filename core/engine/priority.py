@@ -101,7 +101,7 @@ def copy_weights(tree: Weights, other: Weights) -> None:
 
 @verb
 def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int) -> None:
-    """Make all calculations up to number `periods`; the active jobs ran until now or still run."""
+    """Make all calculations up to number `periods`; active jobs run or have just ended."""
     calc, decay = tree.constants.calc, tree.constants.decay
     accounts = tree.first.size - 1
     begin = tree.state[0].periods * calc
@@ -126,7 +126,7 @@ def calculate(tree: Weights, jobs: Jobs, active: Int64, count: int, periods: int
 
 @verb
 def charge(tree: Weights, jobs: Jobs, active: Int64, running: int, count: int, now: int) -> None:
-    """Charge active jobs at an instant, s; the first `running` still run, the others end."""
+    """Charge active jobs at an instant, s; the first `running` jobs still run, the others end."""
     age, calc = now - tree.submit[0], tree.constants.calc
     periods = age // calc
     if tree.constants.fairshare == 0:

@@ -31,7 +31,7 @@ class QueueState:
     """State of a queue.
 
     blocks: number of blocks in the chain. seen: the first job at the last search, -1 for none.
-    seen_at: its cell then.
+    seen_at: the cell of this job at the last search.
     """
 
     blocks: int

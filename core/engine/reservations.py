@@ -112,7 +112,7 @@ def admit(planner: Planner, rankings: AnyRankings, per_event: bool) -> None:
 
 @verb
 def withdraw(planner: Planner) -> None:
-    """Remove the jobs that leave now, with the reservations from theirs on."""
+    """Remove the jobs that leave now; invalidate their reservations and all later ones."""
     jobs, machine, plan, clock, _ = planner
     j = next_due(jobs.leaving, jobs.start, clock[0].now)
     while j >= 0:
@@ -141,7 +141,7 @@ def turn(planner: Planner, rankings: AnyRankings, per_event: bool) -> bool:
     clock[0].full = ended
     if per_event and give_back(machine, now):
         clock[0].full = 1
-    # A job with estimate 0 reserves nothing, so later jobs may have moved it: begin again.
+    # A job with estimate 0 reserves nothing, so later jobs may have delayed it: reserve again.
     if plan.state[0].points > 0:
         void(plan)
         clock[0].full = 1
@@ -185,11 +185,11 @@ def start_at(planner: Planner, i: int, c: int, now: int) -> None:
 
 @verb
 def start_ready(planner: Planner, now: int, must: int) -> int:
-    """Start the jobs whose reservation has come; without a profile, from the front while they fit.
+    """Start the jobs whose reserved start has come.
 
-    Returns the present place of the job at `must`. A job without duration takes processors but
-    reserves none: after one has just started, the first place with free processors need not be the
-    first with room in its profile.
+    Without a profile, start jobs from the front while they fit. Returns the present place of the
+    job at `must`. A job without duration takes processors but reserves none: after one has just
+    started, the first place with free processors need not be the first with room in its profile.
     """
     _, machine, plan, _, promised = planner
     due, i, loaded = NEVER, 0, plan.state[0].loaded == 1
@@ -217,7 +217,7 @@ def start_ready(planner: Planner, now: int, must: int) -> int:
 def next_backfill(
     planner: Planner, rankings: AnyRankings, limit: int, last: int, where: int
 ) -> tuple[int, int]:
-    """Return the job to backfill next, after those that hold reservations, and its place.
+    """Return the job to backfill next, after the jobs with reservations, and its place.
 
     Invariant: a job that may not start now may not start later in this pass, since backfills only
     take processors. `last` may start at `where`.
@@ -253,7 +253,7 @@ def guard_points(machine: Machine, plan: AnyPlan) -> None:
 def next_to_place(
     machine: Machine, plan: AnyPlan, now: int, depth: int, last: int, where: int, rival: int
 ) -> tuple[int, int, int, int, int]:
-    """Return the next job to reserve for, its place and start, the step there, and the last rival.
+    """Return the next job to reserve for, its place and start, the step then, and the last rival.
 
     A rival of `last` is a job before it that can start at `where` before `last` ends. If `last` has
     no rival, it is the next job, and starts now at `where`. Otherwise the next job is the first
@@ -261,11 +261,11 @@ def next_to_place(
 
     Invariant: reserving for `last` out of turn changes no start. In a pass reservations only take
     processors. So (1) a job that cannot start at `where` before the end of `last` now cannot do so
-    after further reservations either: it takes no processors during `last`, and `last` does not
-    delay it. (2) No place before `where` gets room for `last`. The first job without a reservation
-    is no rival if its earliest start t is not before `last` ends. Under FCFS at load 0.9 a sixth of
-    the reservations on CTC need not be made, under LXF 29 %. A job without duration is excluded: it
-    may be denied processors that other such jobs have just taken.
+    after further reservations either: this job takes no processors during `last`, and `last` does
+    not delay it. (2) No place before `where` gets room for `last`. The first job without a
+    reservation is no rival if its earliest start t is not before `last` ends. Under FCFS at load
+    0.9 a sixth of the reservations on CTC need not be made, under LXF 29 %. A job without duration
+    is excluded: it may be denied processors that other such jobs have just taken.
     """
     i = plan.state[0].planned
     if i < plan.state[0].kept:
@@ -286,7 +286,7 @@ def next_to_place(
 def may_still_start(
     machine: Machine, plan: AnyPlan, now: int, last: int, where: int, c: int, step: int, end: int
 ) -> bool:
-    """Return whether a reservation at c from a step until `end` leaves `last` its processors."""
+    """Return whether a reservation at c, from a step until `end`, leaves enough for `last`."""
     if last < plan.state[0].planned:
         return False
     if c != where:
@@ -311,9 +311,9 @@ def extend(
     A job whose reservation is now starts. After `depth` reservations only backfills remain.
 
     Invariant: `last` is the last place whose job may start now, first at `where`, or -1. This
-    remains true while a reservation leaves room for it (`may_still_start`), since other jobs only
-    lose room; otherwise it is searched again. `rival` bounds the places of its rivals
-    (`last_rival`); it is forgotten when `last` or the places of the queue change.
+    remains true while each reservation leaves room for `last` (`may_still_start`), since other jobs
+    only lose room; otherwise `last` is searched again. `rival` bounds the places of the rivals of
+    `last` (`last_rival`), and is reset when `last` or the places of the queue change.
     """
     _, machine, plan, clock, promised = planner
     now, rival = clock[0].now, -1

@@ -99,7 +99,7 @@ def launch(jobs: Jobs, running: Running, j: int, now: int) -> None:
 
 @verb
 def give_back(running: Running, now: int) -> bool:
-    """Free the processors of jobs with a predicted end up to now; return whether there are any.
+    """Free the processors of jobs with a predicted end up to now; return whether any exist.
 
     Only the per-event clock uses this step, at each event; a job with estimate 0 then holds no
     processors.

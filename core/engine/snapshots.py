@@ -1,16 +1,16 @@
 """Snapshots of the profile of a plan, at growing intervals of reservations.
 
 A job that ends early frees processors, but most reservations do not move. On the KTH log at load
-1.0, on average 470 jobs wait at an early completion, and the first reservation that moves has place
-303; 30 % of the early completions move no reservation. So only the part of the plan from the first
-moving reservation on is made again (`core.engine.early_completions`).
+1.0, on average 470 jobs wait at an early completion, and the first reservation that moves is at
+place 303; 30 % of the early completions move no reservation. So only the part of the plan from the
+first moving reservation on is made again (`core.engine.early_completions`).
 
 Invariant: snapshot k is the profile of the running jobs and of the first below[k] reservations.
 
 - An early completion frees its processors in all snapshots until the predicted end. This instant is
   a breakpoint of each snapshot, because no breakpoint after now is ever dropped.
-- A job starts at its reservation, which is the completion of another job and so an event. A
-  snapshot with the reservation already contains the job, and counts one reservation less.
+- A job starts at its reservation, which coincides with the completion of another job and is thus an
+  event. A snapshot with the reservation already contains the job, and counts one reservation less.
 - A job that starts without a reservation in a snapshot takes its processors there.
 - A change of the queue at a place drops the snapshots with more reservations (`plan.cut`).
 - A snapshot without space for a start is dropped, with those after it.
@@ -114,7 +114,7 @@ def has_space(snapshots: Snapshots, profile: Profile) -> bool:
 
 @verb
 def replace(profile: Profile, other: Profile) -> None:
-    """Replace the steps of a profile by those of the other one."""
+    """Replace the steps of a profile by the steps of another one."""
     head, count = other.mark[HEAD], other.mark[TAIL] - other.mark[HEAD]
     for i in range(count):
         profile.times[i] = other.times[head + i]

@@ -110,7 +110,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _files(root: Path, module: tuple[str, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of a module below `root`, and of those names that are modules."""
+    """Yield the files of a module below `root`, and of those of the names that are modules."""
     place = str(root.joinpath(*module))
     if os.path.isfile(single := f"{place}.py"):
         yield Path(single)

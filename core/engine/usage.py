@@ -24,10 +24,10 @@ ALL_BITS = 63
 
 
 class Passed:
-    """What has happened to the usage of users since the first submission.
+    """Counters of the changes of users' usage since the first submission.
 
-    settled: number of completed jobs. refreshes: number of refreshes, the latest not counted while
-    its instant lasts. halvings: number of halvings.
+    settled: number of completed jobs. refreshes: number of refreshes; the latest refresh is counted
+    only after its instant. halvings: number of halvings.
     """
 
     settled: int
@@ -39,10 +39,11 @@ class Shares(NamedTuple):
     """Hold waits and work of each user's completed jobs, now and at the last refresh.
 
     user: int64[n], index of each job's user in the arrays of users. work: int64[n], run x procs of
-    each job, processor-seconds: halvings round that, where kernels count processors in larger
-    units. waited, worked: int64[u], the sums, s and processor-seconds. seen_waited, seen_worked:
-    int64[u], the sums that orders use; quotient: float64[u], the normalised wait time of these, NaN
-    where it might be rounded. refresh: s, 0 to refresh at each pass.
+    each job, processor-seconds: halvings round this product, and kernels with larger units of
+    processors would round differently. waited, worked: int64[u], the sums, s and processor-seconds.
+    seen_waited, seen_worked: int64[u], the sums that orders use; quotient: float64[u], the
+    normalised wait times from these sums, NaN if a value might be rounded. refresh: s, 0 to refresh
+    at each pass.
     halflife: s, or NEVER.
     """
 

@@ -76,7 +76,7 @@ def step_in(shares: Shares, line: Line, waiting: Int64, count: int) -> None:
 
 @verb
 def line_up(shares: Shares, line: Line) -> None:
-    """Sort the line by the usage of its users, and rank them.
+    """Sort the line by the usage of its users, and rank these users.
 
     An insertion sort is used, since the line of the last pass is almost sorted.
     """

@@ -2,7 +2,8 @@
 
 Backfilling is not monotone: without some other jobs, a job may even start later. A set of jobs may
 have an effect that no subset has, and a subset may have an effect that the whole set lacks.
-Therefore every reported set is simulated, and also every set that a statement excludes.
+Therefore every reported set is simulated, and every set that is reported to have no effect is
+simulated too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MOST = 100_000
 """Largest number of subsets to try; a set of 17 jobs has more."""
 
 LOOKS = (64, 512, 4_096)
-"""Numbers of later jobs after which to check whether the effect of a removed job is over."""
+"""Numbers of later jobs after which the search checks whether a removed job's effect is over."""
 
 KINDS = {
     "smallest": "no smaller set of jobs has this effect",
@@ -135,7 +136,7 @@ class Trials:
     def by_weight(self, jobs: Int64) -> Int64:
         """Sort jobs, largest first, by processors x the time during the explained job's wait.
 
-        The time is that for which a job waited or ran while the explained job waited. The first
+        This is the time for which the job waited or ran while the explained job waited. The first
         jobs are the most likely to matter if the effort is not enough for all.
         """
         schedule, submit = self.schedule, self.schedule.workload.submit
@@ -266,7 +267,7 @@ class _Search:
         return None
 
     def several(self) -> CauseSet | None:
-        """Try all pairs and triples, first of near jobs, then including earlier jobs."""
+        """Try all pairs and triples: first those of near jobs, then those with earlier jobs."""
         trials, near = self.trials, self.near
         is_all = self.candidates.size == self.others.size
         for size in range(2, LARGEST + 1):

@@ -288,7 +288,7 @@ def _others(found: Explanation, top: int) -> Iterator[str]:
 
 
 def _delaying(found: Explanation, role: str) -> str:
-    """Return the number of jobs with a role that delayed the explained job, if tried."""
+    """Return a clause with the number of jobs in a role that delayed the explained job."""
     if found.departure is not None:
         return ""
     count = sum(role in other.roles and bool(other.gain) for other in found.others)

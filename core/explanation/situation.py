@@ -166,7 +166,7 @@ class Situation:
         return Held(instant, used, _reason(fault.why))
 
     def _by_state(self, instant: int, used: int) -> Held:
-        """Judge one pass by the auditor, from the jobs that wait and run at the instant."""
+        """Check one pass by the auditor, from the jobs that wait and run at the instant."""
         whole, starts, ends = self.schedule, self.schedule.start, self.schedule.end
         queue = _Queue(whole, self.policy)
         present = self.window.jobs[

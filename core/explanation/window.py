@@ -4,8 +4,9 @@ Two facts limit such a simulation to a window of jobs. First, decisions do not d
 the start of a job does not change if jobs with a submission at or after this start are removed.
 Second, if no job waits at an instant, the further decisions of most rules depend only on the
 running jobs. A window consists of these running jobs, submitted at their own starts, and of later
-jobs. Its schedule is that of the whole workload, even if the same later jobs are removed from both.
-Before a window is used, it is simulated once with all its jobs and compared with the schedule.
+jobs. The schedule of a window is that of the whole workload, even if the same later jobs are
+removed from both. Before a window is used, it is simulated once with all its jobs and compared with
+the schedule.
 """
 
 from __future__ import annotations
@@ -115,8 +116,8 @@ class Window:
     def forgets(self, removed: int, schedule: Schedule) -> bool:
         """Return whether the removal of a job leaves the state at the window's end unchanged.
 
-        The state is unchanged if no job waits then, and the same jobs run since the same instants.
-        The end is a cut of the schedule.
+        The state is unchanged if no job waits then, and the same jobs run and started at the same
+        instants. The end is a cut of the schedule.
         """
         end = self.cut + int(self.jobs.size - np.count_nonzero(self.jobs < self.cut))
         if end >= len(schedule.workload):

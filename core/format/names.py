@@ -23,10 +23,10 @@ LOCK = "lock.json"
 """File with the name of the run that holds the store."""
 
 PARTS = "parts"
-"""Folder of the locks of parts; removed after the completion of the summary."""
+"""Folder of the locks of parts, which is removed after the completion of the summary."""
 
 CHECKPOINTS = "checkpoints"
-"""Folder of the states of unfinished long simulations; removed at the end of the run."""
+"""Folder of the states of unfinished long simulations, which is removed at the end of the run."""
 
 RECORDS = "records"
 """Folder of completion records."""
@@ -110,7 +110,7 @@ def is_plain(name: object) -> bool:
 
 
 def is_free(lock: bytes | None) -> bool:
-    """Return whether the store is certainly free, from its lock.json; None if it is missing.
+    """Return whether the store is certainly free, given its lock.json; None means no such file.
 
     False means that a run may be in progress; a killed run leaves its name in the file.
 

@@ -229,7 +229,7 @@ class Clean(Options):
         """
         # A cached log may have int32 columns, in which products would overflow.
         run, asked = run.astype(np.int64, copy=False), asked.astype(np.int64, copy=False)
-        # A value beyond the clock is kept, and the workload then refuses the value.
+        # A value beyond the clock is kept here; the constructor of the workload refuses it.
         longer = np.where(run > HORIZON, run, run + self.run_plus)
         estimate = self._requests(longer, asked, name)
         if self.max_estimate:

@@ -91,7 +91,7 @@ TARGETS = {
 
 EACH = {"node": ("nodes",), "processor": ("requested", "allocated")}
 """Values of `per`, and the columns to multiply by; the first of these columns with a value above 0
-counts."""
+is used."""
 
 UNKNOWN_WORDS = ("", "nan", "nat", "none", "null", "n/a", "unknown")
 """Words, in small letters, that always mean an unknown value."""

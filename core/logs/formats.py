@@ -59,8 +59,8 @@ class Format:
     opens : callable
         Function that returns whether the stripped first line of a file proves this format.
     fields : int or None
-        Number of words in a row, for files that neither first line nor name identify; None if it
-        varies.
+        Number of words in a row, for files without an identifying first line or name; None if the
+        number varies.
     parse : callable
         Function from a path, a machine in place of the sidecar's, and a map of columns, to the
         file's rows.

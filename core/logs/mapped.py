@@ -308,7 +308,7 @@ def _reader(kind: str, one: Field, said: str) -> Callable[[str, str], int]:
 
 
 def _fast(kind: str, one: Field, unknown: Iterable[str]) -> Callable[[Words], Values] | None:
-    """Return the vectorised conversion of plain words, uncertain for possibly unknown words."""
+    """Return the vectorised conversion of plain words; words that may be unknown are uncertain."""
     if one.unit in TEXTS:
         return TEXTS[one.unit].fast
     up, down = UNITS[kind].get(one.unit, (one.times, 1))
@@ -366,7 +366,7 @@ TEXTS = {
 
 
 def _job_numbers(unknown: Iterable[str]) -> Converter:
-    """Return a converter of job numbers; each different other word becomes a number below -1."""
+    """Return a converter of job numbers; each distinct other word becomes a number below -1."""
     seen: dict[str, int] = {}
 
     def word(word: str, _: str) -> int:
@@ -490,7 +490,7 @@ def _converted(
         known = column.is_valid().to_numpy(zero_copy_only=False)
         raw = column.fill_null(0).to_numpy(zero_copy_only=False)
         numbers = np.where(known & (raw >= 0), raw.astype(np.int64), UNKNOWN)
-        # Like a word that is not a number, this causes the numbering of jobs by rows.
+        # Like a word that is not a number, this value causes the numbering of jobs by rows.
         return np.where(raw > np.iinfo(np.int64).max, UNKNOWN - 1, numbers)
     if not (plain or kinds.is_string(arrow) or kinds.is_large_string(arrow) or kind == WORD):
         raise InputError(f"{source}: {said} holds {arrow}; give a column of numbers, text or times")

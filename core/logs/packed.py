@@ -18,8 +18,8 @@ PART = 2**20
 """Number of bytes that are decompressed at a time."""
 
 MOST_PACKED, LEAST_LIMIT = 100, 2**26
-"""Largest ratio of the decompressed to the compressed size, and a decompressed size, bytes, that is
-always allowed. Logs of the archive have ratios of 4 to 10, a file of zeros has 1,000."""
+"""Largest allowed ratio of the decompressed to the compressed size, and a decompressed size, bytes,
+that is always allowed. Logs of the archive have ratios of 4 to 10, a file of zeros has 1,000."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -30,7 +30,7 @@ _NO_FILES = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""Kinds of files without a certain end, and without data until another process writes."""
+"""Kinds of files that may never end, and that may have no data until another process writes."""
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:

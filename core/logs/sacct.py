@@ -84,7 +84,7 @@ WORDS = {"user": "user", "group": "account", "queue": "qos", "partition": "parti
 """Columns with names as values, by the name of the column in a workload."""
 
 REQUESTED = ("reqtres", "alloctres")
-"""Columns of resources, first the requested resources: a job that never started has no others."""
+"""Columns of resources, first the requested resources: a job that never started has only these."""
 
 OPTIONAL = {
     "wait": ("start",),
@@ -110,11 +110,11 @@ IGNORED = {
     "that were restarted": "restarts",
     "that waited for a limit": "limited",
 }
-"""Attributes that few simulations consider, and their columns; jobs count if their value differs
-from the most frequent value."""
+"""Attributes that few simulations consider, and their columns; a job is counted if its value
+differs from the most frequent value."""
 
 COUNTED = frozenset({"gpus", "reservation", "dependency", "restarts", "limited"})
-"""Columns of `IGNORED` in which jobs count if their value is above 0."""
+"""Columns of `IGNORED` in which a job is counted if its value is above 0."""
 
 LIMITS = ("QOS", "Assoc", "Max", "JobArrayTaskLimit")
 """Prefixes of Slurm's reasons that name a limit, such as QOSMaxJobsPerUserLimit."""
@@ -359,7 +359,7 @@ def _job(word: str, _where: str) -> int:
 def _last_job(field: str) -> Callable[[str, str], int]:
     """Return the converter of the last possible column for a job's number.
 
-    It refuses words without a number.
+    The converter refuses words without a number.
     """
     name = {"jobid": "JobID", "jobidraw": "JobIDRaw"}[field]
 

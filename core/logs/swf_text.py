@@ -155,7 +155,7 @@ class Header:
         return self.found.get("unixstarttime") or -1
 
     def read(self, text: bytes, line: int, source: str) -> tuple[int, int, bool]:
-        """Read lines; return the position and line of the first data row, and whether it exists."""
+        """Read lines; return position and line of the first data row, and whether there is one."""
         at = 3 if line == 1 and text.startswith(b"\xef\xbb\xbf") else 0
         while at < len(text):
             end = text.find(b"\n", at)

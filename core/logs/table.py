@@ -88,7 +88,7 @@ class Table:
 
     @property
     def waits(self) -> dict[str, Int64]:
-        """Column `wait`, s, if the table has starts; `UNKNOWN` for starts before the submission."""
+        """Column `wait`, s, if there are starts; `UNKNOWN` for a start before the submission."""
         if "start" not in self.columns:
             return {}
         submit, start = self.columns["submit"], self.columns["start"]

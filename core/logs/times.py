@@ -35,7 +35,7 @@ def clock_word(word: str, where: str) -> int:
 
 
 def count_from_earliest(columns: dict[str, Int64]) -> int:
-    """Count instants from the earliest submission, add waits, and return its Unix time."""
+    """Count instants from the earliest submission, add waits; return the Unix time of instant 0."""
     submit, start = columns["submit"], columns["start"]
     known = submit[submit >= 0]
     first = int(known.min()) if known.size else -1

@@ -68,7 +68,7 @@ class Counted:
     tau : float
         Lower bound of run times in slowdowns, s, above 0.
     warmup, cooldown
-        Excluded ends, as for `core.metrics.window.window_of`.
+        Excluded begin and end of the schedule, as for `core.metrics.window.window_of`.
     weeks : int, optional
         Length of weekly series, at least 1; jobs that end later count in the last week. By default
         the series ends with the week of the last end.

@@ -32,7 +32,8 @@ def cut_pairs(procs: Int64, first: Int64, count: Int64) -> Int64:
 
     Examples
     --------
-    Of 2 x 2, the upper row, and the two in the middle; of a row of 3 over one of 1, the last.
+    In a mesh of 2 x 2: the upper row, and the second and third processors. In a mesh of 5
+    processors, with rows of 3 and 2: the last processor.
 
     >>> cut_pairs(np.array([4, 4, 5]), np.array([0, 1, 4]), np.array([2, 2, 1])).tolist()
     [2, 4, 2]
@@ -57,7 +58,7 @@ def link_demands(schedule: Schedule) -> Int64:
 
     Examples
     --------
-    Four processors on two clusters, all of whose 100 kbit/s goes to all others alike.
+    Four processors on two clusters; each sends its 100 kbit/s equally to all other processors.
 
     >>> from schedfarm.core import Workload
     >>> from schedfarm.core.machines.network.platform import Network

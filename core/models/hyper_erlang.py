@@ -44,7 +44,7 @@ class HyperErlang:
         return rising * (self.first / self.slow**k + (1 - self.first) / self.fast**k)
 
     def draw(self, generator: np.random.Generator, size: int) -> Float64:
-        """Draw values, s; with the same generator, fewer values are the first ones of more."""
+        """Draw values, s; with the same generator, a shorter draw is the begin of a longer one."""
         value = np.empty(size)
         for at in range(0, size, _BLOCK):
             coin = generator.random(_BLOCK) < self.first

@@ -120,7 +120,7 @@ def downey_speedup(
     """
     n, a, s = (np.asarray(x, np.float64) for x in (procs, parallelism, variance))
     steep = a * n / (a + s / 2 * (n - 1))
-    # The divisor may be 0 for variances above 2, for which the other branch counts.
+    # The divisor may be 0 for variances above 2, for which the other branch is used.
     with np.errstate(divide="ignore"):
         flat = a * n / (s * (a - 0.5) + n * (1 - s / 2))
     low = np.where(n <= a, steep, np.where(n < 2 * a - 1, flat, a))
@@ -130,7 +130,7 @@ def downey_speedup(
 
 
 def breaks(times: Int64) -> tuple[Bool, Bool]:
-    """Return masks: one more processor prolongs the job, or reduces its work.
+    """Return masks: one more processor prolongs the job; one more processor reduces its work.
 
     Column k - 1 compares k + 1 processors with k.
 

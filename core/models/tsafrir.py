@@ -102,7 +102,7 @@ def tsafrir(
 
 
 def histogram(jobs: int, limit: int, draw: np.random.Generator) -> tuple[Int64, Int64]:
-    """Draw the different estimates, s, popular ones first, and the number of jobs with each."""
+    """Draw the different estimates, s, the popular ones first, and the number of jobs with each."""
     head = popular(limit)
     ranks = _ranks(draw)
     # A platform with short limits has fewer round values, and lacks the least popular ranks.
@@ -142,9 +142,9 @@ def _head_sizes() -> Float64:
 def _ranks(draw: np.random.Generator) -> Int64:
     """Draw the popularity rank of the popular estimates, in the order of `popular`.
 
-    A rank is due after its latest position in the four logs. If ranks are due, the most popular due
-    rank is taken. Otherwise two ranks are drawn from the ranks of the logs up to this position, and
-    the more popular one is taken.
+    A rank is due from its latest position in the four logs on. If ranks are due, the most popular
+    due rank is taken. Otherwise two ranks are drawn from the ranks of the logs up to this position,
+    and the more popular one is taken.
     """
     table = np.array(RANKS)
     latest = {rank: int(np.max(np.nonzero(table == rank)[1])) for rank in range(1, HEAD + 1)}
@@ -159,7 +159,7 @@ def _ranks(draw: np.random.Generator) -> Int64:
 
 
 def _tail_times(limit: int, count: int, head: set[int]) -> Int64:
-    """Return up to `count` further estimates, s, in whole minutes; equal ones are shifted."""
+    """Return up to `count` further estimates, s, in whole minutes; shift equal estimates."""
     if count < 1:
         return np.empty(0, np.int64)
     p, q = TAIL_TIME

@@ -19,8 +19,9 @@ class Cost(NamedTuple):
     """Hold the rates of a simulation, and of a job's fair start on a clone of the state.
 
     The rates of an order are added to the rates of the rule. `reference` is the cost of a relaxed
-    fair start without a kernel: the seconds in a cell of 300 jobs, and the power of the number of
-    jobs with which this time grows. A strict fair start costs a simulation of the preceding jobs.
+    fair start without a kernel: the seconds in a cell of 300 jobs, and the exponent e if this time
+    is proportional to (number of jobs)^e. A strict fair start costs a simulation of the preceding
+    jobs.
     """
 
     simulation: Rate

@@ -1,7 +1,7 @@
 """Orders as expressions: a small, typed language of numbers and columns of jobs.
 
 A parser in this module converts a text into a tree of the operations below. An expression cannot
-contain anything else, such as other functions than `OPERATIONS`, attributes or strings. numpy
+contain anything else, such as functions that are not in `OPERATIONS`, attributes or strings. numpy
 evaluates the tree in this module, and `core.engine.expressions` at each pass.
 """
 
@@ -78,7 +78,8 @@ def _function(name: str, function: Callable[..., Any], arity: int = 1) -> Operat
 
 
 def _lesser(one: Any, other: Any) -> Any:
-    # Of equal zeros the first is the result, as in kernels; numpy does not specify it. NaN remains.
+    # Of equal zeros the first is the result, as in kernels; numpy does not specify which zero is
+    # the result. NaN remains.
     return np.where((one <= other) | np.isnan(one), one, other)
 
 

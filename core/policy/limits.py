@@ -31,8 +31,8 @@ class Meaning:
     name: the name in sacctmgr. kinds: the possible holders of the limit. counts: running ``jobs``,
     the resources of running jobs (``tres``), resources x remaining time limits (``minutes``), or
     waiting and running jobs (``submitted``). each: ``user`` or ``account`` if the limit applies
-    separately to the jobs of each; empty if it applies to all jobs together. short: the name in
-    listings of sacctmgr.
+    separately to the jobs of each user or account; empty if it applies to all jobs together. short:
+    the name in listings of sacctmgr.
     """
 
     name: str

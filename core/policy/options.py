@@ -23,7 +23,7 @@ OFF = "off"
 """Value of an interval that switches one of Slurm's schedulers off."""
 
 WEIGHTS = 4
-"""Number of criteria that a search weighs."""
+"""Number of criteria with a weight in a search."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ class Order:
         Costs that are added to the rates of a rule.
     share : float
         Number of waiting jobs under reservations for all, relative to first come, first served: few
-        if short jobs come first, many if large jobs do. It is invalid with a starvation threshold.
+        if short jobs come first, many if large jobs come first. It is invalid with a starvation
+        threshold.
     revision : int
         Number of the order's definition, from 1. It is raised if a change of the definition changes
         schedules, so that a store does not mix both definitions.

@@ -180,7 +180,7 @@ class OwnPredictor:
         completed: Mapping[str, npt.NDArray[np.int64]],
         number: int,
     ) -> float:
-        """Return a prediction, s, for a job, given as columns of length 1 and by its number."""
+        """Return a prediction, s, for a job, given by its columns, of length 1, and its number."""
         one = {name: int(job[name][0]) for name in KNOWN_AT_SUBMISSION if name in job}
         seconds = own.guarded(f"predictor {self.name!r}", self.call)(one, completed)
         try:

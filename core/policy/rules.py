@@ -70,7 +70,7 @@ class Rule:
         fair start times are strict and by arrival only. Audits on nodes and networks replay
         schedules with this class.
     audit : Reference, optional
-        Class in `core.audit` that judges the rule's passes on a pool or a grid. Without an auditor
+        Class in `core.audit` that checks the rule's passes on a pool or a grid. Without an auditor
         (or reference) for a platform, audits check only starts, kills, places and capacity.
     counts : tuple of (str, str)
         Counters of the rule's schedules (`core.schedule.Schedule.counts`): name and meaning of

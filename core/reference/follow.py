@@ -1,7 +1,7 @@
 """Replay of a schedule: the first decision that differs from the reference's is the fault.
 
-The reference has the same jobs as the schedule, and decides itself at each pass. Its rules are
-deterministic. So up to the first difference, the waiting jobs, the running jobs and the free
+The reference has the same jobs as the schedule, and makes its own decisions at each pass. Its rules
+are deterministic. So up to the first difference, the waiting jobs, the running jobs and the free
 processors are those of the schedule. Therefore one simulation gives the state at each pass of the
 schedule.
 """

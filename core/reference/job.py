@@ -51,7 +51,7 @@ class Job:
     nodes : tuple of int
         Indices of the job's nodes, ascending; empty on a pool or a grid.
     cut : int
-        Instant at which the job was cut off before its end, s; -1 if it was not.
+        Instant at which the job was cut off before its end, s; -1 if the job was not cut off.
     refused : bool
         Whether the job never starts.
     parts : tuple of int

@@ -82,7 +82,7 @@ class Limits:
         return line
 
     def _in_force(self, job: Job) -> list[tuple[Limit, Belongs]]:
-        """Return the limits that apply to a job, each with the jobs that count."""
+        """Return the limits that apply to a job, each with the jobs that count for the limit."""
         qos = [one for one in self.limits if one.kind == "qos" and self._has_qos(job, one.name)]
         unknown = {"user": job.user == -1, "account": job.group == -1}
         found: list[tuple[Limit, Belongs]] = [

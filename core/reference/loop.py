@@ -106,7 +106,7 @@ class Simulation:
             self.step(*self.next_event())
 
     def goes_on(self) -> bool:
-        """Return whether a job has still to arrive, start or end."""
+        """Return whether any job still has to arrive, start or end."""
         return bool(self.coming or self.outside or self.waiting or self.running)
 
     def next_event(self) -> tuple[list[Job], list[Job]]:

@@ -30,8 +30,8 @@ def by_start(plan: Plan) -> list[Job]:
 class Planned(Simulation):
     """Run `planned`: jobs keep their reservations, or get earlier ones after early ends.
 
-    The rule supports every queue order. The queue order is that in which `walk=queue` compresses
-    the plan, and in which due jobs start.
+    The rule supports every queue order. Due jobs start in the queue order; with `walk=queue`, the
+    plan is also compressed in this order.
     """
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
@@ -39,7 +39,7 @@ class Planned(Simulation):
         self.plan: Plan = {}
 
     def instants(self) -> list[int]:
-        """Yield instants, including reserved starts, at which possibly no job ends or arrives."""
+        """Yield instants, including reserved starts, even if no job ends or arrives then."""
         begins = [claim.begin for claim in self.plan.values()]
         return super().instants() + [begin for begin in begins if begin > self.now]
 

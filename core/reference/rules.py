@@ -75,7 +75,7 @@ class Clusters(Simulation):
 
 
 class Strict(Clusters):
-    """Run `none`: start heads while they fit a cluster; stop at the first that fits none."""
+    """Run `none`: start heads while they fit a cluster; stop at the first head that fits none."""
 
     def scheduling_pass(self, arrived: list[Job]) -> None:
         """Start the jobs that the rule starts now."""

@@ -67,7 +67,7 @@ class Tabu(Planned):
         return made
 
     def better(self, best: Plan, other: Plan) -> Plan:
-        """Return the better one of the best plan so far and another plan."""
+        """Return the better of two plans: the best plan so far, and another one."""
         return other if is_better(self.values(best), self.values(other), self.weights) else best
 
     def values(self, plan: Plan) -> list[Fraction]:

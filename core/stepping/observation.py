@@ -138,7 +138,8 @@ def show_schedgym(
     """Fill in RLScheduler's observation; return the number of visible jobs.
 
     Features of a job: its wait; estimate; processors; memory, user, group and program, if the log
-    gives them; and whether it fits. A slot without a job has 0, six times 1, and 0.
+    gives them; and whether it fits. The eight values of a slot without a job are 0, six times 1,
+    and 0.
     """
     jobs, _, waiting, fields = episode
     shown = min(fields[WAITING], visible.size)
@@ -163,7 +164,10 @@ def show_schedgym(
 
 @verb
 def allow(episode: Episode, rule: int, visible: Int64, shown: int, mask: Mask) -> None:
-    """Fill in the mask of possible actions; at the end the last action counts as possible."""
+    """Fill in the mask of possible actions.
+
+    After the end of a simulation, the last action counts as possible.
+    """
     jobs, _, waiting, fields = episode
     for action in range(mask.size):
         mask[action] = 0

@@ -55,7 +55,7 @@ def most_in_use(start: Int64, run: Int64, procs: Int64) -> int:
     """
     runs = run > 0
     start, width = start[runs], procs[runs]
-    # Only damaged logs have an end past the clock's horizon; any value is suitable for them.
+    # Only damaged logs have an end past the clock's horizon; any result is suitable for such logs.
     end = start + np.minimum(run[runs], HORIZON - np.minimum(start, HORIZON))
     instants = np.concatenate([start, end])
     changes = np.concatenate([width, -width])

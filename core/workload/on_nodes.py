@@ -190,10 +190,10 @@ def put_on_nodes(workload: Workload, how: OnNodes | None = None) -> Workload:
     p = x nodes capacity processors, rounded in the same way. Then w = p / nodes and q = p / w, each
     rounded up, so that w is 1 unless there are fewer than p nodes. No other option changes q and w.
 
-    The key of a draw is the seed, and the number of the job, or of the user for sets. So a larger
-    share keeps the jobs of a smaller share and adds jobs. Users are taken in the order of their
-    draws, while half of the next user's jobs fit into the share. So the result differs from the
-    share by at most half the jobs of one user. All unknown users (-1) count as one user.
+    The key of a draw is the seed, and the number of the job, or of the user for sets. So the jobs
+    chosen for a smaller share are also chosen for a larger share. Users are taken in the order of
+    their draws, while half of the next user's jobs fit into the share. So the result differs from
+    the share by at most half the jobs of one user. All unknown users (-1) count as one user.
 
     By default the machine has 104 nodes of 2 processors, and no job has a set or a reservation, or
     is moldable. Only the size of the workload's platform counts. With `utc`, instant 0 is in the

@@ -79,7 +79,7 @@ def _amount(resource: str) -> Check:
 def windows_in_units(what: str, given: object) -> tuple[dict[str, Any], ...]:
     """Return windows with amounts as numbers and dates as text.
 
-    The sizes are checked later, against those of the machine.
+    The amounts are checked later, against the amounts of the machine.
     """
     if isinstance(given, Mapping | str) or not isinstance(given, Sequence):
         raise InputError(f"{what} is {given!r}; give a list of tables")

@@ -89,7 +89,7 @@ def labels_of(within: str, workload: Workload, known: Collection[str]) -> dict[i
 
 
 def each(workload: Workload, of: Mapping[int, int]) -> Int64:
-    """Return the value for each job's partition, int64[n]."""
+    """Return the value that a table has for each job's partition, int64[n]."""
     numbers, which = np.unique(workload.partition, return_inverse=True)
     values: Int64 = np.array([of[number] for number in numbers.tolist()], np.int64)[which.ravel()]
     return values

@@ -44,11 +44,11 @@ def resample_users(
     With `users` = 1, the number of long-term users is their average number in a week of the log. A
     user is drawn with a probability in proportion to the length of the user's trace. Temporary
     users arrive at the rate of the log. So the expected load of every week is that of the log. A
-    fractional number of users is rounded at random. A larger value of `users` with the same seed
-    and index keeps these users and adds others. Weeks are whole weeks from the first submission on,
-    as in `core.resample_weekly`. All jobs of the unknown user (-1) belong to one user. A resample
-    may be empty. The load of a resample depends on the drawn users: for KTH-SP2, with a load of
-    0.70, the 5 and 95 % quantiles are 0.49 and 0.94.
+    fractional number of users is rounded at random. With the same seed and index, a resample for a
+    larger value of `users` contains the same users and further ones. Weeks are whole weeks from the
+    first submission on, as in `core.resample_weekly`. All jobs of the unknown user (-1) belong to
+    one user. A resample may be empty. The load of a resample depends on the drawn users: for
+    KTH-SP2, with a load of 0.70, the 5 and 95 % quantiles are 0.49 and 0.94.
 
     The text of the paper was not available. Two rules are choices of this package: users are drawn
     in proportion to the length of their traces, and temporary users may enter before the new trace
@@ -175,7 +175,7 @@ def _numbers(workload: Workload) -> tuple[int, int]:
 def _visits(
     table: WeekIndex, seed: int, index: int, weeks: int | None, users: float
 ) -> tuple[Int64, Int64, Int64]:
-    """Return a row for each week of each visit: new week, index of (user, week), and visit."""
+    """Return a row for each week of a user's visits: new week, index of (user, week), and visit."""
     known = table.count.shape[1]
     length = known if weeks is None else whole("weeks", weeks, least=1)
     rate = positive("users", users) / known

@@ -1,4 +1,4 @@
-"""Selection of the jobs of a log; the other jobs are counted by reason.
+"""Selection of jobs of a log; jobs that are left out are counted by reason.
 
 Every function takes a workload, and returns a workload with some of the jobs at the same instants.
 The other jobs are counted by reason in `dropped`, in addition to the rows that the log's reader

@@ -91,7 +91,7 @@ def busiest(
     days: int = 7,
     jobs: tuple[int, int] = JOBS,
 ) -> list[Window]:
-    """Return windows of high load: first the highest of each log, then the next highest.
+    """Return windows of high load: first the busiest of each log, then the busiest of the rest.
 
     Examples
     --------

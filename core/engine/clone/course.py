@@ -1,9 +1,10 @@
 """The course of a world: its passes from now on, without later jobs.
 
 First come, first served, a waiting job never affects an earlier one. The world of job j, in which
-no later job arrives, is therefore that of job j - 1 until job j starts, and from there on as long
-as its processors would have stayed free. So one course is enough for all jobs: each job is added to
-the course of the jobs before it, and only passes that it changes are made again.
+no later job arrives, is therefore the world of job j - 1 until job j starts, and also after this
+start, as long as the processors of job j would have stayed free. So one course is enough for all
+jobs: each job is added to the course of the jobs before it, and only passes that this job changes
+are made again.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class CourseState:
 
     waiting: number of waiting jobs. compared: number of jobs that waited when a replay began.
     until: a time, s, until which the replay differs from the old course. place: position of the job
-    that differed last.
+    with the last difference found.
     """
 
     waiting: int
@@ -61,10 +62,10 @@ class CourseState:
 class Course(NamedTuple):
     """The passes of a world, room for a replay of them, and its jobs at the first pass.
 
-    running: the jobs that run at that instant and have started before it. waiting: int64[n], the
-    jobs that have arrived and start then or later, in order of arrival; the first
-    ``state.waiting`` count. compared, old: int64[n], the jobs that waited when a replay began, and
-    the start of each job on the course before it, s.
+    running: the jobs that run at the first pass and have started before it. waiting: int64[n], the
+    jobs that have arrived and start at the first pass or later, in order of arrival; only the first
+    ``state.waiting`` places are used. compared, old: int64[n], the jobs that waited when a replay
+    began, and the start of each job on the course before it, s.
     """
 
     passes: Passes
@@ -105,7 +106,7 @@ def empty_course(n: int, now: int, processors: int) -> Course:
 
 @verb
 def run_on(running: Running, jobs: Jobs, now: int, other: Running) -> None:
-    """Copy the running jobs of a list that end after now to another list."""
+    """Copy those running jobs of a list that end after now to another list."""
     count = running.count[0]
     kept = count
     while kept > 0 and running.end[kept - 1] <= now:
@@ -129,8 +130,8 @@ def run_on(running: Running, jobs: Jobs, now: int, other: Running) -> None:
 
 @verb
 def launch_started(course: Course, jobs: Jobs, now: int, running: Running) -> None:
-    """Add the waiting jobs that run at now, having started before."""
-    # From the latest on: it usually ends last, and the list begins with the last end.
+    """Add the waiting jobs that started before now and still run."""
+    # The latest job is added first: it usually ends last, and the list begins with the last end.
     for c in range(course.state[0].waiting - 1, -1, -1):
         i = course.waiting[c]
         start = jobs.start[i]
@@ -182,11 +183,11 @@ def set_out(course: Course, jobs: Jobs, now: int, newest: int) -> None:
 def differs(course: Course, jobs: Jobs, now: int) -> bool:
     """Return whether the replay differs from the old course after all passes of `now`.
 
-    Invariant: worlds without arrivals are equal from an instant on if after its passes the same
-    jobs run since the same instants and the same jobs wait. Only jobs that waited when the replay
-    began can differ. A job that starts at different instants differs until it has ended on both
-    courses; before state.until the job that was found last differs. The search begins with that
-    job.
+    Invariant: two worlds without arrivals are equal from an instant on if, after the passes of this
+    instant, the same jobs wait, and the same jobs run and started at the same instants. Only jobs
+    that waited when the replay began can differ. A job that starts at different instants differs
+    until it has ended on both courses. The job found by the last search differs until state.until,
+    and the next search begins with it.
     """
     state = course.state
     if now < state[0].until:
@@ -206,10 +207,11 @@ def differs(course: Course, jobs: Jobs, now: int) -> bool:
 
 @verb
 def goes_on(course: Course, jobs: Jobs, newest: int, now: int, z: int) -> bool:
-    """Return whether the replay has to go on after all passes of `now`; z is the old course's next.
+    """Return whether the replay must continue after all passes of `now`.
 
-    The newest job is not on the old course. The newest job can be added there as long as it is not
-    the head of the queue, and either waits, or runs without affecting pass z, or has ended.
+    Pass z is the next pass of the old course, which does not contain the newest job. The newest job
+    can be added there as long as it is not the head of the queue, and either waits, or runs without
+    affecting pass z, or has ended.
     """
     if newest < 0:
         return True
@@ -234,10 +236,10 @@ def has_ended(jobs: Jobs, j: int, now: int) -> bool:
 
 @routine
 def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
-    """Make the passes from p on again, with the newest job, until the old course is rejoined.
+    """Repeat the passes from p on, with the newest job, until they equal the old course again.
 
-    Return the next pass of the old course, or -1 if the newest job has ended by then. Without a
-    newest job, -1, make every pass.
+    Return the next pass of the old course, or -1 if the newest job has ended when the replay ends.
+    Without a newest job, -1, make every pass.
     """
     passes, line, running, made = course.passes, course.line, course.line.running, 0
     now, stop = passes.time[p], passes.state[0].stop
@@ -275,8 +277,8 @@ def replay(course: Course, jobs: Jobs, rule: int, p: int, newest: int) -> int:
 def lead(passes: Passes, rule: int, p: int, j: int, need: int) -> int:
     """Make job j the head after the passes from p on, until a pass starts it; return that pass.
 
-    Its reservation is computed when a job may depend on it: in the queue of HPC2N, where many jobs
-    of one kind wait, two thirds of the replays were for heads.
+    The reservation of job j is computed only when another job may depend on it: in the queue of
+    HPC2N, where many jobs of one kind wait, two thirds of the replays were for heads.
     """
     stop = first_wide(passes, p, need)
     for q in range(p, stop):
@@ -318,7 +320,7 @@ def join(course: Course, jobs: Jobs, rule: int, j: int) -> None:
 
 @verb
 def set_up(course: Course, jobs: Jobs, rule: int, first: int) -> None:
-    """Lay out the course of the jobs before the first requested job, whose starts are given."""
+    """Lay out the course of the jobs before the first requested job, from their given starts."""
     now = course.passes.time[0]
     for i in range(first):
         if jobs.start[i] >= now:
@@ -341,9 +343,10 @@ def fair_on_course(
 ) -> None:
     """Fill `fst` as `fair_fixed` does, first come, first served, by one course for all jobs.
 
-    The rule is aggressive or easy. For strict fair starts a job joins behind the waiting jobs; for
-    relaxed ones it starts after the last of them has started, as soon as it fits. `first` is the
-    first requested job; the starts of the jobs before it, without later jobs, are given.
+    The rule is aggressive or easy. For strict fair starts, a job joins behind the waiting jobs. For
+    relaxed fair starts, it starts as soon as it fits after the last of the waiting jobs has
+    started. `first` is the first requested job; the starts of the jobs before it, without later
+    jobs, are given.
     """
     passes = course.passes
     if first > 0:

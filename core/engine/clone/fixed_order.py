@@ -54,7 +54,7 @@ def fork(
             return
         if not joined and queue.state[0].blocks == 0:
             joined = True
-            # The pass of this instant has been over all jobs before `oldest`.
+            # The pass of this instant has already examined all jobs before `oldest`.
             jobs.start[j], key[j] = -1, STARVED if j < oldest else here.key[j]
             enqueue(queue, jobs, key, j)
             continue
@@ -91,8 +91,9 @@ def fair_patient(here: World, copy: World, fair: Fair, options: Options, fst: In
 
     Invariant: no waiting job affects an earlier one. Until a later job starts, the schedule is
     therefore the clone of every job, and the pass that starts the later job still decides on
-    earlier jobs as their clones would. The clone begins after that pass. It is made for the last of
-    these jobs, and again for jobs that are overtaken on it. Starving jobs wait in this order
+    earlier jobs as their clones would. The clone begins after that pass. One clone is made for the
+    last of these jobs, and another one for jobs that are overtaken on the first. Starving jobs wait
+    in this order
     anyway: the options' threshold is NEVER.
     """
     jobs, running, queue, _, _ = here

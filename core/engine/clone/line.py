@@ -18,7 +18,7 @@ from schedfarm.core.engine.world import EASY
 class LineState:
     """State of a line.
 
-    head: the first cell whose job waits. tail: the cell behind the last.
+    head: the first cell with a waiting job. tail: the cell behind the last cell.
     """
 
     head: int
@@ -26,7 +26,7 @@ class LineState:
 
 
 class Line(NamedTuple):
-    """The waiting jobs of a replay, which no job joins, and the jobs that run on it.
+    """The waiting jobs of a replay without further arrivals, and the jobs that run in it.
 
     job, need, estimate: int64[room(n)], of each cell; the need of a job that has started is NEVER.
     """
@@ -91,7 +91,7 @@ def make_pass(line: Line, jobs: Jobs, rule: int, now: int, passes: Passes, p: in
 
 @verb
 def write_ends(passes: Passes, p: int, jobs: Jobs, running: Running) -> int:
-    """Write down the passes after the last start, from pass p on; return one past the last."""
+    """Write down the passes after the last start, from place p on; return the place behind them."""
     free, now, first = running.free[0], passes.time[p - 1], p
     for r in range(running.count[0] - 1, -1, -1):
         # A job that has just started and ends at once has a pass of its own.

@@ -10,7 +10,7 @@ from schedfarm.core.engine.running import Jobs
 
 @generic
 def copy_machine(machine: Machine, jobs: Jobs, start: Int64, other: Machine) -> None:
-    """Copy the running jobs, and the starts by which they are found when they end."""
+    """Copy the running jobs, and their starts, by which a completion finds its job."""
     raise NotImplementedError
 
 
@@ -22,5 +22,5 @@ def withdraw(machine: Machine, jobs: Jobs, bar: int) -> None:
 
 @generic
 def latest_running(machine: Machine, j: int) -> int:
-    """Return the latest of the running jobs, or j if none came after it."""
+    """Return the latest of the running jobs, or j if no running job came after j."""
     raise NotImplementedError

@@ -21,8 +21,9 @@ from schedfarm.core.engine.lanes import (
 from schedfarm.core.engine.record import Record, record
 
 NO_HEAD, UNKNOWN = -1, -2
-"""Head of a pass after which no job waits, and of a pass with an uncomputed reservation, whose
-shadow time and extra processors are UNKNOWN, too."""
+"""Values of a pass's head: NO_HEAD if no job waits after the pass, UNKNOWN if the reservation is
+not computed. In a pass with an UNKNOWN head, the shadow time and extra processors are also
+UNKNOWN."""
 
 MOVED = 256
 """Places before the first pass that may be unused."""
@@ -42,9 +43,9 @@ class Passes(NamedTuple):
     """Passes in order of time, each with the state after it, from ``state.first`` on.
 
     time: int64, s. free: free processors. head: the first waiting job, or NO_HEAD. shadow, slack,
-    extra: of the head's reservation, the shadow time, s; the time left until then, s; and the
-    extra processors then that no job has taken; NEVER where there is no reservation. At
-    least one job ends before each pass except the first, which is the present state.
+    extra: the shadow time of the head's reservation, s; the time left until the shadow time, s; and
+    the extra processors at the shadow time that no job has taken; all NEVER without a reservation.
+    At least one job ends before each pass except the first, which is the present state.
     """
 
     time: Int64
@@ -114,8 +115,8 @@ def first_wide(passes: Passes, p: int, need: int) -> int:
 def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
     """Return the first pass from p on that would start a job behind all, or leaves no job waiting.
 
-    A pass with an unknown reservation is also returned. A pass examines the job behind all last,
-    and decides by the state after the jobs before it.
+    A pass with an unknown reservation is also returned. A pass examines the job behind all others
+    last, and decides on it by the state after the decisions on the others.
     """
     while True:
         late = below(passes.slack, p, estimate) & below(passes.extra, p, need)
@@ -127,7 +128,7 @@ def first_chance(passes: Passes, p: int, need: int, estimate: int) -> int:
 
 @verb
 def first_from(passes: Passes, p: int, t: int) -> int:
-    """Return the first pass from p on that is not before t, or one past the last."""
+    """Return the first pass from p on that is not before t, or the place behind the last pass."""
     stop = passes.state[0].stop
     while p < stop:
         word = below(passes.time, p, t) ^ ALL
@@ -141,8 +142,8 @@ def first_from(passes: Passes, p: int, t: int) -> int:
 def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) -> int:
     """Return the first pass in p..stop - 1 that may decide otherwise if one more job runs.
 
-    It takes `need` processors and is predicted to end at `predicted`. Return `stop` if there is
-    none.
+    This job takes `need` processors and is predicted to end at `predicted`. Return `stop` if there
+    is no such pass.
 
     Invariant: a pass decides the same if the processors are free after it, and thus during it, and
     the head's reservation is not affected: the job ends by the shadow time, or leaves the extra
@@ -161,7 +162,7 @@ def first_changed(passes: Passes, p: int, stop: int, need: int, predicted: int) 
 
 @verb
 def charge(passes: Passes, p: int, stop: int, need: int, predicted: int) -> None:
-    """Add a running job after the passes p..stop - 1, which it does not change."""
+    """Add a running job to the states after passes p..stop - 1, which the job does not change."""
     while p < stop:
         word = first_places(stop - p)
         lessen(passes.free, p, need, word)

@@ -94,8 +94,8 @@ def fork(
 ) -> None:  # fmt: skip
     """Find the fair start of job j, which has arrived, on a clone of the state.
 
-    Also find those of the jobs from `first` on that the clone serves. `look` tells whether the pass
-    of this instant is pending. The second rankings are the clone's.
+    Also find the fair starts of the jobs from `first` on for which the clone is valid. `look` tells
+    whether the pass of this instant is pending. The second rankings are the clone's.
     """
     submit, run, estimate, procs, start, backfilled, leave, leaving = whole.jobs
     # Starvation examines every job of the columns, so that later jobs are cut off.
@@ -124,7 +124,7 @@ def fork(
         if alone and not joined:
             joined = True
             enter(copy, own, j)
-            # The pass of this instant has been over all jobs before; the queue was empty.
+            # The pass of this instant has already examined all earlier jobs; the queue was empty.
             copy.plan.state[0].starving += j < copy.clock[0].seen
             continue
         k = turn_alone(copy, own, fair, options.per_event, k, j)
@@ -139,8 +139,8 @@ def settle(
 
     Invariant: first come, first served, no waiting job affects an earlier one. Until a later job
     starts, the schedule is therefore the clone of every job, and the pass that starts the later job
-    still decides on earlier jobs as their clones would. The clone is made for the last of them, and
-    again for jobs that are overtaken on it.
+    still decides on earlier jobs as their clones would. One clone is made for the last of these
+    jobs, and another one for jobs that are overtaken on the first.
     """
     latest = latest_running(here.machine, known - 1)
     plan = here.plan

@@ -19,16 +19,18 @@ from schedfarm.core.engine.running import Jobs
 from schedfarm.core.engine.world import World
 
 GONE = 0
-"""Start on a clone, s, of a job that does not exist there, so that it does not count as waiting."""
+"""Start on a clone, s, of a job that does not exist there, so that this job does not count as
+waiting."""
 
 
 class Fair(NamedTuple):
     """The requested jobs, and the fair order.
 
-    rank: int64[n], place of each job in the fair order. until: int64[n], one past the last job that
-    is not later than each. wanted: bool[n]. last: one past the last requested job. relaxed: whether
-    a job joins only when the jobs before it have started. plain: whether the fair order is that of
-    arrival. patient: whether, in addition, a waiting job never affects an earlier one.
+    rank: int64[n], place of each job in the fair order. until: int64[n], for each job, 1 + the last
+    job that is not later in the fair order. wanted: bool[n]. last: 1 + the last requested job.
+    relaxed: whether a job joins only when the jobs before it have started. plain: whether the fair
+    order is that of arrival. patient: whether, in addition, a waiting job never affects an earlier
+    one.
     """
 
     rank: Int64
@@ -106,7 +108,7 @@ def turn_alone(
 
 @verb
 def forks_at_arrival(fair: Fair, j: int, arrived: int) -> bool:
-    """Return whether the clone for job j is made at its arrival, not before the next arrival.
+    """Return whether job j gets its clone at its arrival, and not just before the next arrival.
 
     Invariant: with strict fair starts in order of arrival, the schedule itself is the clone of job
     j until the next arrival, unless other jobs arrive after it at the same instant and share its
@@ -126,7 +128,7 @@ def forks_before_next(jobs: Jobs, machine: Machine, fair: Fair, fst: Int64, arri
 
 @verb
 def is_over(jobs: Jobs, fair: Fair, fst: Int64, arrived: int) -> bool:
-    """Return whether the last job wanted, and thus every one, has started or had its clone.
+    """Return whether the last requested job, and thus each, has started or had its clone.
 
     Also return True if the simulation is cancelled.
     """
@@ -144,13 +146,14 @@ def fill_in(jobs: Jobs, fair: Fair, fst: Int64) -> None:
 
 @verb
 def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
-    """Return whether a fair start of job j is unknown and may differ from the schedule.
+    """Return whether job j has no fair start yet, and its start in the schedule may differ.
 
     Called when job j or a later one has just started; `head` is the first waiting job.
 
     Invariant: for a patient fair order the schedule decides on job j as its own clone would, until
-    a later job starts, since waiting later jobs do not affect it. A job that has started by then
-    starts fairly in the schedule; for relaxed fair starts, only if no earlier job still waits.
+    a later job starts, since waiting later jobs do not affect it. The start in the schedule of a
+    job that has started by then is its fair start; for relaxed fair starts, only if no earlier job
+    still waits.
     """
     if not fair.wanted[j] or fst[j] >= 0:
         return False
@@ -159,11 +162,11 @@ def needs_copy(jobs: Jobs, fair: Fair, fst: Int64, j: int, head: int) -> bool:
 
 @verb
 def answer(start: Int64, fst: Int64, first: int, stop: int, head: int) -> int:
-    """Record the starts on a clone of jobs first..stop - 1; return one past the last that started.
+    """Record the starts of jobs first..stop - 1 on a clone; return 1 + the last job that started.
 
-    None of them had started before. Invariant: a waiting job never affects an earlier one, so that
-    the clone is valid for all of these jobs until one of them starts, and then for the later ones.
-    A job that overtakes the waiting `head` gets a separate clone.
+    Before, none of these jobs had started. Invariant: a waiting job never affects an earlier one,
+    so that the clone is valid for all of these jobs until one of them starts, and then for the jobs
+    later than this one. A job that overtakes the waiting `head` gets a separate clone.
     """
     for j in range(first, stop):
         if start[j] >= 0:

@@ -1,4 +1,4 @@
-"""Clusters under a plan: the processors free on each now, and those free of reservations."""
+"""Clusters under a plan, with free processors now, and a profile of free processors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from schedfarm.core.engine.profile import (
 class Clusters(NamedTuple):
     """The clusters in declared order, each with a profile of its own.
 
-    size, room: int64[c], processors in all, and physically free now. times, free, mark:
-    int64[c, steps], int64[c, steps], int64[c, 2], the profiles, row by row.
+    size, room: int64[c], all processors of each cluster, and its processors that are physically
+    free now. times, free, mark: int64[c, steps], int64[c, steps], int64[c, 2], the profiles, row by
+    row.
     """
 
     size: Int64
@@ -81,7 +82,7 @@ def earliest_place(clusters: Clusters, need: int, length: int, now: int) -> tupl
 
 @verb
 def take_at(clusters: Clusters, c: int, step: int, t: int, length: int, need: int) -> None:
-    """Reserve processors of a cluster from t on, where a step holds."""
+    """Reserve processors of a cluster from t on; the given step contains t."""
     if length > 0:
         change(profile_of(clusters, c), step, t, t + length, need)
 

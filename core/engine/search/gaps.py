@@ -33,8 +33,8 @@ from schedfarm.core.engine.record import Record, record
 class GapsState:
     """State of gaps.
 
-    count: their number. levels: that of their levels. stale: whether a gap has been removed since
-    these were laid.
+    count: number of gaps. levels: number of levels. stale: whether a gap has been removed since the
+    levels were laid.
     """
 
     count: int
@@ -45,24 +45,26 @@ class GapsState:
 class Gaps(NamedTuple):
     """The gaps of all clusters in which a part has been freed.
 
-    begin, end, length, place: int64[room], of each its start, end and length, s (NEVER: without
-    end), and cluster. first, last: int64[room], the interval that contains the freed parts, s.
-    widest: int64[room], at least the most processors that are free there. since, long:
-    int64[room], the levels: each gap begins no earlier than a level that is no shorter.
+    begin, end, length, place: int64[room], for each gap its begin, end and length, s (NEVER:
+    without end), and cluster. first, last: int64[room], the interval that contains the freed parts,
+    s.
+    widest: int64[room], an upper bound of the processors that are free at any instant of the gap.
+    since, long: int64[room], the levels: each gap begins no earlier than a level that is no
+    shorter.
 
-    Invariant: a gap is a run of steps with free processors, as long as possible, from now on. If a
-    part of a window with free processors was freed since the gaps were cleared, and has not been
-    taken since, then the window lies in a gap, and overlaps the interval from its `first` to its
-    `last`. Proof: it holds after the window's last part was freed, when `open_gap` added the run
-    around it. Later changes to that run are further parts freed in it, which `open_gap` joins, and
-    processors taken, where `close_gap` cuts it; the window keeps its processors, so that it is not
-    split.
+    Invariant: a gap is a run of steps with free processors, from now on, and as long as possible.
+    If a part of a window with free processors was freed since the gaps were cleared, and has not
+    been taken since, then the window lies in a gap, and overlaps the interval from its `first` to
+    its `last`. Proof: the invariant holds after the window's last part was freed, when `open_gap`
+    added the run around this part. There are two kinds of later changes to that run: further parts
+    are freed, which `open_gap` joins to the gap; or processors are taken, and `close_gap` cuts the
+    gap there; the window keeps its processors, so that it is not split.
 
     Room for twice the jobs and clusters suffices for the levels. Proof: no gap is as early and as
     long as another, so that all begin at different instants, at which gaps began in the present
-    walk. That is now or the end of a running or waiting job, before which no processor was free. A
-    running job has one end in a walk, and a waiting job two, since it moves once at most: with now,
-    no more than 2 n + 1 instants.
+    walk. Such an instant is now, or the end of a running or waiting job, before which no processor
+    was free. A running job has one end in a walk, and a waiting job two, since it moves at most
+    once. Including now, there are no more than 2 n + 1 instants.
     """
 
     begin: Int64
@@ -94,7 +96,7 @@ def clear_gaps(gaps: Gaps) -> None:
 
 @verb
 def add_level(gaps: Gaps, begin: int, length: int) -> None:
-    """Make a gap part of the levels, unless it is after a level that is as long."""
+    """Make a gap part of the levels, unless a level begins no later and is at least as long."""
     count = gaps.state[0].levels
     for k in range(count):
         if gaps.since[k] <= begin and gaps.long[k] >= length:
@@ -118,7 +120,7 @@ def lay_levels(gaps: Gaps) -> None:
 
 @verb
 def remove_gap(gaps: Gaps, k: int) -> None:
-    """Remove the gap at place k, which the last one takes."""
+    """Remove the gap at place k; the last gap moves to this place."""
     last = gaps.state[0].count - 1
     gaps.state[0].count, gaps.state[0].stale = last, 1
     gaps.begin[k], gaps.end[k], gaps.length[k] = gaps.begin[last], gaps.end[last], gaps.length[last]
@@ -130,7 +132,7 @@ def remove_gap(gaps: Gaps, k: int) -> None:
 def put_gap(
     gaps: Gaps, k: int, c: int, begin: int, end: int, first: int, last: int, widest: int
 ) -> None:
-    """Write a gap over that at place k, or after the last one if k is negative."""
+    """Replace the gap at place k by another one; if k is negative, append a gap."""
     if k < 0:
         k = gaps.state[0].count
         gaps.state[0].count = k + 1
@@ -170,7 +172,7 @@ def widest_in(profile: Profile, i: int, end: int) -> int:
 
 @verb
 def first_free(profile: Profile, i: int) -> int:
-    """Return the first step from i on with a free processor: the last one has all."""
+    """Return the first step from i on with a free processor; in the last step, all are free."""
     while True:
         some = below(profile.free, i, 1) ^ ALL
         if some != 0:
@@ -182,8 +184,9 @@ def first_free(profile: Profile, i: int) -> int:
 def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, now: int) -> None:
     """Record that processors of a cluster have been freed from `low` until `high`, s, throughout.
 
-    Step i does not begin after `low`. The profile is searched only where no gap touches the freed
-    part: otherwise the gap, as long as possible, begins or ends where the new one does.
+    Step i does not begin after `low`. The profile is searched only on a side on which no gap
+    touches the freed part: a gap that touches it is as long as possible, so that the new gap has
+    the same begin or end.
     """
     times, mark = profile.times, profile.mark
     i = step_from(profile, i, low)
@@ -193,8 +196,8 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
         gaps.first[k], gaps.last[k] = min(low, gaps.first[k]), max(high, gaps.last[k])
         gaps.widest[k] = max(widest, gaps.widest[k])
         return
-    # The first gap that is joined is written over: one that was just removed would have to be read
-    # again before it has been written.
+    # The new gap replaces the first joined gap. If that gap were removed instead, its place would
+    # be read again before the write has completed.
     joined, begin, end, first, last = -1, NEVER, 0, low, high
     while k >= 0:
         begin, end = min(begin, gaps.begin[k]), max(end, gaps.end[k])
@@ -218,9 +221,9 @@ def open_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int, 
 def close_gap(gaps: Gaps, profile: Profile, c: int, i: int, low: int, high: int) -> None:
     """Record that processors of a cluster have been taken from `low` until `high`, s.
 
-    Step i does not begin after `low`. All steps of the interval had free processors before, so it
-    lies in at most one gap. Only steps of this gap that lie in the interval may now have no free
-    processors.
+    Step i does not begin after `low`. All steps of the interval had free processors before, so the
+    interval lies in at most one gap. Only steps of this gap that lie in the interval may now have
+    no free processors.
     """
     times, tail = profile.times, profile.mark[TAIL]
     k = next_gap(gaps, 0, c, low, high)
@@ -265,7 +268,8 @@ def reopen_gaps(gaps: Gaps, profile: Profile, c: int, low: int, high: int, now: 
 def fits_of(gaps: Gaps, k: int, length: int, own: int, at: int) -> int:
     """Return the lane mask of the gaps from place k on that a job may fit before `at`.
 
-    It is reserved at `at` on cluster `own`: the gap in front of its reservation may be shorter.
+    The job is reserved at `at` on cluster `own`; there the gap in front of the reservation may be
+    shorter than the job.
     """
     here = up_to(gaps.place, k, own) & (below(gaps.place, k, own) ^ ALL)
     fits = (below(gaps.length, k, length) ^ ALL) | here & (below(gaps.end, k, at) ^ ALL)
@@ -276,7 +280,7 @@ def fits_of(gaps: Gaps, k: int, length: int, own: int, at: int) -> int:
 def first_fit(gaps: Gaps, length: int, own: int, at: int) -> tuple[int, int]:
     """Return the first start before `at`, s, and cluster of a job with one processor; `at` if none.
 
-    As one processor is free all along each gap, the job starts where the gap begins.
+    As one processor is free all along each gap, the job starts at the begin of the gap.
     """
     best, place = at, own
     for k in range(0, gaps.state[0].count, WORD):

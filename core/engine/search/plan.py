@@ -1,7 +1,7 @@
 """A plan on clusters: a reservation for every waiting job, and the walk that compresses it.
 
 Source: Mu'alem and Feitelson (2001), section 2.2, and the compression of Klusacek and Rudova
-(2012), section 4.2: in order of start each reservation goes into its earliest gap, where that is
+(2012), section 4.2: in order of start, each reservation moves to its earliest gap, if this gap is
 earlier.
 """
 
@@ -73,8 +73,8 @@ class News(NamedTuple):
 class Book(NamedTuple):
     """The reservations of the waiting jobs, in order of (start, submit, position).
 
-    job, need, length, at, place: int64[room(n)], of each its index, processors, estimate, s,
-    reserved start, s, and cluster.
+    job, need, length, at, place: int64[room(n)], for each waiting job its index, processors,
+    estimate, s, reserved start, s, and cluster.
 
     Invariant: a reservation that can start earlier does so in a window with a part of the news, or
     of the processors that the present walk has freed.
@@ -93,10 +93,10 @@ class Moves(NamedTuple):
     """The moves of a walk, in its order, and its intermediate results.
 
     moved, at, place: int64[n], position in the book, and former start, s, and cluster; low, high:
-    int64[n], the interval that the move freed, s. gaps: those that the news and the walk have
-    opened. due: int64[n / WORD], of a word of reservations the lane mask of those just before
-    which processors have been freed. dirty: int64[c], whether the profile of a cluster has changed
-    since the walk began. count: int64[1].
+    int64[n], the interval that the move freed, s. gaps: the gaps that the news and the walk have
+    opened. due: int64[n / WORD], for each word of reservations, the lane mask of the reservations
+    just before which processors have been freed. dirty: int64[c], whether the profile of a cluster
+    has changed since the walk began. count: int64[1].
     """
 
     moved: Int64
@@ -130,7 +130,7 @@ def empty_plan(size: Int64, n: int) -> Plan:
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        # A gap ends where a job starts, or never; some jobs wait and others run. `Gaps` explains
+        # A gap ends at the start of a job, or never; some jobs wait and others run. `Gaps` explains
         # levels.
         no_gaps(2 * (n + count)),
         np.zeros(n // WORD + 1, np.int64),
@@ -164,8 +164,8 @@ def arrange(book: Book) -> None:
     """Sort the reservations by start, ties by submit and position.
 
     The sort is by insertion, since a walk, or a move of a search, leaves them almost sorted.
-    Invariant: places before i are sorted, and each place of the lane that is not set starts after
-    its predecessor.
+    Invariant: places before i are sorted, and each place of the lane mask with an unset bit starts
+    after its predecessor.
     """
     count = book.state[0].waiting
     for first in range(1, count, WORD):
@@ -239,7 +239,7 @@ def first_after(book: Book, first: int, t: int) -> int:
 
 @verb
 def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
-    """Mark the reservations from place `first` on that processors have been freed just before."""
+    """Mark the reservations from place `first` on with processors freed just before them."""
     book, moves = plan.book, plan.moves
     count = book.state[0].waiting
     first = first_after(book, first, low)
@@ -255,7 +255,7 @@ def mark_due(plan: Plan, c: int, low: int, high: int, first: int) -> None:
 
 @verb
 def make_free(plan: Plan, c: int, step: int, low: int, high: int, now: int, first: int) -> None:
-    """Record that processors of a cluster have been freed, from and until, s.
+    """Record that processors of a cluster have been freed from `low` until `high`, s.
 
     The step of the cluster does not begin after `low`. The jobs from place `first` on have yet to
     be examined in this walk, in order of start.
@@ -278,7 +278,7 @@ def search_gap(plan: Plan, i: int, g: int, stop: int) -> tuple[int, int]:
     stop = min(stop, gaps.last[g])
     if begin >= stop:
         return stop, 0
-    # On other clusters its own reservation does not cut off windows.
+    # On other clusters the job's own reservation does not cut off windows.
     at = book.at[i] if book.place[i] == c and length > 0 else NEVER
     return earlier_fit(profile_of(plan.clusters, c), need, length, begin, stop, at)
 
@@ -294,9 +294,9 @@ def note_move(moves: Moves, i: int, at: int, place: int, low: int, high: int) ->
 
 @verb
 def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
-    """Move the reservation at place i of the book to another start, which is earlier.
+    """Move the reservation at place i of the book to an earlier start.
 
-    The step of cluster c holds there.
+    The given step of cluster c contains this start.
     """
     clusters, book, moves = plan
     at, old, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
@@ -308,7 +308,8 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
     # A change of step i leaves steps i - 1 and i, or one of them.
     behind = max(step - 1, profile.mark[HEAD])
     if c == old:
-        # Long jobs wait in long profiles, where the other end is far: 300 steps on 806 processors.
+        # In long profiles, the end of a long job is far from its start: 300 steps on 806
+        # processors.
         far = step_at(profile, max(at, t + length))
         move(profile, step, far, at, t, length, need)
         low, taken, freed = max(at, t + length), min(at, t + length), behind
@@ -324,13 +325,13 @@ def shift(plan: Plan, i: int, t: int, c: int, step: int, now: int) -> None:
 
 @verb
 def look_at(plan: Plan, i: int) -> tuple[int, int, int]:
-    """Return the earliest start, s, and cluster of the job at place i of the book; the step there.
+    """Return the earliest start, s, and cluster of the job at place i, and the step there.
 
-    If several clusters have that start, the first one is returned. Invariant, for jobs with a
-    duration: windows on its own cluster that end at or in its reservation contain the second before
-    the reservation, in which processors were short at its last examination. Such a window exists
-    only if processors have been freed in that second (`Moves.due`), and lies in a gap. All other
-    windows lie in gaps, without its own processors.
+    If several clusters have that start, the first cluster is returned. Invariant, for jobs with a
+    duration: windows on the job's own cluster that end at or in its reservation contain the second
+    before the reservation, in which processors were short at the job's last examination. Such a
+    window exists only if processors have been freed in that second (`Moves.due`), and lies in a
+    gap. All other windows lie in gaps even without the job's own processors.
     """
     book, gaps = plan.book, plan.moves.gaps
     at, own, need, length = book.at[i], book.place[i], book.need[i], book.length[i]
@@ -382,7 +383,7 @@ def walk(plan: Plan, now: int, skip: int) -> None:
                 shift(plan, k + p, t, c, step, now)
                 word = may_move(plan, k) & left
             elif gaps.state[0].stale == 1 and moves.due[k // WORD] >> p & 1 == 0:
-                # The gap for it may have been taken meanwhile.
+                # The gap for this job may have been taken meanwhile.
                 lay_levels(gaps)
                 word = may_move(plan, k) & left
             else:
@@ -397,10 +398,10 @@ def compress(plan: Plan, now: int) -> None:
 
 @routine
 def commit(plan: Plan) -> None:
-    """Accept the moves of the walk: processors that they have left free are news to jobs before.
+    """Accept the moves of the walk; processors that these leave free are news to earlier jobs.
 
-    None of them is just before the reservation of such a job, which starts no later than the job
-    that moved did, and so not after the freed interval begins.
+    No freed interval is just before the reservation of an earlier job: this job starts no later
+    than the former start of the moved job, and thus not after the begin of the freed interval.
     """
     book, moves = plan.book, plan.moves
     book.state[0].news = 0

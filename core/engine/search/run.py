@@ -51,7 +51,7 @@ class Planner(NamedTuple):
 
 @verb
 def next_reservation(book: Book, now: int) -> int:
-    """Return the next reservation after now, s: it is an event of its own."""
+    """Return the next reservation after now, s; each reservation is an event of its own."""
     for i in range(book.state[0].waiting):
         if book.at[i] > now:
             return int(book.at[i])
@@ -76,7 +76,7 @@ def is_tick(book: Book, first: int, every: int, now: int, searched: int) -> bool
 
 @routine
 def complete(planner: Planner, now: int) -> None:
-    """Release jobs that complete now; compress the plan if one was early."""
+    """Release the jobs that complete now; compress the plan if a completion was early."""
     jobs, running, plan, past = planner.jobs, planner.running, planner.plan, planner.past
     early = False
     begin_walk(plan, now)

@@ -16,10 +16,11 @@ SLOWDOWN, WAIT, RESPONSE, FAIRNESS, CRITERIA = range(5)
 """The criteria, in the order of their weights; their number."""
 
 ROUNDING = 1e-12
-"""A sum of relative gains up to this counts as 0: that of equal plans is off by some 1e-16."""
+"""Bound up to which a sum of relative gains counts as 0: the sum for equal plans is off by some
+1e-16."""
 
 LEVEL = 1e-18
-"""Up to this share of the sum of squares, the spread of users counts as 0."""
+"""Share of the sum of squares up to which the spread of users counts as 0."""
 
 
 class Counts(NamedTuple):
@@ -50,13 +51,13 @@ class Past(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The criteria of the best plan, and the sums by user that fairness is computed from.
+    """The criteria of the best plan, and the sums by user for the computation of fairness.
 
-    value: float64[CRITERIA]. change: float64[CRITERIA], the change of each. user: int64[n], of each
-    job. waited, worked: int64[u]. nuwt: float64[u]. spread: float64[4]: users, the origin of
-    deviations, their sum, and the sum of their squares. less: int64[u], the change of waits;
-    touched: int64[u], the users that it concerns; number: int64[1], of these. level: float64[1],
-    below which the spread counts as 0. weights: float64[CRITERIA].
+    value: float64[CRITERIA]. change: float64[CRITERIA], the change of each criterion. user:
+    int64[n], the user of each job. waited, worked: int64[u]. nuwt: float64[u]. spread: float64[4]:
+    users, the origin of deviations, their sum, and the sum of their squares. less: int64[u], the
+    change of waits; touched: int64[u], the users with a change; number: int64[1], the number of
+    these users. level: float64[1], below which the spread counts as 0. weights: float64[CRITERIA].
     """
 
     value: Float64
@@ -137,7 +138,7 @@ def note_end(past: Past, jobs: Jobs, u: int, j: int) -> None:
 
 @verb
 def count_jobs(score: Score, past: Past, counts: Counts, book: Book, jobs: Jobs) -> None:
-    """Add the waiting jobs, as planned, to the sums over the others."""
+    """Add the waiting jobs, with their planned starts, to the sums over the other jobs."""
     slow, wait, length = 0.0, 0, 0
     if counts.jobs:
         slow, wait, length = past.slowdown[0], past.wait[0], past.length[0]
@@ -162,7 +163,7 @@ def count_jobs(score: Score, past: Past, counts: Counts, book: Book, jobs: Jobs)
 
 @verb
 def fairness(score: Score, counts: Counts, total: float, squares: float) -> float:
-    """Return the fairness of users from the sum of their deviations and that of the squares."""
+    """Return the fairness of users from the sum of their deviations and the sum of the squares."""
     users = score.spread[USERS]
     if users == 0.0:
         return 0.0
@@ -200,7 +201,7 @@ def count_users(score: Score, counts: Counts) -> None:
 
 @verb
 def gain(before: float, change: float) -> float:
-    """Return the relative decrease of a criterion: -1 where it rises from 0."""
+    """Return the relative decrease of a criterion; -1 if the criterion rises from 0."""
     if before > 0.0:
         return -change / before
     return -1.0 if change > 0.0 else 0.0

@@ -57,7 +57,7 @@ class SearchState:
     """State of a search apart from its arrays.
 
     version: version of the plan. oldest: position of the oldest job in the tabu list. listed:
-    number of jobs in it.
+    number of jobs in the tabu list.
     """
 
     version: int
@@ -69,10 +69,10 @@ class Search(NamedTuple):
     """State of a search.
 
     stream: state of the draws. tenure: int64[length of the tabu list], its jobs. listed: int64[n],
-    number of times that a job is in it. tried, soonest: int64[n], version of the plan at the last
-    attempt to move each job, and the earliest start, s, that the attempt gave. saved: profiles of
-    the best plan; valid: int64[c], whether that of a cluster is saved. route: int64[n], jobs in the
-    order of a control.
+    number of times that each job is in the tabu list. tried, soonest: int64[n], version of the plan
+    at the last attempt to move each job, and the earliest start, s, that the attempt gave. saved:
+    profiles of the best plan; valid: int64[c], whether the profile of each cluster is saved. route:
+    int64[n], jobs in the order of a control.
 
     Invariant: if tried[j] is the present version and soonest[j] >= now, moving job j gains nothing.
     The version changes with each arrival, start, completion and accepted move, so that the
@@ -146,7 +146,7 @@ def soonest_start(plan: Plan) -> int:
 
 @routine
 def drop_news(search: Search, plan: Plan, now: int) -> None:
-    """Compress the best plan, and discard its freed gaps if no job gains from it.
+    """Compress the best plan, and discard its freed gaps if no job gains from the compression.
 
     Otherwise every move examines the news again: 20,000 jobs of MetaCentrum's grid took 3,600
     searches per move instead of 2,200.
@@ -167,7 +167,7 @@ def drop_news(search: Search, plan: Plan, now: int) -> None:
 def try_move(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int, i: int
 ) -> bool:
-    """Remove the job at place i of the book, compress, put it back; keep the result if better.
+    """Remove the job at place i, compress, reserve for the job again; keep a better result.
 
     All its steps are inlined. As routines they took half of the CPU time on the KTH log: a call
     copies the descriptors of some 50 arrays.
@@ -212,7 +212,7 @@ def empty_list(search: Search) -> None:
 
 @verb
 def enlist(search: Search, j: int) -> None:
-    """Add a job to the tabu list, which drops the oldest one when it is full."""
+    """Add a job to the tabu list; a full list drops its oldest job."""
     size, state = search.tenure.size, search.state
     if size == 0:
         return
@@ -236,7 +236,7 @@ def place_of(book: Book, j: int) -> int:
 
 @verb
 def reorder(search: Search, book: Book) -> None:
-    """Draw a job and a new position for it in the order of starts, and write that order."""
+    """Draw a job and its new position in the order of starts, and write the new order."""
     waiting = book.state[0].waiting
     source, target = draw(search.stream, waiting), draw(search.stream, waiting)
     k = 0
@@ -253,7 +253,7 @@ def reorder(search: Search, book: Book) -> None:
 def try_order(
     search: Search, plan: Plan, score: Score, counts: Counts, jobs: Jobs, now: int
 ) -> bool:
-    """Make all reservations again with one at a random position; keep the result if better."""
+    """Make all reservations again, with one job at a random position; keep a better result."""
     clusters, book, moves = plan
     for c in range(clusters.size.size):
         save(search, plan, c)
@@ -272,7 +272,7 @@ def try_order(
         if t != at or c != place:
             note_move(moves, i, at, place, NEVER, 0)
     if moves.count[0] > 0 and weigh(score, counts, book, jobs, moves):
-        # Each job has its earliest gap next to those before it; later ones only took processors.
+        # Each job has its earliest gap next to the preceding jobs; later jobs only took processors.
         book.state[0].news = 0
         arrange(book)
         change_plan(search)
@@ -283,9 +283,9 @@ def try_order(
 
 @verb
 def next_place(search: Search, book: Book, kind: int, k: int) -> int:
-    """Return the place of the job to move in iteration k; empty the list if all jobs are tabu: -1.
+    """Return the place of the job to move in iteration k; -1 if all jobs are tabu.
 
-    It is drawn from those that are not tabu.
+    The tabu search draws a job that is not tabu; if all jobs are tabu, the list is emptied.
     """
     waiting = book.state[0].waiting
     if kind == GAP:

@@ -95,7 +95,7 @@ def _run(workload: Workload, policy: Policy, aim: Aim) -> Planner:
     clock = record(SearchClock)
     clock[0].searched = -1
     state = {**state_of(planner), **state_of(clock, "clock")}
-    # The wish to cancel is not the simulation's.
+    # The request for cancellation is not part of the simulation's state.
     del state["jobs.leave"]
     with checkpointed(workload, policy, "schedule", state) as checkpoints:
         while n and run_plan(planner, aim, clock, checkpoints.due):

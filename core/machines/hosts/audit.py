@@ -1,7 +1,7 @@
 """Checks of schedules on hosts from the columns alone, by the totals of all hosts.
 
-A schedule does not contain the hosts of its jobs. The replay after these checks places each job
-again, and finds starts with too few free hosts.
+A schedule does not contain the hosts of its jobs. The replay after these checks chooses the hosts
+of each job again, and finds starts with too few free hosts.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from schedfarm.core.machines.hosts.plans import earliest_start, pick_at
 class HostBook(NamedTuple):
     """Hold the waiting jobs' reservations, in the order of the walk; the fleet has their hosts.
 
-    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
-    s.
+    job, need, length, at: int64[room(n)], for each waiting job its index, kind, estimate, s, and
+    reserved start, s.
     """
 
     job: Int64

@@ -14,9 +14,10 @@ from schedfarm.core.engine.record import Record, record
 class BookingsState:
     """State of the bookings.
 
-    made: number of bookings since the last layout. live: number of those that still hold. used:
-    number of places of `host` that they use. pending: the booking that has just been made, -1 if it
-    has a job or there is none. unit: unit to which ends of running jobs are rounded up, s.
+    made: number of bookings since the last layout. live: number of bookings that are still valid.
+    used: number of places of `host` that bookings use. pending: the booking that has just been
+    made, -1 if it has a job or there is none. unit: unit to which ends of running jobs are rounded
+    up, s.
     """
 
     made: int
@@ -31,8 +32,9 @@ class Bookings(NamedTuple):
 
     begin, end, kind, first: int64[n + 1], by number of the booking, in the order in which they were
     made: its times, s, its kind, and the place of its hosts in `host`. by_begin, by_end: int64[n +
-    1], numbers of those that still hold, by their times. of: int64[n], the booking of each job, -1
-    if there is none; job: int64[n + 1], the reverse. host: int64[places], the hosts.
+    1], numbers of the bookings that are still valid, by their times. of: int64[n], the booking of
+    each job, -1 if there is none; job: int64[n + 1], the job of each booking, -1 for none. host:
+    int64[places], the hosts.
     """
 
     begin: Int64
@@ -119,7 +121,7 @@ def hold(bookings: Bookings, j: int, first: int, begin: int, end: int, kind: int
 
 @verb
 def unbook(bookings: Bookings, b: int) -> None:
-    """Remove a booking, if it is one; the last one made leaves its places to the next."""
+    """Remove a booking (-1: none); the places of the latest booking become free for the next."""
     state = bookings.state[0]
     if b < 0:
         return

@@ -170,7 +170,7 @@ def instant_of(table: Closings, k: int) -> int:
 
 @pass_change.of(Closings)
 def pass_one(table: Closings) -> None:
-    """Count it."""
+    """Count the change as passed."""
     table.state[0].next += 1
 
 

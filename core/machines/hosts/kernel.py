@@ -42,10 +42,11 @@ PARTS, ASIDE = 0, 1
 
 
 class Level:
-    """What all hosts have of an amount, free or left by a reservation.
+    """Totals of the free amounts of all hosts, or of the amounts that a reservation leaves.
 
-    total: processors of all hosts. narrow: the last kind that takes no more, -1 if unknown. age:
-    number of releases and changes of windows, for `EXTRA` of these and reservations of the head.
+    total: processors of all hosts. narrow: the last kind that takes at most `total`, -1 if unknown.
+    age: number of releases and changes of windows, for `EXTRA` also the number of reservations of
+    the head.
     """
 
     total: int
@@ -56,9 +57,9 @@ class Level:
 class Failure:
     """The last tests in which a kind did not fit.
 
-    free, both: the ages of the levels at which it found too few hosts in `free`, and in `free` and
-    `extra`; -1 for none. age, now, length: the age and the instant, s, at which it did not fit next
-    to reservations, and for how long, s.
+    free, both: the ages of the levels at which the kind found too few hosts in `free`, and in both
+    `free` and `extra`; -1 for none. age, now, length: the age and the instant, s, at which the kind
+    did not fit next to reservations, and the length of the job, s.
     """
 
     free: int
@@ -71,9 +72,9 @@ class Failure:
 class Sought:
     """The last search for a reservation.
 
-    kind: the kind, -1 if its hosts are no longer those in `picked`. start: the start that it found,
-    s. lost: the first of the instants, s, since which hosts had the share that they lose at an
-    instant of the search.
+    kind: the kind, -1 if its hosts are no longer those in `picked`. start: the start that the
+    search found, s. lost: of the hosts that lose the share at an instant of the search, the
+    earliest instant since which one of them had the share, s.
     """
 
     kind: int
@@ -85,14 +86,14 @@ class Fleet(NamedTuple):
     """Hold the running jobs with their hosts, the amounts of each host, and the kinds of jobs.
 
     running: the jobs, with jobs for widths; its `free` is unused. free, extra, ahead: int64[hosts,
-    resources], what is free, what the head's reservation leaves at its shadow time, and room for a
-    search. since: int64[hosts], of a search. level: of `free` and `extra`. count, held: int64[kinds
-    + 1], hosts of a kind, and processors that it takes. share: int64[kinds + 1, resources]; kind 0
-    does not occur. kind: int64[n], of each job. first: int64[n], place of a job's hosts in `host`,
-    int64[sum of counts]. picked: int64[hosts]. failed: of each kind. aside: int64[parts + 1], the
-    number of resources that stand for partitions, before the last one, and for each how often it is
-    set aside, so that its hosts lack the last resource. table:
-    `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
+    resources], free amounts, amounts that the head's reservation leaves at its shadow time, and
+    room for a search. since: int64[hosts], of a search. level: of `free` and `extra`. count, held:
+    int64[kinds + 1], number of hosts of each kind, and processors that a job of this kind takes.
+    share: int64[kinds + 1, resources]; kind 0 does not occur. kind: int64[n], of each job. first:
+    int64[n], place of a job's hosts in `host`, int64[sum of counts]. picked: int64[hosts]. failed:
+    of each kind. aside: int64[parts + 1], the number of resources that stand for partitions, before
+    the last one, and for each how often it is set aside, so that its hosts lack the last resource.
+    table: `core.machines.hosts.closings.Closings` if there are windows, else `Constant`.
     """
 
     running: Running
@@ -193,8 +194,8 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
     """Pick the free hosts with the lowest numbers for a kind; return whether they suffice.
 
     A pending booking is forgotten. Invariant: a kind that found too few hosts does not find enough
-    hosts before a job or a window ends, since starts only reduce the free amounts, and the next
-    window comes closer.
+    hosts before a job or a window ends, since starts only reduce the free amounts, and the time
+    until the next window only becomes shorter.
     """
     fleet.bookings.state[0].pending = fleet.sought[0].kind = -1
     found, want = 0, fleet.count[kind]
@@ -215,7 +216,7 @@ def pick(fleet: Fleet, kind: int, now: int) -> bool:
 
 @requests.fits_beside.of(Fleet)
 def pick_beside(fleet: Fleet, kind: int) -> bool:
-    """Pick hosts that are free now, and that the reservation leaves free as well; as `pick`."""
+    """Pick, as `pick` does, hosts that are free now and also next to the reservation."""
     fleet.bookings.state[0].pending = fleet.sought[0].kind = -1
     found, want = 0, fleet.count[kind]
     known = fleet.failed[kind].free == fleet.level[FREE].age
@@ -336,7 +337,7 @@ def place_for(fleet: Fleet, need: int, now: int) -> int:
 
 @machine.begin.of(Fleet)
 def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
-    """Start a job on the picked hosts; its booking, if it has just been made, is in the way."""
+    """Start a job on the picked hosts; first remove its booking if this has just been made."""
     unbook(fleet.bookings, fleet.bookings.state[0].pending)
     launch(fleet, jobs, j, now)
     kind, first = jobs.procs[j], fleet.first[j]
@@ -424,7 +425,7 @@ def reserve(fleet: Fleet, hold: Record[Hold], rule: int, need: int) -> None:
 
 @machine.place_beside.of(Fleet)
 def place_beside(fleet: Fleet, hold: Record[Hold], now: int, need: int, estimate: int) -> int:
-    """Return 0 if a job fits without affecting the reservation; charge what that leaves."""
+    """Return 0 if a job fits without affecting the reservation; charge the extra amounts."""
     if now + estimate <= hold[0].shadow:
         return 0 if pick(fleet, need, now) else -1
     if not pick_beside(fleet, need):

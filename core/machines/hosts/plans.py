@@ -114,7 +114,7 @@ def pass_instant(
 
     A host is suitable if it has the share. Invariant: `since` is the instant since which a host has
     been suitable without interruption, or NEVER if it is not suitable. Ends come before begins, so
-    that a host that passes from one job to another is not lost in between.
+    that a host does not lose the share for a moment while it passes from one job to another.
     """
     running, bookings, table, found = fleet.running, fleet.bookings, fleet.table, 0
     while p >= 0 and rounded(running.predicted[p], bookings.state[0].unit) == t:
@@ -187,11 +187,11 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
     Let k be the number of hosts that the kind needs. Invariant: before the changes at t, `start` is
     the k-th smallest of `since`: k hosts have had the share from `start` on (NEVER if fewer than k
     have it). `start` changes if a host that had the share since `start` or longer loses the share,
-    or if the k-th host gets it; any further host gets it later. So a start at `start` is possible
-    if start + length <= t. Proof that it is the first possible start: suppose that a start at u <
-    start is possible. At the last instant of changes before u + length, the k hosts of this start
-    have had the share since u, and the next changes are at u + length or later. So the search would
-    have ended at this instant or before.
+    or if the k-th host gets the share; any further host gets the share later. So a start at `start`
+    is possible if start + length <= t. Proof that it is the first possible start: suppose that a
+    start at u < start is possible. At the last instant of changes before u + length, the k hosts of
+    this start have had the share since u, and the next changes are at u + length or later. So the
+    search would have ended at this instant or before.
     """
     want, p, b, e = fleet.count[need], fleet.running.count[0] - 1, 0, 0
     found, w, sought = look_ahead(fleet, need, now), next_change(fleet.table), fleet.sought
@@ -213,7 +213,7 @@ def earliest_start(fleet: Fleet, need: int, now: int, length: int) -> int:
 
 @verb
 def choose(fleet: Fleet, need: int, t: int) -> bool:
-    """Pick the hosts with the lowest numbers that have the share since t, if enough have it."""
+    """Pick the lowest-numbered hosts with the share since t; return whether they suffice."""
     found = 0
     for h in range(fleet.since.size):
         if fleet.since[h] <= t:

@@ -105,7 +105,7 @@ def numbers(text: str, count: int) -> range | list[int]:
 
 
 def standing_for(was: int, now: int) -> list[int]:
-    """Return, for each host of a resized group, the old host that it stands for.
+    """Return the old host that each host of a resized group replaces.
 
     A smaller group keeps evenly spread hosts, which include the hosts of every still smaller group.
     In a larger group, each old host has the same number of successors, and some evenly spread old
@@ -126,8 +126,8 @@ def standing_for(was: int, now: int) -> list[int]:
 def renumbered(text: str, before: Sequence[int], after: Sequence[int]) -> list[int]:
     """Return the hosts that stand for some old hosts after a change of the groups' sizes.
 
-    If no host stands for them, the next host does, so that the result has at least one host.
-    before, after: number of hosts of each group.
+    If no host stands for any of these old hosts, the next host is returned, so that the result has
+    at least one host. before, after: number of hosts of each group.
 
     Examples
     --------

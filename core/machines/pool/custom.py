@@ -122,7 +122,7 @@ class _Simulation:
         self._pace = Pace(self._view.desk, seconds)
 
     def run(self) -> Planner:
-        """Simulate with a limit on the time of a pass; return the machine after the last end."""
+        """Simulate with a limit on a pass's CPU time; return the machine after all completions."""
         here = underway()
         if not within_limit(self._go, self._pace):
             raise InputError(

@@ -36,8 +36,8 @@ class StockBookState(BookState):
 class StockBook(NamedTuple):
     """Hold the reservations of the waiting jobs, in the order of the walk.
 
-    job, need, length, at: int64[room(n)], of each its index, kind, estimate, s, and reserved start,
-    s. profile: levels that are free next to the running jobs and all reservations.
+    job, need, length, at: int64[room(n)], for each waiting job its index, kind, estimate, s, and
+    reserved start, s. profile: levels that are free next to the running jobs and all reservations.
     """
 
     job: Int64
@@ -151,7 +151,7 @@ def start_at(keeper: StockKeeper, i: int, now: int) -> bool:
     book, stock = keeper.book, keeper.running
     if place_for(stock, book.need[i], now) < 0:
         return False
-    # A job that starts late leaves its reservation, and takes something else.
+    # A job that starts late gives up its reserved interval and takes another one.
     book.state[0].stale |= int(book.at[i] < now)
     begin(stock, keeper.jobs, 0, book.job[i], now)
     return True

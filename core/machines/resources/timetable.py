@@ -113,7 +113,7 @@ def amount_of(table: Timetable, k: int, r: int) -> int:
 
 @pass_change.of(Timetable)
 def pass_one(table: Timetable) -> None:
-    """Count it."""
+    """Count the change as passed."""
     table.state[0].next += 1
 
 

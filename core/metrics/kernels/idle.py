@@ -8,8 +8,8 @@ from schedfarm.core.arrays import Float64, Int64
 from schedfarm.core.engine.jit import kernel, verb
 
 SUBMITTED, STARTED, BEGUN, ENDED, PASSED = 0, 1, 2, 3, 4
-"""Events: a job is submitted and waits, starts after a wait, starts at once, or ends; and an
-interval ends."""
+"""Kinds of events: a job is submitted and waits, starts after a wait, starts at once, or ends; or
+an interval ends."""
 
 ASKED, IDLE = np.array([1, -1, 0, 0, 0]), np.array([0, -1, -1, 1, 0])
 """Changes of the requested and the idle processors at each event, as multiples of the job's

@@ -71,7 +71,7 @@ class Figures(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """Hold values of each job, float64[n]: bounded slowdown, per-processor one, logarithm."""
+    """Hold values of each job, float64[n]: bounded slowdown, also per processor, and logarithm."""
 
     slowdown: Float64
     per_processor: Float64
@@ -227,7 +227,7 @@ def _part(
     """Separate the slowdowns of premature and other jobs; return the number of premature jobs."""
     for j in range(first, last):
         is_early = _is_early(run[j], estimate[j], multiple)
-        # The superfluous one of the two values is overwritten by a later value, or remains in an
+        # One of the two values is superfluous: a later value overwrites it, or it remains in an
         # unused place.
         apart[early] = each[0, j]
         apart[others] = each[0, j]

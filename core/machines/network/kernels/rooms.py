@@ -38,10 +38,10 @@ class Plans(NamedTuple):
     """Hold the profile of each cluster, one row each, and the lasting free processors.
 
     times, free: int64[clusters, steps]. mark: int64[clusters, 2]. until, level: int64[clusters,
-    steps]: level[c, i] processors remain free from now until until[c, i], fewer for each further i;
-    size: int64[clusters], their number. one, all: int64[widest + 1], by need: the instant until
-    which that many are free on one cluster, and on all together; 0 if not now. top: the
-    largest need with an entry in each of these tables.
+    steps]: level[c, i] processors remain free from now until until[c, i], and `level` falls with i;
+    size: int64[clusters], number of entries of each cluster. one, all: int64[widest + 1], by need:
+    the instant until which this number of processors is free on one cluster, and on all clusters
+    together; 0 if fewer are free now. top: the largest need with an entry in each of these tables.
     """
 
     times: Int64

@@ -5,7 +5,8 @@ Source: Jones and Ligon (2005), sections 3.2 to 3.4.
 Invariant: a job that was found not to start is examined again only after processors or links have
 become freer (`renew`, and `own` and `fresh` of `core.machines.network.kernels.waiting`). Between
 two events on a cluster none of its reservations becomes due, since the first one is due at a
-predicted end there; so the plan remains valid, and a job that did not fit still does not fit.
+predicted end there; so the plan remains valid, and a job that did not fit before still does not
+fit.
 """
 
 from __future__ import annotations
@@ -190,8 +191,8 @@ def is_hopeless(world: World, j: int) -> bool:
 
     Invariant: if `version` of a kind (equal processors, bandwidth and alltoall) is the present
     `sooner`, no room has been gained since the links had no room for a job of this kind with
-    estimate `least`, and a job with at least that estimate needs the same room for longer. Jobs
-    with reservations of their own are examined, since their own reservation counts as free.
+    estimate `least`, and a job with at least that estimate needs the same room for longer. A job
+    with a reservation is never hopeless, since the processors of its own reservation count as free.
     """
     failed = world.notes.failed[world.asks.kind[j]]
     known = failed.version == world.notes.sooner[0]
@@ -323,7 +324,7 @@ def make_pass(world: World, now: int, options: Options) -> None:
     """Make all parts of a pass."""
     state, notes, depth = world.waiting.state, world.notes, options.depth
     for c in range(state.size):
-        # A job with estimate 0 reserves nothing, so that later jobs may have moved it.
+        # A job with estimate 0 reserves nothing, so that later jobs may have delayed this job.
         if state[c].points > 0:
             state[c].void = 1
             renew(world)

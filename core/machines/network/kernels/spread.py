@@ -25,8 +25,9 @@ class SpreadJob:
     """State of a co-allocated job.
 
     job: its index. number: its number among the co-allocated jobs. rate: its rate, parts/s. since:
-    the instant at which the remaining parts were counted, s. left, left_by_estimate: parts left to
-    its end, and by its estimate. end, predicted: the instants at which these are done, s.
+    the instant at which the remaining parts were counted, s. left, left_by_estimate: remaining
+    parts until its end, and until its end by the estimate. end, predicted: the instants of these
+    two ends, s.
     """
 
     job: int
@@ -42,9 +43,10 @@ class SpreadJob:
 class Spread(NamedTuple):
     """Hold the running jobs by slot; ``line[:count[0]]`` has the slots in order of starts.
 
-    state: of each slot. parts: int64[n, clusters], processors of each, by number, also of
-    completed jobs; number: int64[1], the jobs so far. demand: int64[slots, clusters], on each link,
-    kbit/s. share: float64[slots]. link: int64[clusters], capacity, kbit/s, NEVER for unlimited.
+    state: of each slot. parts: int64[n, clusters], processors of each job, by number, including
+    completed jobs; number: int64[1], the number of co-allocated jobs so far. demand: int64[slots,
+    clusters], on each link, kbit/s. share: float64[slots]. link: int64[clusters], capacity, kbit/s,
+    NEVER for unlimited.
     asked: int64[clusters], the sum of demands. used: float64[clusters], the use by jobs whose share
     is known. known: bool[slots].
     """

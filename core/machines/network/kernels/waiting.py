@@ -16,10 +16,10 @@ NOT_RESERVED = -1
 class QueueState:
     """State of a queue.
 
-    count: number of waiting jobs. edge: place after the last one with a reservation. held: number
-    of reservations. points: number of these with estimate 0. void, due: whether the plan has to be
-    made again, or continued. own, fresh: first place to examine in the cluster's own part of a
-    pass, and in the other parts. at: present place of the latter.
+    count: number of waiting jobs. edge: place after the last job with a reservation. held: number
+    of reservations. points: number of reservations of jobs with estimate 0. void, due: whether the
+    plan has to be made again, or continued. own, fresh: first place to examine in the cluster's own
+    part of a pass, and in the other parts. at: present place in the other parts.
     """
 
     count: int

@@ -41,8 +41,8 @@ class Asks(NamedTuple):
 class Failure:
     """The last test in which links had no room for a job of a kind.
 
-    version: `Notes.sooner` at the test, -1 for none. least: the least estimate, s, of the jobs
-    without room in that version.
+    version: `Notes.sooner` at the test, -1 without a test. least: the least estimate, s, of the
+    jobs without room in that version.
     """
 
     version: int

@@ -342,7 +342,7 @@ class Sharing(NetworkSimulation):
 def best_split(
     procs: int, free: Parts, spare: Parts, bandwidth: int, alltoall: int
 ) -> Parts | None:
-    """Return the split on the fewest clusters; of several, the one with most on the first.
+    """Return the split on the fewest clusters; of several, that with the largest first part.
 
     Parameters
     ----------

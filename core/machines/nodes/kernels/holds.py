@@ -18,7 +18,7 @@ class Hold:
     """Processors of a node that are held.
 
     node: the node. until: the end, s. held: number of processors. below: the next hold of the node,
-    -1 for none. latest: the latest end among it and the holds below it on the node, s.
+    -1 for none. latest: the latest end of this hold and of the holds below it on the node, s.
     """
 
     node: int

@@ -14,7 +14,7 @@ class Ask:
     """The request of a job.
 
     nodes: number of nodes. length, run: the estimate and the run time on that many nodes, s, which
-    change when a moldable job changes shelves. weight: processors on each node. row: row of
+    change if a moldable job moves to another shelf. weight: processors on each node. row: row of
     `Machine.members`. due: the requested start of an advance reservation, s, -1 for none. (One
     array of records, here and below, because a call passes each array of a tuple separately:
     together with inlined steps this took the time to two thirds.)
@@ -31,8 +31,8 @@ class Ask:
 class BookedNode:
     """A reservation on a node.
 
-    begin, end: its times, s. taken: number of processors. next: place of the next one on the same
-    node, -1 for none.
+    begin, end: its times, s. taken: number of processors. next: place of the next reservation on
+    the same node, -1 for none.
     """
 
     begin: int
@@ -65,8 +65,8 @@ class Running(NamedTuple):
 class Booked(NamedTuple):
     """Hold the accepted reservations that have not begun, and their processors on each node.
 
-    job: int64[reservations], the soonest last; count: int64[1]. record: of each node of
-    each. top: int64[nodes], the place of the first record of each node, -1 for none.
+    job: int64[reservations], the soonest last; count: int64[1]. record: one for each node of each
+    reservation. top: int64[nodes], the place of the first record of each node, -1 for none.
     """
 
     job: Int64

@@ -39,15 +39,17 @@ class Plan(NamedTuple):
     saved nodes of the jobs behind an inserted job.
 
     seen: int64[2, n, nodes], the room of each node for each job of the plan, in the layer given by
-    `side`, int64[n]; edge: int64[2, 2, n], in each layer the largest (room, node) that it took.
+    `side`, int64[n]; edge: int64[2, 2, n], in each layer the largest (room, node) that the job
+    took.
     turned: int64[n], jobs whose side has changed during an insertion. differs: int64[nodes], time,
-    s, until which a node is held otherwise than before the insertion, 0 for never; listed:
-    int64[nodes], those nodes. many: the numbers of jobs and nodes in these two.
+    s, until which the holds of a node differ from those before the insertion, 0 for no difference;
+    listed: int64[nodes], the nodes with a difference. many: the numbers of jobs in `turned` and of
+    nodes in `listed`.
 
     Invariant: a job takes exactly the eligible nodes (room >= weight) with (room, node) up to its
     edge, since `pick` takes the nodes with the least room first, then by number. If each changed
     node stays on the same side of the edge, the job takes the same nodes. The edge then remains an
-    upper bound of the taken nodes and a lower bound of the others.
+    upper bound of the taken nodes and a lower bound of the other nodes.
     """
 
     job: Int64
@@ -337,7 +339,7 @@ def put(site: Site, plan: Plan, j: int, now: int) -> int:
     """Insert job `j` at the earliest start that keeps the plan executable; return this start, s.
 
     If too many nodes are down, the start is NEVER, and the job is not inserted. A job with length 0
-    is no entry of the plan either; its nodes are in `found`.
+    does not become an entry of the plan; its nodes are in `found`.
     """
     asks, profile = site.asks, plan.profile
     procs, length, t = asked(asks, j), asks[j].length, now

@@ -26,7 +26,7 @@ def room_beside(capacity: int, holds: Holds, booked: Booked, v: int, t: int, len
     i = booked.top[v]
     while i >= 0:
         begin = booked.record[i].begin
-        # Holds only end after t: the room is least at t or where a reservation begins.
+        # After t, holds only end, so the room is least at t or at the begin of a reservation.
         if t < begin < t + length:
             there = capacity - held(holds, v, begin) - booked_at(booked, v, begin)
             least = min(least, there)

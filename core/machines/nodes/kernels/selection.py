@@ -1,9 +1,9 @@
 """Exact selection of the jobs with the greatest total worth that fit the nodes at once.
 
 Source: Eyraud (2006), section 4.4. Nodes in the same sets and with the same room form a class. A
-state is the number of nodes in each class. The set of reachable states only grows from candidate to
-candidate, since each candidate may be left out. So one list holds all states, and the states
-reached by the first candidates are at its front.
+state is the number of nodes in each class. Each candidate may be left out, so a state that is
+reachable with some candidates remains reachable with further candidates. So one list holds all
+states, and the states reached by the first candidates are at its front.
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ def appraise(search: Search, value: Int64) -> None:
 
 @kernel
 def trace(search: Search, value: Int64, chosen: Bool, seen: Int64, here: Int64) -> None:
-    """Mark the set of greatest worth; of several, the one with the first candidates.
+    """Mark the set of greatest worth; of several such sets, the set with the first candidates.
 
     seen: int64[states], and here: int64[2 * states], initially 0, hold the states on the way to the
     best sets.

@@ -34,7 +34,7 @@ def fewest(shelves: Shelves, asks: Records[Ask], j: int, length: int) -> int:
 def fewest_each(
     shelves: Shelves, asks: Records[Ask], jobs: Int64, length: int, nodes: Int64, estimate: Int64
 ) -> None:
-    """Write the least number of nodes with which each job fits a shelf, and its estimate then."""
+    """Write the least number of nodes with which each job fits a shelf, and the estimate there."""
     for p in range(jobs.size):
         nodes[p] = fewest(shelves, asks, jobs[p], length)
         first = shelves.first[jobs[p]]

@@ -74,7 +74,7 @@ class NodesSimulation(Replayable):
     # The clock.
 
     def goes_on(self) -> bool:
-        """Return whether a job has still to arrive, start or end."""
+        """Return whether any job still has to arrive, start or end."""
         return super().goes_on() or bool(self.booked)
 
     def instants(self) -> list[int]:
