@@ -259,12 +259,13 @@ def may_start(plan: Plan, running: Running, now: int, i: int) -> bool:
 
 @verb
 def find_stairs(plan: Plan, i: int, free: int, now: int, after: int) -> int:
-    """Extract the steps, from step i on, at which free capacity falls; return their number.
+    """Extract stairs from the steps from step i on; return their number, at most STAIRS.
 
-    Invariant: let step i hold at `after`, and let a job start in [now, after]. For each stair (s,
-    f) the job needs at most f processors or lasts at most s. Proof: f processors are free at the
-    instant u = max(time of the step, after) = now + s. A job that lasts longer than s has started
-    by `after` <= u and ends after u, so it needs its processors at u.
+    A stair (s, f) is a step with fewer free processors, f, than `free` and than each stair before;
+    the step holds at now + s. Invariant: if step i contains `after`, a job that can start in [now,
+    after] needs at most f processors or lasts at most s, for every stair. Proof: only f processors
+    are free at the instant u = max(time of the step, after) = now + s. A job that lasts longer than
+    s has started by `after` <= u and ends after u, so it needs its processors at u.
     """
     stair, level, mark = plan.stair, plan.profile.free, plan.profile.mark
     count = 0

@@ -281,7 +281,10 @@ class Campaign:
         put(self, policies=tuple(policy for policy, _ in policies))
 
     def _check_named(self, written: Sequence[str]) -> None:
-        """Refuse names that equal a policy, names of no policy, and names in a paper's report."""
+        """Refuse a name that is an order or a rule, or is missing from `policies`.
+
+        With a paper's report, refuse all names.
+        """
         for name in self.named:
             check_name("named: name", name)
             if name not in written:

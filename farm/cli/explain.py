@@ -95,8 +95,8 @@ def explain(
 
     JOB is its number in the log; by default the job that waited longest. The report has the jobs
     that ran or were ahead of JOB at its submission, the rule's reason not to start JOB, and the
-    changes at its start. It also has the jobs that overtook JOB, the promised and fair starts of
-    JOB, and the smallest set of jobs without which JOB would start earlier. Each reported set is
+    event that let JOB start. It also has the jobs that overtook JOB, the promised and fair starts
+    of JOB, and the smallest set of jobs without which JOB would start earlier. Each reported set is
     simulated.
 
     \b

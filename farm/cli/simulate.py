@@ -155,7 +155,8 @@ class Rows(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--out",
-    help="File for the schedule: SWF, or NAME.csv on nodes and networks; - is standard output.",
+    help="File for the schedule, in SWF; NAME.csv for a machine of nodes or a network; - is "
+    "standard output.",
 )
 @click.option("--all", "every", is_flag=True, help="Print all metrics.")
 @click.option("--json", "as_json", is_flag=True, help="Print all metrics as JSON.")

@@ -140,9 +140,9 @@ def _is_sound(data: bytes | None) -> bool:
 
 
 def _remove_others(store: Store, fresh: Template, kept: Collection[str]) -> None:
-    """Remove the values of arrays that get another shape, and groups that the store lacks.
+    """Remove groups that do not belong to the store, and the values of arrays outside of `kept`.
 
-    These arrays are those of the summary, and arrays from a killed growth.
+    Such arrays belong to the summary, or were left by a growth that was killed.
     """
     place, known = store.place, {name.partition("/")[0] for name in fresh}
     there = place.entries(ARRAYS)

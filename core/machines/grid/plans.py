@@ -149,8 +149,8 @@ def last_rival(
 ) -> int:
     """Return the last job that may start on cluster c before `end`.
 
-    Return `last` if the profile of an earlier cluster has room for its job, although a job with
-    duration 0 has just taken the free processors there.
+    Return `last` itself if the profile of an earlier cluster has room for the job at place `last`.
+    A job with duration 0, which the profile does not show, has just taken the processors there.
     """
     cell = plans.front[0] + last
     need, length = plans.need[cell], plans.length[cell]

@@ -350,7 +350,7 @@ def begin(fleet: Fleet, jobs: Jobs, c: int, j: int, now: int) -> None:
 
 @verb
 def withhold(fleet: Fleet, r: int, by: int) -> None:
-    """Change the last resource on the hosts of the partition with resource `r`."""
+    """Add `by` to the last resource, on all hosts of the partition that resource `r` stands for."""
     free, last = fleet.free, fleet.free.shape[1] - 1
     for h in range(free.shape[0]):
         if free[h, r] > 0:

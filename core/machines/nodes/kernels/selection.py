@@ -124,7 +124,10 @@ class Search(NamedTuple):
 
 @verb
 def class_below(search: Search, c: int, kind: int, weight: int) -> int:
-    """Return the class of the nodes of class `c` after a job; -1 without room, -2 if full."""
+    """Return the class to which nodes of class `c` belong once they run the job.
+
+    Return -1 if the job leaves no room on the nodes, and -2 if the table of classes is full.
+    """
     classes, progress = search.classes, search.progress
     room, kinds = classes.room[c] - weight, classes.less.size // classes.room.size
     if room == 0:
