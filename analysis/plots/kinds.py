@@ -107,7 +107,7 @@ _ROWS = (
         _framed(utilisation, 2.4, 2.4), _WINDOW,
     ),
     Kind(
-        "cdf", SCHEDULE, "Share of the jobs whose wait, or bounded slowdown, is at most each value.",
+        "cdf", SCHEDULE, "Share of the jobs whose wait or bounded slowdown is at most each value.",
         _framed(distributions, 2.2, 2.6), _VALUE | _WINDOW,
     ),
     Kind(
