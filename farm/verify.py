@@ -48,7 +48,7 @@ class Remedy(Enum):
     """Effect of a repair on the file of a fault."""
 
     DERIVE = auto()
-    """The file is derived from the rest of the store, as at every repair."""
+    """The file is derived from the rest of the store, as at every repair, or by the next run."""
 
     REMOVE = auto()
     """The record is removed."""

@@ -135,7 +135,7 @@ def _judge(schedule: Schedule, policy: Policy) -> Verdict:
 
 
 _RANK = {"submit": 0, "reserved": 0, "place": 0, "segments": 0, "start": 2, "end": 2, "down": 2}
-"""Precedence of rules at one instant; the policy itself has precedence 3, any other rule 4."""
+"""Precedence of rules at one instant; a pass of the replay has precedence 3, any other check 4."""
 
 
 def _first(plain: list[Fault], replayed: Fault | None) -> Fault | None:

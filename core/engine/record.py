@@ -101,11 +101,15 @@ class _Interpreted(npt.NDArray[Any]):
     """An array of records whose fields Python reads in 0.5 us, where numpy takes 4."""
 
     def __array_finalize__(self, source: object) -> None:
-        self._rows: list[Any] | None = None
+        self._rows: list[_Row] | None = None
+
+    def copy(self, order: Any = "C") -> _Interpreted:
+        """Return a copy over an array of its own; an array with rows over itself is never freed."""
+        return self.view(np.ndarray).copy(order).view(_Interpreted)
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, str):
-            return super().__getitem__(place).view(np.ndarray)
+        if not isinstance(place, (int, np.integer)):
+            return self.view(np.ndarray)[place]
         if self._rows is None:
             row, width = _row(self.dtype), len(self.dtype.names or ())
             cells: Any = memoryview(cast("Any", self.view(np.int64, np.ndarray)))
@@ -113,24 +117,35 @@ class _Interpreted(npt.NDArray[Any]):
         return self._rows[place]
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        super().__setitem__(place, tuple(value._cells) if isinstance(place, int) else value)
+        super().__setitem__(place, tuple(value._cells) if isinstance(value, _Row) else value)
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+    __str__ = __repr__
+
+
+class _Row:
+    """A record of an interpreted array, over the memory of its fields."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, cells: memoryview) -> None:
+        self._cells = cells
 
 
 @cache
-def _row(kind: np.dtype[Any]) -> type:
+def _row(kind: np.dtype[Any]) -> type[_Row]:
     """Return the class of a row, with an attribute for each field of a type of records."""
 
     def field(place: int) -> property:
-        def write(row: Any, value: Any) -> None:
+        def write(row: _Row, value: Any) -> None:
             row._cells[place] = int(value)
 
         return property(lambda row: row._cells[place], write)
 
-    def begin(row: Any, cells: memoryview) -> None:
-        row._cells = cells
-
     fields = {name: field(place) for place, name in enumerate(kind.names or ())}
-    return type("Row", (), {"__slots__": ("_cells",), "__init__": begin, **fields})
+    return type("Row", (_Row,), {"__slots__": (), **fields})
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numba
@@ -46,6 +48,19 @@ def test_a_copy_has_its_own_fields() -> None:
     assert (other[0].now, third[0].now, clock[0].now) == (3, 3, 5)
 
 
+def test_a_copy_that_was_read_is_freed() -> None:
+    """No cycle of references keeps it."""
+    clock = record(Clock)
+    kept: list[weakref.ref[Any]] = []
+    for _ in range(3):
+        other: Any = clock.copy()
+        other[0].now = 5
+        kept.append(weakref.ref(other))
+        del other
+    gc.collect()
+    assert [one() for one in kept] == [None, None, None]
+
+
 def test_a_name_gives_the_field_of_all_records() -> None:
     """A change of it is a change of the records, before and after they were read."""
     clocks = records(Clock, 3)
@@ -66,6 +81,9 @@ def test_arrays_that_numpy_restores() -> None:
     assert clocks[1].now == 0
     clocks[...] = np.array([(1, 2, 3), (4, 5, 6)], clocks.dtype)
     assert (clocks[0].cells, clocks[1].now) == (3, 4)
+    clocks[np.int64(0)] = clocks[np.int64(1)]
+    assert [tuple(row) for row in clocks[:].tolist()] == [(4, 5, 6), (4, 5, 6)]
+    assert "(4, 5, 6)" in repr(clocks)
 
 
 def test_a_name_of_an_attribute_of_numpy__is_refused() -> None:
